@@ -1,0 +1,216 @@
+#include <algorithm>
+
+#include "blueprint/tables.hpp"
+#include "blueprint/validate.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_checksum(std::string_view text) {
+    return text.size() == 64 &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+fs::path read_path(const TableReader& table, std::string_view key, const ParseScope& scope) {
+    const std::string text = table.string(key);
+    return text.empty() ? fs::path{} : resolve_path(scope.directory, text);
+}
+
+void read_ostree(const TableReader& table, const ParseScope& scope, OstreeRequest& ostree) {
+    ostree.location = table.location();
+    ostree.ref = table.string("ref");
+    if (table.has("ref")) {
+        require_ref(table.location("ref"), "ostree.ref", ostree.ref);
+    }
+    ostree.parent = table.string("parent");
+    if (!ostree.parent.empty() && !is_checksum(ostree.parent)) {
+        require_ref(table.location("parent"), "ostree.parent", ostree.parent);
+    }
+    ostree.url = table.string("url");
+    if (!ostree.url.empty()) {
+        const SourceLocation at = table.location("url");
+        if (ostree.url.find("://") == std::string::npos) {
+            throw error_at(at, "\"ostree.url\" must be a URL, not \"{}\"", ostree.url);
+        }
+        ostree.url = resolve_url(scope.directory, ostree.url, at);
+    }
+    ostree.remote = table.string("remote", "edge");
+    if (!is_plain_name(ostree.remote, "_.-")) {
+        throw error_at(table.location("remote"), "invalid remote name \"{}\"", ostree.remote);
+    }
+    ostree.sign = table.string("sign");
+    ostree.gpg_homedir = read_path(table, "gpg_homedir", scope);
+    ostree.gpg_public_key = read_path(table, "gpg_public_key", scope);
+    table.finish();
+}
+
+void set_default_ref(const TableReader& root, Blueprint& blueprint) {
+    if (!blueprint.ostree.ref.empty()) {
+        return;
+    }
+    if (blueprint.distro.empty()) {
+        throw error_at(root.location(), "no ostree ref")
+            .hinted("set ref in [ostree], or distro for \"DISTRO/MAJOR/ARCH/edge\"");
+    }
+    const DistroName distro = split_distro(root.location("distro"), blueprint.distro);
+    blueprint.ostree.ref =
+        distro.name + '/' + distro.major + '/' + blueprint.architecture + "/edge";
+}
+
+[[noreturn]] void refuse_value(const TableReader& table, std::string_view key,
+                               std::string_view value) {
+    throw error_at(table.location(key), "not supported yet: {} = \"{}\"", table.full_name(key),
+                   value);
+}
+
+bool is_driver(std::string_view text) {
+    return text == "latest" || (is_plain_name(text, ".") && text.back() != '.' &&
+                                text.find_first_not_of("0123456789.") == std::string_view::npos &&
+                                text.find("..") == std::string_view::npos);
+}
+
+NvidiaRequest read_nvidia(const TableReader& table) {
+    NvidiaRequest nvidia;
+    nvidia.location = table.location();
+    nvidia.driver = table.required_string("driver");
+    if (!is_driver(nvidia.driver)) {
+        throw error_at(table.location("driver"),
+                       "\"nvidia.driver\" must be a branch, a version or \"latest\", not \"{}\"",
+                       nvidia.driver)
+            .hinted("as in \"535\" or \"535.261.03\"");
+    }
+    nvidia.modules = table.choice("modules", "auto", {"auto", "precompiled", "dkms"});
+    if (nvidia.modules == "dkms") {
+        refuse_value(table, "modules", nvidia.modules);
+    }
+    nvidia.flavor = table.choice("flavor", "auto", {"auto", "open", "proprietary"});
+    if (nvidia.flavor == "open") {
+        refuse_value(table, "flavor", nvidia.flavor);
+    }
+    nvidia.kernel = table.string("kernel", "newest-supported");
+    nvidia.toolkit = table.string("toolkit");
+    for (const auto& [key, value] :
+         {std::pair<const char*, const std::string&>{"kernel", nvidia.kernel},
+          {"toolkit", nvidia.toolkit}}) {
+        if (!value.empty() && !is_plain_name('0' + value, "_.-+~^:*?[]")) {
+            throw error_at(table.location(key), "\"{}\" is not a version glob: \"{}\"",
+                           table.full_name(key), value);
+        }
+    }
+    nvidia.profile = table.string("profile", "ks");
+    if (!is_plain_name(nvidia.profile, "_-")) {
+        throw error_at(table.location("profile"), "invalid module profile \"{}\"", nvidia.profile);
+    }
+    table.refuse_unsupported({"devices", "secure_boot"});
+    table.finish();
+    return nvidia;
+}
+
+void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequest& selinux) {
+    selinux.location = table.location();
+    for (const LocatedString& module : table.strings("modules")) {
+        const fs::path path = find_shipped(scope, "selinux", module.value, ".te");
+        const std::string extension = path.extension().string();
+        if (extension != ".te" && extension != ".cil" && extension != ".pp") {
+            throw error_at(module.location, "\"{}\" is not a policy module", module.value)
+                .hinted("a name, or a path ending in .te, .cil or .pp");
+        }
+        for (const fs::path& earlier : selinux.modules) {
+            if (earlier.stem() == path.stem()) {
+                throw error_at(module.location, "duplicate policy module \"{}\"",
+                               path.stem().string());
+            }
+        }
+        selinux.modules.push_back(path);
+    }
+    if (const auto booleans = table.table("booleans")) {
+        for (const std::string& name : booleans->keys()) {
+            if (!is_plain_name(name, "_")) {
+                throw error_at(booleans->location(name), "invalid SELinux boolean \"{}\"", name);
+            }
+            selinux.booleans[name] = booleans->boolean(name, false);
+        }
+    }
+    table.refuse_unsupported({"require"});
+    table.finish();
+}
+
+void read_modprobe(const TableReader& table, ModprobeRequest& modprobe) {
+    for (const LocatedString& module : table.strings("blacklist")) {
+        require_kernel_module_name(module.location, module.value);
+        modprobe.blacklist.push_back(module.value);
+    }
+    if (const auto options = table.table("options")) {
+        for (const std::string& module : options->keys()) {
+            require_kernel_module_name(options->location(module), module);
+            modprobe.options[module] = options->required_string(module);
+        }
+    }
+    table.refuse_unsupported({"softdeps"});
+    table.finish();
+}
+
+OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
+    OverlayRequest overlay;
+    overlay.location = table.location();
+    overlay.source = find_shipped(scope, "overlays", table.required_string("source"), {});
+    overlay.user = table.string("user", "root");
+    require_account_name(table.location("user"), "user", overlay.user);
+    overlay.group = table.string("group", "root");
+    require_account_name(table.location("group"), "group", overlay.group);
+    overlay.replace = table.boolean("replace", false);
+    table.finish();
+    return overlay;
+}
+
+void read_microshift(const TableReader& table, const ParseScope& scope, Blueprint& blueprint) {
+    for (const LocatedString& bundle : table.strings("bundles")) {
+        BundleRequest request;
+        request.location = bundle.location;
+        request.source = find_shipped(scope, "manifests", bundle.value, {});
+        request.name = request.source.filename().string();
+        if (bundle.value.empty() || !is_plain_name(request.name, "_.-")) {
+            throw error_at(bundle.location, "invalid bundle \"{}\"", bundle.value);
+        }
+        for (const BundleRequest& earlier : blueprint.bundles) {
+            if (earlier.name == request.name) {
+                throw error_at(bundle.location, "duplicate bundle \"{}\"", request.name);
+            }
+        }
+        blueprint.bundles.push_back(std::move(request));
+    }
+    table.refuse_unsupported({"embed_images"});
+    table.finish();
+}
+
+}  // namespace
+
+void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
+    // Messages about the blueprint as a whole point here when there is no [ostree].
+    blueprint.ostree.location = root.location();
+    if (const auto ostree = root.table("ostree")) {
+        read_ostree(*ostree, scope, blueprint.ostree);
+    }
+    set_default_ref(root, blueprint);
+    if (const auto nvidia = root.table("nvidia")) {
+        blueprint.nvidia = read_nvidia(*nvidia);
+    }
+    if (const auto selinux = root.table("selinux")) {
+        read_selinux(*selinux, scope, blueprint.selinux);
+    }
+    if (const auto modprobe = root.table("modprobe")) {
+        read_modprobe(*modprobe, blueprint.modprobe);
+    }
+    for (const TableReader& overlay : root.tables("overlays")) {
+        blueprint.overlays.push_back(read_overlay(overlay, scope));
+    }
+    if (const auto microshift = root.table("microshift")) {
+        read_microshift(*microshift, scope, blueprint);
+    }
+    root.refuse_unsupported({"health"});
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "blueprint/repositories.hpp"
+#include "blueprint/tables.hpp"
+#include "blueprint/toml_reader.hpp"
+#include "blueprint/validate.hpp"
+#include "blueprint/variables.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t largest_blueprint = 16U << 20U;
+
+std::string read_blueprint_text(const fs::path& path) {
+    try {
+        return read_file(path, largest_blueprint);
+    } catch (const Error& failure) {
+        throw Error(ErrorKind::usage, failure.message());
+    }
+}
+
+void read_identity(const TableReader& root, Blueprint& blueprint) {
+    blueprint.name = root.string("name");
+    blueprint.description = root.text("description");
+    blueprint.version = root.string("version", "0.0.0");
+    // Image builder wants x.y.z; "1.0" and "" occur in the wild.
+    if (blueprint.version.empty()) {
+        blueprint.version = "0.0.0";
+    }
+    if (!is_plain_name(blueprint.version, "_.-+~")) {
+        throw error_at(root.location("version"), "invalid version \"{}\"", blueprint.version)
+            .hinted("as in \"1.0.0\"");
+    }
+    blueprint.distro = root.string("distro");
+    blueprint.architecture = root.choice("architecture", "x86_64", {"x86_64", "aarch64"});
+    blueprint.releasever = root.string("releasever");
+    if (!blueprint.distro.empty()) {
+        const DistroName distro = split_distro(root.location("distro"), blueprint.distro);
+        if (blueprint.releasever.empty()) {
+            blueprint.releasever = distro.major;
+        }
+    }
+    if (!blueprint.releasever.empty() && !is_plain_name(blueprint.releasever, "_.-")) {
+        throw error_at(root.location("releasever"), "invalid releasever \"{}\"",
+                       blueprint.releasever);
+    }
+}
+
+void read_excludes(const TableReader& root, Blueprint& blueprint) {
+    for (const LocatedString& exclude : root.strings("excludes")) {
+        if (!is_plain_name('a' + exclude.value, "_.-+*?[]:~^") || exclude.value.empty()) {
+            throw error_at(exclude.location, "invalid package glob \"{}\"", exclude.value);
+        }
+        blueprint.excludes.push_back(exclude.value);
+    }
+    blueprint.weak_dependencies = root.boolean("weak_dependencies", false);
+}
+
+void add_repository(std::vector<Repository>& repositories, Repository repository) {
+    for (const Repository& earlier : repositories) {
+        if (earlier.id == repository.id) {
+            throw error_at(repository.location, "duplicate repository \"{}\" (first at {})",
+                           repository.id, earlier.location.text());
+        }
+    }
+    repositories.push_back(std::move(repository));
+}
+
+/// How messages name a .repo file: beside the blueprint as the user gave its name.
+std::string displayed_path(const fs::path& blueprint, const std::string& file) {
+    return fs::path(file).is_absolute() ? file : (blueprint.parent_path() / file).string();
+}
+
+void read_repositories(const TableReader& root, const fs::path& given, const ParseScope& scope,
+                       Blueprint& blueprint) {
+    for (const TableReader& table : root.tables("repositories")) {
+        add_repository(blueprint.repositories, read_repository(table, scope));
+    }
+    for (const LocatedString& file : root.strings("repository_files")) {
+        const fs::path path = resolve_path(scope.directory, file.value);
+        std::error_code failure;
+        if (!fs::is_regular_file(path, failure)) {
+            throw error_at(file.location, "no such file: {}", file.value);
+        }
+        try {
+            for (Repository& repository :
+                 read_repo_file(displayed_path(given, file.value), path, scope)) {
+                add_repository(blueprint.repositories, std::move(repository));
+            }
+        } catch (const Error& unreadable) {
+            if (unreadable.kind() == ErrorKind::usage) {
+                throw;
+            }
+            throw error_at(file.location, "{}", unreadable.message());
+        }
+    }
+}
+
+}  // namespace
+
+std::string SourceLocation::text() const {
+    return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column);
+}
+
+Blueprint parse_blueprint(const fs::path& path) {
+    const TableReader root = TableReader::parse(path.string(), read_blueprint_text(path));
+    Blueprint blueprint;
+    blueprint.path = resolve_path(fs::current_path(), path.string());
+    read_identity(root, blueprint);
+    const ParseScope scope{blueprint.path.parent_path(), blueprint.releasever,
+                           blueprint.architecture};
+    read_repositories(root, path, scope, blueprint);
+    read_package_sets(root, blueprint);
+    read_excludes(root, blueprint);
+    if (const auto customizations = root.table("customizations")) {
+        read_customizations(*customizations, blueprint);
+    }
+    read_own_tables(root, scope, blueprint);
+    root.finish();
+    return blueprint;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,323 @@
+#include "blueprint/toml_reader.hpp"
+
+#include <algorithm>
+#include <set>
+
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include "blueprint/validate.hpp"
+
+namespace edgegpu {
+
+/// The document lives as long as any reader of one of its tables.
+struct TableReader::State {
+    std::shared_ptr<const toml::table> document;
+    const toml::table* table = nullptr;
+    std::string file;
+    std::string prefix;
+    std::set<std::string, std::less<>> known;
+
+    [[nodiscard]] SourceLocation at(const toml::source_region& region) const {
+        return {file, region.begin.line, region.begin.column};
+    }
+    [[nodiscard]] const toml::node* find(std::string_view key) {
+        known.emplace(key);
+        return table->get(key);
+    }
+    [[nodiscard]] const toml::key* find_key(std::string_view key) const {
+        const auto entry = table->find(key);
+        return entry == table->end() ? nullptr : &entry->first;
+    }
+    [[nodiscard]] SourceLocation key_location(std::string_view key) const {
+        const toml::key* found = find_key(key);
+        return at(found != nullptr ? found->source() : table->source());
+    }
+    [[nodiscard]] std::string name(std::string_view key) const {
+        return prefix.empty() ? std::string(key) : prefix + '.' + std::string(key);
+    }
+    [[nodiscard]] Error wrong_type(std::string_view key, std::string_view expected,
+                                   const toml::node& found) const;
+    [[nodiscard]] std::string plain_string(std::string_view key, const toml::node& node,
+                                           std::string_view expected) const;
+    [[nodiscard]] std::shared_ptr<State> child(std::string_view key, const toml::table& sub) const {
+        return std::make_shared<State>(State{document, &sub, file, name(key), {}});
+    }
+};
+
+namespace {
+
+std::string_view type_name(toml::node_type type) {
+    switch (type) {
+        case toml::node_type::table:
+            return "a table";
+        case toml::node_type::array:
+            return "an array";
+        case toml::node_type::string:
+            return "a string";
+        case toml::node_type::integer:
+            return "an integer";
+        case toml::node_type::floating_point:
+            return "a floating-point number";
+        case toml::node_type::boolean:
+            return "a boolean";
+        case toml::node_type::date:
+            return "a date";
+        case toml::node_type::time:
+            return "a time";
+        case toml::node_type::date_time:
+            return "a date and time";
+        case toml::node_type::none:
+            break;
+    }
+    return "nothing";
+}
+
+}  // namespace
+
+Error TableReader::State::wrong_type(std::string_view key, std::string_view expected,
+                                     const toml::node& found) const {
+    return error_at(at(found.source()), "\"{}\" must be {}, not {}", name(key), expected,
+                    type_name(found.type()));
+}
+
+std::string TableReader::State::plain_string(std::string_view key, const toml::node& node,
+                                             std::string_view expected) const {
+    const toml::value<std::string>* value = node.as_string();
+    if (value == nullptr) {
+        throw wrong_type(key, expected, node);
+    }
+    if (has_control_characters(value->get())) {
+        throw error_at(at(node.source()), "\"{}\" contains a control character", name(key));
+    }
+    return value->get();
+}
+
+TableReader TableReader::parse(const std::string& file, std::string_view text) {
+    try {
+        auto document = std::make_shared<const toml::table>(toml::parse(text, file));
+        const toml::table* root = document.get();
+        return TableReader(std::make_shared<State>(State{std::move(document), root, file, {}, {}}));
+    } catch (const toml::parse_error& failure) {
+        const toml::source_position begin = failure.source().begin;
+        throw error_at({file, begin.line, begin.column}, "malformed TOML: {}",
+                       failure.description());
+    }
+}
+
+SourceLocation TableReader::location() const {
+    return state_->at(state_->table->source());
+}
+
+SourceLocation TableReader::location(std::string_view key) const {
+    const toml::node* node = state_->table->get(key);
+    if (node == nullptr) {
+        return location();
+    }
+    // Tables that only exist as the middle of a dotted name have no place of their own.
+    return node->source().begin.line == 0 ? state_->key_location(key) : state_->at(node->source());
+}
+
+std::string TableReader::full_name(std::string_view key) const {
+    return state_->name(key);
+}
+
+bool TableReader::has(std::string_view key) const {
+    return state_->find(key) != nullptr;
+}
+
+std::vector<std::string> TableReader::keys() const {
+    std::vector<std::pair<toml::source_position, std::string>> found;
+    for (const auto& [key, node] : *state_->table) {
+        found.emplace_back(key.source().begin, key.str());
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return a.first == b.first ? a.second < b.second : a.first < b.first;
+    });
+    std::vector<std::string> names;
+    for (auto& [position, name] : found) {
+        names.push_back(std::move(name));
+    }
+    return names;
+}
+
+std::string TableReader::string(std::string_view key, std::string_view fallback) const {
+    const toml::node* node = state_->find(key);
+    return node == nullptr ? std::string(fallback) : state_->plain_string(key, *node, "a string");
+}
+
+std::string TableReader::required_string(std::string_view key) const {
+    const std::string value = string(key);
+    if (!has(key)) {
+        throw error_at(location(), "\"{}\" is missing", full_name(key));
+    }
+    if (value.empty()) {
+        throw error_at(location(key), "\"{}\" is empty", full_name(key));
+    }
+    return value;
+}
+
+std::string TableReader::text(std::string_view key) const {
+    const toml::node* node = state_->find(key);
+    if (node == nullptr) {
+        return {};
+    }
+    const toml::value<std::string>* value = node->as_string();
+    if (value == nullptr) {
+        throw state_->wrong_type(key, "a string", *node);
+    }
+    return value->get();
+}
+
+std::string TableReader::choice(std::string_view key, std::string_view fallback,
+                                std::initializer_list<std::string_view> choices) const {
+    std::string value = string(key, fallback);
+    if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
+        return value;
+    }
+    std::string list;
+    for (const std::string_view item : choices) {
+        list += (list.empty() ? "\"" : ", \"") + std::string(item) + '"';
+    }
+    throw error_at(location(key), "\"{}\" must be one of {}, not \"{}\"", full_name(key), list,
+                   value);
+}
+
+bool TableReader::boolean(std::string_view key, bool fallback) const {
+    const toml::node* node = state_->find(key);
+    if (node == nullptr) {
+        return fallback;
+    }
+    const toml::value<bool>* value = node->as_boolean();
+    if (value == nullptr) {
+        throw state_->wrong_type(key, "a boolean", *node);
+    }
+    return value->get();
+}
+
+std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int64_t minimum,
+                                                 std::int64_t maximum) const {
+    const toml::node* node = state_->find(key);
+    if (node == nullptr) {
+        return std::nullopt;
+    }
+    const toml::value<std::int64_t>* value = node->as_integer();
+    if (value == nullptr) {
+        throw state_->wrong_type(key, "an integer", *node);
+    }
+    if (value->get() < minimum || value->get() > maximum) {
+        throw error_at(location(key), "\"{}\" must be between {} and {}, not {}", full_name(key),
+                       minimum, maximum, value->get());
+    }
+    return value->get();
+}
+
+std::vector<LocatedString> TableReader::strings(std::string_view key) const {
+    const toml::node* node = state_->find(key);
+    std::vector<LocatedString> found;
+    if (node == nullptr) {
+        return found;
+    }
+    const toml::array* array = node->as_array();
+    if (array == nullptr) {
+        throw state_->wrong_type(key, "an array of strings", *node);
+    }
+    for (const toml::node& item : *array) {
+        found.push_back(
+            {state_->plain_string(key, item, "an array of strings"), state_->at(item.source())});
+    }
+    return found;
+}
+
+std::vector<LocatedString> TableReader::string_or_strings(std::string_view key) const {
+    const toml::node* node = state_->find(key);
+    if (node == nullptr || node->is_array()) {
+        return strings(key);
+    }
+    return {{state_->plain_string(key, *node, "a string or an array of strings"), location(key)}};
+}
+
+std::string TableReader::string_or_integer(std::string_view key, std::string_view fallback) const {
+    const toml::node* node = state_->find(key);
+    if (node != nullptr && node->is_integer()) {
+        return std::to_string(integer(key, 0, 0xFFFFFFFELL).value_or(0));
+    }
+    return string(key, fallback);
+}
+
+std::optional<TableReader> TableReader::table(std::string_view key) const {
+    const toml::node* node = state_->find(key);
+    if (node == nullptr) {
+        return std::nullopt;
+    }
+    const toml::table* sub = node->as_table();
+    if (sub == nullptr) {
+        throw state_->wrong_type(key, "a table", *node);
+    }
+    return TableReader(state_->child(key, *sub));
+}
+
+std::vector<TableReader> TableReader::tables(std::string_view key) const {
+    const toml::node* node = state_->find(key);
+    std::vector<TableReader> found;
+    if (node == nullptr) {
+        return found;
+    }
+    const toml::array* array = node->as_array();
+    if (array == nullptr) {
+        throw state_->wrong_type(key, "an array of tables", *node);
+    }
+    for (const toml::node& item : *array) {
+        const toml::table* sub = item.as_table();
+        if (sub == nullptr) {
+            throw state_->wrong_type(key, "an array of tables", item);
+        }
+        found.push_back(TableReader(state_->child(key, *sub)));
+    }
+    return found;
+}
+
+void TableReader::refuse_unsupported(std::initializer_list<std::string_view> keys) const {
+    for (const std::string_view key : keys) {
+        const toml::node* node = state_->find(key);
+        const bool off = node != nullptr && node->is_boolean() && !node->as_boolean()->get();
+        if (node != nullptr && !off) {
+            throw error_at(state_->key_location(key), "not supported yet: {}", full_name(key));
+        }
+    }
+}
+
+void TableReader::refuse_foreign(std::initializer_list<std::string_view> keys) const {
+    for (const std::string_view key : keys) {
+        if (has(key)) {
+            throw error_at(state_->key_location(key), "not for an edge commit: {}", full_name(key))
+                .hinted("image builder reads this key for other image types; take it out");
+        }
+    }
+}
+
+void TableReader::finish() const {
+    for (const std::string& key : keys()) {
+        if (state_->known.count(key) != 0) {
+            continue;
+        }
+        Error unknown = error_at(state_->key_location(key), "unknown key \"{}\"", full_name(key));
+        const std::vector<std::string> known(state_->known.begin(), state_->known.end());
+        const std::vector<std::string> near = nearest_names(key, known);
+        if (!near.empty()) {
+            throw unknown.hinted(fmt::format("did you mean \"{}\"?", full_name(near.front())));
+        }
+        throw unknown.hinted(fmt::format("known here: {}", fmt::join(known, ", ")));
+    }
+}
+
+std::vector<std::string> values_of(const std::vector<LocatedString>& strings) {
+    std::vector<std::string> values;
+    values.reserve(strings.size());
+    for (const LocatedString& item : strings) {
+        values.push_back(item.value);
+    }
+    return values;
+}
+
+}  // namespace edgegpu

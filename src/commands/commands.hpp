@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/console.hpp"
+
+namespace edgegpu {
+
+/// Switches that every verb takes.
+struct GlobalOptions {
+    Color color = Color::automatic;
+    bool quiet = false;
+    /// stdout carries one JSON document instead of text
+    bool json = false;
+};
+
+/// `edgegpu build`
+struct BuildCommand {
+    std::filesystem::path blueprint;
+    std::filesystem::path repo = "repo";
+    /// empty: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu
+    std::filesystem::path cache_dir;
+    /// empty: the blueprint's path with ".lock" in place of ".toml", beside the repository
+    std::filesystem::path lockfile;
+    bool locked = false;
+    bool offline = false;
+    bool unchanged_exit_77 = false;
+    unsigned jobs = 0;
+};
+
+/// `edgegpu resolve`
+struct ResolveCommand {
+    std::filesystem::path blueprint;
+    std::filesystem::path cache_dir;
+    std::filesystem::path lockfile;
+    bool offline = false;
+};
+
+/// Builds the image and prints the summary to stdout. Returns 0, or 77 for an unchanged image if
+/// asked to.
+int run_build(const GlobalOptions& global, const BuildCommand& command);
+
+/// Checks each blueprint without touching the network; prints "PATH: ok" for each good one.
+/// All are checked before the first failure is thrown.
+int run_check(const GlobalOptions& global, const std::vector<std::filesystem::path>& blueprints);
+
+/// Resolves the blueprint and prints its packages.
+int run_resolve(const GlobalOptions& global, const ResolveCommand& command);
+
+/// The cache directory to use: `wanted`, else $XDG_CACHE_HOME/edgegpu, else $HOME/.cache/edgegpu.
+[[nodiscard]] std::filesystem::path cache_directory(const std::filesystem::path& wanted);
+
+}  // namespace edgegpu

@@ -1,0 +1,130 @@
+#include "commit/metadata.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "commit/object.hpp"
+
+namespace edgegpu {
+namespace {
+
+GVariant* text(const std::string& value) {
+    return g_variant_new_string(value.c_str());
+}
+
+GVariant* texts(const std::vector<std::string>& values) {
+    GVariantBuilder builder;
+    g_variant_builder_init(&builder, G_VARIANT_TYPE("as"));
+    for (const std::string& value : values) {
+        g_variant_builder_add(&builder, "s", value.c_str());
+    }
+    return g_variant_builder_end(&builder);
+}
+
+GVariant* big_endian(std::int64_t value) {
+    return g_variant_new_uint64(GUINT64_TO_BE(static_cast<std::uint64_t>(value)));
+}
+
+// name, epoch, version, release, arch; the epoch as text, "0" where there is none.
+GVariant* package_list(const Resolution& resolution) {
+    std::vector<Nevra> packages;
+    for (const ResolvedPackage& package : resolution.packages) {
+        packages.push_back(package.nevra);
+    }
+    std::ranges::sort(packages);
+    GVariantBuilder builder;
+    g_variant_builder_init(&builder, G_VARIANT_TYPE("a(sssss)"));
+    for (const Nevra& nevra : packages) {
+        g_variant_builder_add(&builder, "(sssss)", nevra.name.c_str(),
+                              std::to_string(nevra.epoch).c_str(), nevra.version.c_str(),
+                              nevra.release.c_str(), nevra.arch.c_str());
+    }
+    return g_variant_builder_end(&builder);
+}
+
+std::vector<ResolvedRepository> sorted_repositories(const Resolution& resolution) {
+    std::vector<ResolvedRepository> repositories = resolution.repositories;
+    std::ranges::sort(repositories, {}, &ResolvedRepository::id);
+    return repositories;
+}
+
+GVariant* repository_list(const Resolution& resolution, std::int64_t time) {
+    GVariantBuilder builder;
+    g_variant_builder_init(&builder, G_VARIANT_TYPE("aa{sv}"));
+    for (const ResolvedRepository& repository : sorted_repositories(resolution)) {
+        g_variant_builder_open(&builder, G_VARIANT_TYPE("a{sv}"));
+        g_variant_builder_add(&builder, "{sv}", "id", text(repository.id));
+        g_variant_builder_add(&builder, "{sv}", "timestamp", big_endian(time));
+        g_variant_builder_close(&builder);
+    }
+    return g_variant_builder_end(&builder);
+}
+
+}  // namespace
+
+VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
+                              const Resolution& resolution, const std::string& inputs_digest) {
+    GVariantBuilder builder;
+    g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
+    const auto add = [&](const char* key, GVariant* value) {
+        g_variant_builder_add(&builder, "{sv}", key, value);
+    };
+    add("edgegpu.inputs-digest", text(inputs_digest));
+    if (!blueprint.kernel_arguments.empty()) {
+        add("edgegpu.kargs", texts(blueprint.kernel_arguments));
+    }
+    if (!resolution.driver_version.empty()) {
+        add("edgegpu.nvidia-driver", text(resolution.driver_version));
+    }
+    add("ostree.architecture", text(blueprint.architecture));
+    if (!resolution.kernel_uname.empty()) {
+        add("ostree.bootable", g_variant_new_boolean(TRUE));
+        add("ostree.linux", text(resolution.kernel_uname));
+    }
+    add("ostree.ref-binding", texts({blueprint.ostree.ref}));
+    add("rpmostree.initramfs-args", texts({"--no-hostonly", "--add", "ostree"}));
+    add("rpmostree.inputhash", text(inputs_digest));
+    add("rpmostree.rpmdb.pkglist", package_list(resolution));
+    add("rpmostree.rpmmd-repos", repository_list(resolution, ctx.source_date_epoch));
+    add("version", text(blueprint.version));
+    return own(g_variant_builder_end(&builder));
+}
+
+VariantHandle detached_metadata(const Resolution& resolution) {
+    GVariantBuilder repositories;
+    g_variant_builder_init(&repositories, G_VARIANT_TYPE("aa{sv}"));
+    for (const ResolvedRepository& repository : sorted_repositories(resolution)) {
+        g_variant_builder_open(&repositories, G_VARIANT_TYPE("a{sv}"));
+        g_variant_builder_add(&repositories, "{sv}", "id", text(repository.id));
+        g_variant_builder_add(&repositories, "{sv}", "repomd-sha256",
+                              text(repository.repomd_sha256));
+        g_variant_builder_add(&repositories, "{sv}", "timestamp",
+                              big_endian(repository.revision_time));
+        g_variant_builder_close(&repositories);
+    }
+    GVariantBuilder builder;
+    g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
+    g_variant_builder_add(&builder, "{sv}", "edgegpu.rpmmd-repos",
+                          g_variant_builder_end(&repositories));
+    return own(g_variant_builder_end(&builder));
+}
+
+std::string commit_object(GVariant* metadata, const std::string& parent, const std::string& subject,
+                          std::int64_t time, const std::string& tree_checksum,
+                          const std::string& meta_checksum) {
+    const std::string parent_bytes = parent.empty() ? "" : checksum_bytes(parent);
+    const std::string tree_bytes = checksum_bytes(tree_checksum);
+    const std::string meta_bytes = checksum_bytes(meta_checksum);
+    const auto bytes = [](const std::string& value) {
+        return g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, value.data(), value.size(), 1);
+    };
+    const VariantHandle commit = own(g_variant_new(
+        "(@a{sv}@ay@a(say)sst@ay@ay)", metadata, bytes(parent_bytes),
+        g_variant_new_array(G_VARIANT_TYPE("(say)"), nullptr, 0), subject.c_str(), "",
+        GUINT64_TO_BE(static_cast<std::uint64_t>(time)), bytes(tree_bytes), bytes(meta_bytes)));
+    std::string serialised(g_variant_get_size(commit.get()), '\0');
+    g_variant_store(commit.get(), serialised.data());
+    return serialised;
+}
+
+}  // namespace edgegpu

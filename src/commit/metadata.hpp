@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "commit/commit.hpp"
+#include "commit/glib.hpp"
+
+namespace edgegpu {
+
+/// The commit's metadata, `a{sv}`, keys in a fixed order, numbers big-endian as rpm-ostree's
+/// clients expect: `version`, `ostree.*` (bootable, linux, ref-binding, architecture),
+/// `rpmostree.*` as clients read them, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
+/// `edgegpu.nvidia-driver`).
+///
+/// `rpmostree.rpmmd-repos` names the repositories with the image's own time: the real time stamps
+/// of their metadata change whenever somebody runs createrepo_c, and the commit's checksum must
+/// not. The real ones are in `detached_metadata`.
+[[nodiscard]] VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
+                                            const Resolution& resolution,
+                                            const std::string& inputs_digest);
+
+/// What is kept beside the commit and is no part of its checksum: `edgegpu.rpmmd-repos`,
+/// `aa{sv}` (id, timestamp, repomd-sha256).
+[[nodiscard]] VariantHandle detached_metadata(const Resolution& resolution);
+
+/// A serialised commit object, `(a{sv}aya(say)sstayay)`. `parent` may be empty; `time` is Unix
+/// time.
+[[nodiscard]] std::string commit_object(GVariant* metadata, const std::string& parent,
+                                        const std::string& subject, std::int64_t time,
+                                        const std::string& tree_checksum,
+                                        const std::string& meta_checksum);
+
+}  // namespace edgegpu

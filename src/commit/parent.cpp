@@ -1,0 +1,92 @@
+#include <utility>
+
+#include <unistd.h>
+
+#include "commit/repository.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+namespace {
+
+// Content of a file of a commit; empty where it does not exist.
+std::string committed_file(const Repo::Impl& repo, GFile* root, const char* path) {
+    const FileHandle file(g_file_resolve_relative_path(root, path));
+    GlibFailure failure;
+    char* data = nullptr;
+    gsize size = 0;
+    if (g_file_load_contents(file.get(), nullptr, &data, &size, nullptr, failure.out()) == FALSE) {
+        if (failure.is(G_IO_ERROR_NOT_FOUND) || failure.is(G_IO_ERROR_NOT_DIRECTORY)) {
+            return {};
+        }
+        throw failure.to_error(repo.path.string(),
+                               fmt::format("cannot read /{} of the parent commit", path));
+    }
+    const TextHandle owned(data);
+    std::string content(data, size);
+    if (!content.empty() && content.back() != '\n') {
+        content += '\n';
+    }
+    return content;
+}
+
+std::string metadata_text(GVariant* metadata, const char* key) {
+    const VariantHandle value(g_variant_lookup_value(metadata, key, G_VARIANT_TYPE_STRING));
+    return value ? g_variant_get_string(value.get(), nullptr) : "";
+}
+
+Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
+    GlibFailure failure;
+    const auto hint =
+        "the repository is damaged: run `ostree fsck` on it, or name another parent "
+        "in [ostree] parent";
+    GVariant* loaded = nullptr;
+    if (ostree_repo_load_commit(repo.ostree.get(), checksum.c_str(), &loaded, nullptr,
+                                failure.out()) == FALSE) {
+        throw failure.to_error(repo.path.string(), "cannot read the parent commit " + checksum)
+            .hinted(hint);
+    }
+    const VariantHandle commit(loaded);
+    const VariantHandle metadata(g_variant_get_child_value(commit.get(), 0));
+    GFile* opened = nullptr;
+    if (ostree_repo_read_commit(repo.ostree.get(), checksum.c_str(), &opened, nullptr, nullptr,
+                                failure.out()) == FALSE) {
+        throw failure.to_error(repo.path.string(), "cannot read the parent commit " + checksum)
+            .hinted(hint);
+    }
+    const FileHandle root(opened);
+    Parent parent;
+    parent.checksum = checksum;
+    parent.inputs_digest = metadata_text(metadata.get(), "edgegpu.inputs-digest");
+    parent.version = metadata_text(metadata.get(), "version");
+    const auto both = [&](const char* base, const char* local) {
+        return committed_file(repo, root.get(), base) + committed_file(repo, root.get(), local);
+    };
+    parent.accounts.passwd = both("usr/lib/passwd", "usr/etc/passwd");
+    parent.accounts.group = both("usr/lib/group", "usr/etc/group");
+    return parent;
+}
+
+}  // namespace
+
+std::optional<Parent> read_parent(const Repo& repo, const Blueprint& blueprint) {
+    const Repo::Impl& impl = repo.impl();
+    if (::access(impl.summary_marker().c_str(), F_OK) == 0) {
+        // A build was killed between moving its ref and publishing it in the summary.
+        update_summary(impl, blueprint);
+    }
+    const bool named = !blueprint.ostree.parent.empty();
+    const std::string checksum =
+        named ? resolve_commit(impl, blueprint.ostree.parent) : impl.ref_at_start;
+    if (checksum.empty()) {
+        if (named) {
+            throw error(ErrorKind::usage,
+                        "{}: no commit or ref \"{}\", which [ostree] parent names",
+                        impl.path.string(), blueprint.ostree.parent)
+                .hinted("pull it into the repository first, or leave `parent` out");
+        }
+        return std::nullopt;
+    }
+    return load_parent(impl, checksum);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,100 @@
+#include "compose/accounts_split.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "compose/account_files.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+bool is_ordinary(const AccountFile::Row& row) {
+    const std::uint32_t id = account_id(row);
+    return id >= first_user_id && id < end_user_id;
+}
+
+bool has_altfiles(const Tree& tree) {
+    return std::any_of(tree.entries.begin(), tree.entries.end(),
+                       [](const auto& at) { return at.first.ends_with("/libnss_altfiles.so.2"); });
+}
+
+bool stays_in_etc_group(const AccountFile::Row& row, const std::set<std::string>& ordinary) {
+    if (row.front() == "root" || row.front() == "wheel" || is_ordinary(row)) {
+        return true;
+    }
+    const std::vector<std::string> members =
+        split_members(row.size() > 3 ? std::string_view(row[3]) : std::string_view());
+    return std::any_of(members.begin(), members.end(),
+                       [&](const std::string& member) { return ordinary.contains(member); });
+}
+
+/// "passwd: files systemd" → "passwd: files altfiles systemd"
+std::string with_altfiles(const std::string& text) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        std::string line = text.substr(at, end - at);
+        const bool accounts = line.starts_with("passwd:") || line.starts_with("group:");
+        if (accounts && line.find("altfiles") == std::string::npos) {
+            const std::size_t files = line.find("files");
+            line.insert(files == std::string::npos ? line.size() : files + 5, " altfiles");
+        }
+        result += line + '\n';
+        at = end + 1;
+    }
+    return result;
+}
+
+void replace_content(const Context& ctx, Tree& tree, const std::string& path,
+                     const std::string& text) {
+    const Entry* old = find_entry(tree, path);
+    Entry entry = make_file_entry(ctx, text, old != nullptr ? old->mode : 0644);
+    entry.uid = old != nullptr ? old->uid : 0;
+    entry.gid = old != nullptr ? old->gid : 0;
+    tree.entries[resolve_in_tree(tree, path)] = entry;
+}
+
+}  // namespace
+
+void split_accounts(const Context& ctx, Tree& tree) {
+    const AccountFile passwd = read_accounts(tree, "/etc/passwd");
+    const AccountFile group = read_accounts(tree, "/etc/group");
+    AccountFile etc_passwd;
+    AccountFile lib_passwd;
+    std::set<std::string> ordinary;
+    for (const AccountFile::Row& row : passwd.rows) {
+        const bool is_user = is_ordinary(row);
+        if (is_user) {
+            ordinary.insert(row.front());
+        }
+        (is_user || row.front() == "root" ? etc_passwd : lib_passwd).rows.push_back(row);
+        if (row.front() == "root") {
+            lib_passwd.rows.push_back(row);
+        }
+    }
+    AccountFile etc_group;
+    AccountFile lib_group;
+    for (const AccountFile::Row& row : group.rows) {
+        if (stays_in_etc_group(row, ordinary)) {
+            etc_group.rows.push_back(row);
+        }
+        if (!is_ordinary(row)) {
+            lib_group.rows.push_back(row);
+        }
+    }
+    put_entry(tree, "/usr/lib/passwd", make_file_entry(ctx, lib_passwd.text(), 0644));
+    put_entry(tree, "/usr/lib/group", make_file_entry(ctx, lib_group.text(), 0644));
+    if (has_altfiles(tree) && find_entry(tree, "/etc/nsswitch.conf") != nullptr) {
+        replace_content(ctx, tree, "/etc/passwd", etc_passwd.text());
+        replace_content(ctx, tree, "/etc/group", etc_group.text());
+        replace_content(ctx, tree, "/etc/nsswitch.conf",
+                        with_altfiles(read_entry(tree, "/etc/nsswitch.conf")));
+    }
+}
+
+}  // namespace edgegpu

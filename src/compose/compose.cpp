@@ -1,0 +1,149 @@
+#include "compose/compose.hpp"
+
+#include <cerrno>
+#include <future>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commit/commit.hpp"
+#include "compose/import.hpp"
+#include "compose/order.hpp"
+#include "compose/overlay.hpp"
+#include "compose/rpmdb.hpp"
+#include "compose/scriptlets.hpp"
+#include "compose/shims.hpp"
+#include "compose/unite.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Raise it whenever scriptlets, triggers or shims come to mean something else: results of
+/// older versions in the cache are then not used.
+constexpr std::string_view engine_version = "edgegpu compose 1";
+
+/// The directories of one build, below `work/` of the cache.
+struct Layers {
+    fs::path lower;
+    fs::path upper;
+    fs::path overlay;
+    fs::path root;
+    fs::path scratch;
+
+    explicit Layers(const fs::path& work)
+        : lower(work / "lower"),
+          upper(work / "upper"),
+          overlay(work / "overlay"),
+          root(work / "root"),
+          scratch(work / "scriptlets") {
+        unmount_stale(root);
+        for (const fs::path& path : {lower, upper, overlay, root, scratch}) {
+            remove_tree(path);
+        }
+    }
+};
+
+std::string composition_digest(const Context& ctx, const Resolution& resolution,
+                               const std::vector<ImportedPackage>& packages,
+                               const ParentAccounts& parent) {
+    Sha256 digest;
+    digest.update_field(engine_version);
+    digest.update_field(std::to_string(ctx.source_date_epoch));
+    digest.update_field(resolution.kernel_uname);
+    digest.update_field(parent.passwd);
+    digest.update_field(parent.group);
+    for (const ImportedPackage& package : packages) {
+        digest.update_field(package.sha256);
+    }
+    return digest.hex();
+}
+
+void make_upper(const fs::path& upper, unsigned mode) {
+    make_directories(upper);
+    // The upper layer's directory is the image's root directory.
+    if (::chmod(upper.c_str(), mode) != 0 || ::chown(upper.c_str(), 0, 0) != 0) {
+        throw errno_error(upper.string(), errno);
+    }
+}
+
+/// Keeps what the scriptlets made, for the next build with the same packages.
+void store_composition(const Context& ctx, const Tree& tree, const fs::path& directory) {
+    const fs::path temporary =
+        directory.parent_path() / fmt::format(".new-{}", directory.filename().string());
+    remove_tree(temporary);
+    make_directories(temporary);
+    copy_layer(ctx, tree.upper, temporary / "upper");
+    write_file(temporary / "calls", format_calls(tree.policy_calls), 0600);
+    remove_tree(directory);
+    if (::rename(temporary.c_str(), directory.c_str()) != 0) {
+        throw errno_error(directory.string(), errno);
+    }
+}
+
+void run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
+                 const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
+                 const fs::path& scratch) {
+    const fs::path database_directory = scratch / "rpmdb";
+    make_directories(database_directory);
+    const fs::path database = write_rpmdb(ctx, packages, database_directory);
+    // Before the scriptlets, because some ask it; and again, because asking may change it.
+    install_rpmdb(ctx, tree, database);
+    run_scriptlets(ctx, tree, packages, owners, parent, scratch / "run");
+    sync_tree(ctx, tree);
+    install_rpmdb(ctx, tree, database);
+    sync_tree(ctx, tree);
+}
+
+}  // namespace
+
+ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
+                     const Resolution& resolution, const PackageFiles& files,
+                     const ParentAccounts& parent) {
+    isolate_mounts();
+    const Layers layers(ctx.cache / "work");
+    const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
+    United united = unite(packages);
+
+    // Compressing what the packages ship needs nothing of what follows, which is mostly serial.
+    auto deflated = std::async(
+        std::launch::async, [&ctx, entries = united.entries] { deflate_contents(ctx, entries); });
+
+    Tree tree;
+    tree.entries = std::move(united.entries);
+    tree.kernel = resolution.kernel_uname;
+    tree.upper = layers.upper;
+    tree.inputs_digest = composition_digest(ctx, resolution, packages, parent);
+    for (const ImportedPackage& package : packages) {
+        tree.packages.push_back(package.nevra);
+    }
+    check_out(ctx, tree.entries, layers.lower);
+
+    make_directories(ctx.cache / "composed");
+    const fs::path cached = ctx.cache / "composed" / tree.inputs_digest;
+    const bool known = fs::exists(cached / "calls");
+    if (known) {
+        copy_layer(ctx, cached / "upper", layers.upper);
+        tree.policy_calls = parse_calls(read_file(cached / "calls"));
+    } else {
+        make_upper(layers.upper, tree.entries.at("/").mode);
+    }
+    RootMount mount(layers.lower, layers.upper, layers.overlay, layers.root);
+    tree.root = layers.root;
+    if (known) {
+        sync_tree(ctx, tree);
+    } else {
+        run_in_root(ctx, tree, packages, united.owners, parent, layers.scratch);
+        store_composition(ctx, tree, cached);
+    }
+    deflated.get();
+    return {std::move(tree), std::move(mount)};
+}
+
+}  // namespace edgegpu

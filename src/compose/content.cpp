@@ -1,0 +1,179 @@
+#include "compose/content.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+fs::path content_path(const Context& ctx, const std::string& digest) {
+    return ctx.cache / "content" / digest.substr(0, 2) / digest.substr(2);
+}
+
+namespace {
+
+bool has_size(const fs::path& path, std::uint64_t size) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           static_cast<std::uint64_t>(status.st_size) == size;
+}
+
+Entry file_entry(unsigned mode, std::uint64_t size, std::string digest, fs::path content) {
+    Entry entry;
+    entry.type = EntryType::file;
+    entry.mode = mode;
+    entry.size = size;
+    entry.digest = std::move(digest);
+    entry.content = std::move(content);
+    return entry;
+}
+
+void copy_by_buffer(int from, int to, const fs::path& path) {
+    std::array<char, 128 * 1024> buffer;
+    while (true) {
+        const ssize_t got = ::read(from, buffer.data(), buffer.size());
+        if (got == 0) {
+            return;
+        }
+        if (got < 0) {
+            throw errno_error(path.string(), errno);
+        }
+        for (ssize_t put = 0; put < got;) {
+            const ssize_t step =
+                ::write(to, buffer.data() + put, static_cast<std::size_t>(got - put));
+            if (step < 0) {
+                throw errno_error(path.string(), errno);
+            }
+            put += step;
+        }
+    }
+}
+
+}  // namespace
+
+void copy_file_content(const fs::path& source, const fs::path& target) {
+    const Fd from(::open(source.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (!from) {
+        throw errno_error(source.string(), errno);
+    }
+    const Fd to(::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!to) {
+        throw errno_error(target.string(), errno);
+    }
+    while (true) {
+        const ssize_t moved =
+            ::copy_file_range(from.get(), nullptr, to.get(), nullptr, 1U << 30U, 0);
+        if (moved == 0) {
+            return;
+        }
+        if (moved < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS ||
+                          errno == EOPNOTSUPP || errno == EPERM)) {
+            copy_by_buffer(from.get(), to.get(), target);
+            return;
+        }
+        if (moved < 0) {
+            throw errno_error(target.string(), errno);
+        }
+    }
+}
+
+Entry make_file_entry(const Context& ctx, std::string_view content, unsigned mode) {
+    std::string digest = sha256_hex(content);
+    fs::path path = content_path(ctx, digest);
+    if (!has_size(path, content.size())) {
+        make_directories(path.parent_path());
+        write_file(path, content, 0600);
+    }
+    return file_entry(mode, content.size(), std::move(digest), std::move(path));
+}
+
+Entry make_file_entry_from(const Context& ctx, const fs::path& source, unsigned mode) {
+    struct stat status {};
+    if (::lstat(source.c_str(), &status) != 0) {
+        throw errno_error(source.string(), errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        throw error("{}: not a regular file", source.string());
+    }
+    std::string digest = sha256_file(source);
+    fs::path path = content_path(ctx, digest);
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (!has_size(path, size)) {
+        static std::atomic<unsigned> counter{0};
+        make_directories(path.parent_path());
+        const fs::path temporary =
+            path.parent_path() / fmt::format(".new-{}-{}", ::getpid(), counter++);
+        std::error_code ignored;
+        fs::remove(temporary, ignored);
+        try {
+            copy_file_content(source, temporary);
+        } catch (...) {
+            fs::remove(temporary, ignored);
+            throw;
+        }
+        if (::rename(temporary.c_str(), path.c_str()) != 0) {
+            throw errno_error(path.string(), errno);
+        }
+    }
+    return file_entry(mode, size, std::move(digest), std::move(path));
+}
+
+namespace {
+
+/// chown drops setuid bits and capabilities, so it comes first.
+void set_owner_and_mode(const Entry& entry, const fs::path& path) {
+    if (::lchown(path.c_str(), entry.uid, entry.gid) != 0) {
+        throw errno_error(path.string(), errno).hinted("run edgegpu as root");
+    }
+    if (entry.type == EntryType::symlink) {
+        return;
+    }
+    if (::chmod(path.c_str(), entry.mode) != 0) {
+        throw errno_error(path.string(), errno);
+    }
+    if (!entry.capabilities.empty() &&
+        ::setxattr(path.c_str(), "security.capability", entry.capabilities.data(),
+                   entry.capabilities.size(), 0) != 0) {
+        throw errno_error(path.string() + ": file capabilities", errno);
+    }
+}
+
+}  // namespace
+
+void materialise(const Entry& entry, const fs::path& path) {
+    struct stat status {};
+    const bool exists = ::lstat(path.c_str(), &status) == 0;
+    const bool keep = entry.type == EntryType::directory && exists && S_ISDIR(status.st_mode);
+    if (exists && !keep) {
+        remove_tree(path);
+    }
+    if (entry.type == EntryType::directory) {
+        if (!keep && ::mkdir(path.c_str(), 0700) != 0) {
+            throw errno_error(path.string(), errno);
+        }
+    } else if (entry.type == EntryType::symlink) {
+        if (::symlink(entry.target.c_str(), path.c_str()) != 0) {
+            throw errno_error(path.string(), errno);
+        }
+    } else {
+        copy_file_content(entry.content, path);
+    }
+    set_owner_and_mode(entry, path);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,343 @@
+#include "compose/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "compose/accounts_split.hpp"
+#include "compose/var_to_tmpfiles.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+Entry directory(unsigned mode) {
+    Entry entry;
+    entry.type = EntryType::directory;
+    entry.mode = mode;
+    return entry;
+}
+
+Entry link_to(std::string_view target) {
+    Entry entry;
+    entry.type = EntryType::symlink;
+    entry.mode = 0777;
+    entry.target = target;
+    return entry;
+}
+
+const Entry* literal(const Tree& tree, std::string_view path) {
+    const auto found = tree.entries.find(path);
+    return found == tree.entries.end() ? nullptr : &found->second;
+}
+
+bool is_type(const Tree& tree, std::string_view path, EntryType type) {
+    const Entry* entry = literal(tree, path);
+    return entry != nullptr && entry->type == type;
+}
+
+/// Moves the directory `from` with all below it to `to`; what both have must be equal, unless
+/// `from` shall win.
+void move_directory(Tree& tree, const std::string& from, const std::string& to,
+                    bool from_wins = false) {
+    Entries moved;
+    const std::string prefix = from + "/";
+    if (auto top = tree.entries.extract(from)) {
+        moved.insert(std::move(top));
+    }
+    for (auto at = tree.entries.lower_bound(prefix);
+         at != tree.entries.end() && at->first.starts_with(prefix);) {
+        moved.insert(tree.entries.extract(at++));
+    }
+    for (auto& [path, entry] : moved) {
+        const std::string place = to + path.substr(from.size());
+        const Entry* old = literal(tree, place);
+        const bool both_directories = old != nullptr && old->type == EntryType::directory &&
+                                      entry.type == EntryType::directory;
+        const bool equal = old != nullptr && old->type == entry.type &&
+                           old->digest == entry.digest && old->target == entry.target;
+        if (old != nullptr && !both_directories && !equal && !from_wins) {
+            throw error("{} belongs at {} in a commit, and the image has another {} there", path,
+                        place, old->type == EntryType::directory ? "directory" : "file");
+        }
+        if (!both_directories) {
+            tree.entries[place] = std::move(entry);
+        }
+    }
+}
+
+void delete_leftovers(const Context& ctx, Tree& tree) {
+    static constexpr std::array<std::string_view, 13> leftovers{"/etc/passwd-",
+                                                                "/etc/group-",
+                                                                "/etc/shadow-",
+                                                                "/etc/gshadow-",
+                                                                "/etc/subuid-",
+                                                                "/etc/subgid-",
+                                                                "/etc/.pwd.lock",
+                                                                "/etc/mtab.lock",
+                                                                "/etc/.updated",
+                                                                "/var/.updated",
+                                                                "/var/cache/ldconfig",
+                                                                "/var/lib/systemd/random-seed",
+                                                                "/var/lib/systemd/catalog"};
+    for (const std::string_view path : leftovers) {
+        if (literal(tree, path) != nullptr) {
+            remove_entry(tree, path);
+        }
+    }
+    // Byte code of packages was imported with them; any other was written by a scriptlet's python
+    // and names times of this build.
+    const std::string imports = (ctx.cache / "imports").string() + "/";
+    std::erase_if(tree.entries, [&](const auto& at) {
+        return at.first.ends_with(".pyc") && at.first.find("/__pycache__/") != std::string::npos &&
+               at.second.type == EntryType::file &&
+               !at.second.content.string().starts_with(imports);
+    });
+}
+
+/// The policy store must be in the commit: below /etc, which rollbacks keep together with the
+/// policy, not in /var. libsemanage is told.
+void move_policy_store(const Context& ctx, Tree& tree) {
+    if (!is_type(tree, "/var/lib/selinux", EntryType::directory)) {
+        return;
+    }
+    move_directory(tree, "/var/lib/selinux", "/etc/selinux", true);
+    const std::string path = "/etc/selinux/semanage.conf";
+    std::string text;
+    unsigned mode = 0644;
+    if (const Entry* old = find_entry(tree, path)) {
+        mode = old->mode;
+        const std::string before = read_entry(tree, path);
+        for (std::size_t at = 0; at < before.size();) {
+            const std::size_t end = std::min(before.find('\n', at), before.size());
+            const std::string line = before.substr(at, end - at);
+            if (!line.starts_with("store-root")) {
+                text += line + '\n';
+            }
+            at = end + 1;
+        }
+    }
+    put_entry(tree, path, make_file_entry(ctx, text + "store-root=/etc/selinux\n", mode));
+}
+
+/// What lies in /var under another name must get the labels of that name: policies know
+/// /home, not /var/home. A policy that has its own line keeps it.
+void alias_var_labels(const Context& ctx, Tree& tree) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> aliases{
+        {{"/var/home", "/home"},
+         {"/var/roothome", "/root"},
+         {"/var/srv", "/srv"},
+         {"/var/opt", "/opt"},
+         {"/var/mnt", "/mnt"},
+         {"/var/usrlocal", "/usr/local"},
+         {"/usr/lib/opt", "/opt"}}};
+    Entries changed;
+    for (const auto& [path, entry] : tree.entries) {
+        if (!path.starts_with("/etc/selinux/") ||
+            !path.ends_with("/contexts/files/file_contexts.subs_dist") ||
+            entry.type != EntryType::file) {
+            continue;
+        }
+        std::string text = read_entry(tree, path);
+        const std::string before = "\n" + text;
+        if (!text.empty() && !text.ends_with('\n')) {
+            text += '\n';
+        }
+        for (const auto& [alias, original] : aliases) {
+            if (before.find(fmt::format("\n{} ", alias)) == std::string::npos &&
+                before.find(fmt::format("\n{}\t", alias)) == std::string::npos) {
+                text += fmt::format("{} {}\n", alias, original);
+            }
+        }
+        changed[path] = make_file_entry(ctx, text, entry.mode);
+    }
+    for (auto& [path, entry] : changed) {
+        tree.entries[path] = std::move(entry);
+    }
+}
+
+/// The database where rpm-ostree's clients look: /usr/share/rpm, and once more as the "base".
+void place_rpmdb(Tree& tree) {
+    const std::string database = "/usr/share/rpm";
+    for (const std::string old : {"/var/lib/rpm", "/usr/lib/sysimage/rpm"}) {
+        if (is_type(tree, old, EntryType::directory)) {
+            move_directory(tree, old, database);
+        }
+    }
+    if (!is_type(tree, database, EntryType::directory)) {
+        return;
+    }
+    put_entry(tree, "/var/lib/rpm", link_to("../../usr/share/rpm"));
+    put_entry(tree, "/usr/lib/sysimage/rpm", link_to("../../share/rpm"));
+    const std::string base = "/usr/lib/sysimage/rpm-ostree-base-db";
+    Entries copies;
+    for (auto at = tree.entries.lower_bound(database + "/");
+         at != tree.entries.end() && at->first.starts_with(database + "/"); ++at) {
+        copies[base + at->first.substr(database.size())] = at->second;
+    }
+    tree.entries[base] = directory(0755);
+    tree.entries.merge(copies);
+}
+
+/// Kernels are beside their modules; everything else of /boot is kept for boot loader tools.
+void move_boot(Tree& tree) {
+    static constexpr std::array<std::string_view, 5> copies{
+        "/boot/vmlinuz", "/boot/initrd", "/boot/initramfs", "/boot/.vmlinuz", "/boot/System.map"};
+    std::erase_if(tree.entries, [](const auto& at) {
+        return std::any_of(copies.begin(), copies.end(), [&](std::string_view copy) {
+            return at.first.starts_with(copy) && at.first.find('/', 6) == std::string::npos;
+        });
+    });
+    const auto first = tree.entries.lower_bound("/boot/");
+    if (first != tree.entries.end() && first->first.starts_with("/boot/")) {
+        move_directory(tree, "/boot", "/usr/lib/ostree-boot");
+    }
+}
+
+/// /opt/NAME → /usr/lib/opt/NAME, reached through a link in /var/opt.
+void move_opt(Tree& tree) {
+    std::set<std::string> names;
+    for (auto at = tree.entries.lower_bound("/opt/");
+         at != tree.entries.end() && at->first.starts_with("/opt/"); ++at) {
+        names.insert(at->first.substr(5, at->first.find('/', 5) - 5));
+    }
+    if (names.empty()) {
+        return;
+    }
+    move_directory(tree, "/opt", "/usr/lib/opt");
+    for (const std::string& name : names) {
+        put_entry(tree, "/var/opt/" + name, link_to("../../usr/lib/opt/" + name));
+    }
+}
+
+/// One of the top-level places that belong to the device.
+struct VarPlace {
+    std::string_view path;
+    std::string_view target;
+    std::string_view link;
+    unsigned mode;
+};
+
+constexpr std::array<VarPlace, 7> var_places{
+    {{"/home", "/var/home", "var/home", 0755},
+     {"/root", "/var/roothome", "var/roothome", 0700},
+     {"/srv", "/var/srv", "var/srv", 0755},
+     {"/opt", "/var/opt", "var/opt", 0755},
+     {"/mnt", "/var/mnt", "var/mnt", 0755},
+     {"/media", "/run/media", "run/media", 0755},
+     {"/usr/local", "/var/usrlocal", "../var/usrlocal", 0755}}};
+
+void link_places_into_var(Tree& tree) {
+    for (const VarPlace& place : var_places) {
+        if (is_type(tree, place.path, EntryType::directory)) {
+            move_directory(tree, std::string(place.path), std::string(place.target));
+        }
+        if (literal(tree, place.target) == nullptr) {
+            put_entry(tree, place.target, directory(place.mode));
+        }
+        tree.entries[std::string(place.path)] = link_to(place.link);
+    }
+    for (const char* name : {"bin", "etc", "games", "include", "lib", "sbin", "share", "src"}) {
+        const std::string path = fmt::format("/var/usrlocal/{}", name);
+        if (literal(tree, path) == nullptr) {
+            tree.entries[path] = directory(0755);
+        }
+    }
+}
+
+void move_alternatives(Tree& tree) {
+    if (is_type(tree, "/var/lib/alternatives", EntryType::directory)) {
+        move_directory(tree, "/var/lib/alternatives", "/usr/lib/alternatives");
+        put_entry(tree, "/var/lib/alternatives", link_to("../../usr/lib/alternatives"));
+    }
+}
+
+/// Mount points: whatever the build left in them is hidden on a device.
+void empty_mount_points(const Context& ctx, Tree& tree) {
+    static constexpr std::array<std::pair<std::string_view, unsigned>, 8> points{
+        {{"/boot", 0755},
+         {"/dev", 0755},
+         {"/proc", 0555},
+         {"/run", 0755},
+         {"/sys", 0555},
+         {"/tmp", 01777},
+         {"/var", 0755},
+         {"/sysroot", 0755}}};
+    for (const auto& [point, mode] : points) {
+        const std::string prefix = fmt::format("{}/", point);
+        const auto hidden = tree.entries.lower_bound(prefix);
+        if (hidden != tree.entries.end() && hidden->first.starts_with(prefix)) {
+            if (ctx.console != nullptr && point != "/dev") {
+                ctx.console->warn(
+                    fmt::format("left out: {} (and what else is in {}, which is "
+                                "mounted over on a device)",
+                                hidden->first, point));
+            }
+            remove_entry(tree, point);
+        }
+        tree.entries[std::string(point)] = directory(mode);
+    }
+    tree.entries["/ostree"] = link_to("sysroot/ostree");
+    tree.entries["/"] = directory(0755);
+}
+
+/// Names what no rule carries, instead of dropping it.
+void check_top_level(const Tree& tree) {
+    static const std::set<std::string, std::less<>> known{
+        "/",     "/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/ostree",
+        "/proc", "/root", "/run", "/srv", "/sys",  "/tmp",   "/usr", "/var", "/sysroot"};
+    static const std::set<std::string, std::less<>> merged{"/bin",   "/sbin",  "/lib",
+                                                           "/lib32", "/lib64", "/libx32"};
+    for (const auto& [path, entry] : tree.entries) {
+        if (path.find('/', 1) != std::string::npos || known.contains(path)) {
+            continue;
+        }
+        if (merged.contains(path) && entry.type == EntryType::symlink) {
+            continue;
+        }
+        if (merged.contains(path)) {
+            throw error("{} is a directory: the image is not usr-merged", path)
+                .hinted("it must be a link to usr" + path);
+        }
+        throw error("{} has no place in a commit", path)
+            .hinted(
+                "packages and overlays may have /usr, /etc, /opt and /var; see "
+                "docs/architecture.md");
+    }
+    const auto usr_etc = tree.entries.lower_bound("/usr/etc/");
+    if (usr_etc != tree.entries.end() && usr_etc->first.starts_with("/usr/etc/")) {
+        throw error("{}: packages must not bring /usr/etc, which is where ostree keeps /etc",
+                    usr_etc->first);
+    }
+}
+
+}  // namespace
+
+void finish_layout(const Context& ctx, Tree& tree) {
+    // From here on the tree is a list of values; no program of the image runs in it any more.
+    tree.root.clear();
+    check_top_level(tree);
+    delete_leftovers(ctx, tree);
+    move_policy_store(ctx, tree);
+    alias_var_labels(ctx, tree);
+    move_alternatives(tree);
+    place_rpmdb(tree);
+    move_boot(tree);
+    move_opt(tree);
+    redirect_tmpfiles(ctx, tree);
+    link_places_into_var(tree);
+    split_accounts(ctx, tree);
+    move_var_to_tmpfiles(ctx, tree);
+    put_entry(tree, "/etc/machine-id", make_file_entry(ctx, "", 0444));
+    tree.entries.erase("/usr/etc");
+    move_directory(tree, "/etc", "/usr/etc");
+    empty_mount_points(ctx, tree);
+}
+
+}  // namespace edgegpu

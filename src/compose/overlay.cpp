@@ -1,0 +1,160 @@
+#include "compose/overlay.hpp"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "compose/compose.hpp"
+#include "compose/content.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/parallel.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path below(const fs::path& root, const std::string& path) {
+    return path == "/" ? root : root / path.substr(1);
+}
+
+void make_directory(const fs::path& path, unsigned mode) {
+    // chmod, because mkdir is subject to the umask.
+    if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) || ::chmod(path.c_str(), mode) != 0) {
+        throw errno_error(path.string(), errno);
+    }
+}
+
+void link_or_copy(const Entry& entry, const fs::path& path) {
+    if (::link(entry.content.c_str(), path.c_str()) == 0) {
+        return;
+    }
+    if (errno != EMLINK && errno != EXDEV) {
+        throw errno_error(path.string(), errno);
+    }
+    Entry as_root = entry;
+    as_root.uid = 0;
+    as_root.gid = 0;
+    materialise(as_root, path);
+}
+
+}  // namespace
+
+void check_out(const Context& ctx, const Entries& entries, const fs::path& lower) {
+    std::vector<const Entries::value_type*> leaves;
+    make_directories(lower);
+    for (const auto& item : entries) {  // sorted: parents come first
+        if (item.second.type == EntryType::directory) {
+            make_directory(below(lower, item.first), item.second.mode);
+        } else {
+            leaves.push_back(&item);
+        }
+    }
+    constexpr std::size_t batch = 256;
+    parallel_for(ctx, (leaves.size() + batch - 1) / batch, [&](std::size_t number) {
+        const std::size_t end = std::min(leaves.size(), (number + 1) * batch);
+        for (std::size_t i = number * batch; i < end; ++i) {
+            const auto& [name, entry] = *leaves[i];
+            const fs::path path = below(lower, name);
+            if (entry.type == EntryType::file) {
+                link_or_copy(entry, path);
+            } else if (::symlink(entry.target.c_str(), path.c_str()) != 0) {
+                throw errno_error(path.string(), errno);
+            }
+        }
+    });
+}
+
+void copy_layer(const Context& ctx, const fs::path& source, const fs::path& target) {
+    ctx.check_cancelled();
+    struct stat status {};
+    if (::lstat(source.c_str(), &status) != 0) {
+        throw errno_error(source.string(), errno);
+    }
+    if (S_ISDIR(status.st_mode)) {
+        make_directory(target, 0700);
+        for (const fs::directory_entry& child : fs::directory_iterator(source)) {
+            copy_layer(ctx, child.path(), target / child.path().filename());
+        }
+    } else if (S_ISREG(status.st_mode)) {
+        copy_file_content(source, target);
+    } else if (S_ISLNK(status.st_mode)) {
+        fs::copy_symlink(source, target);
+    } else if (::mknod(target.c_str(), status.st_mode, status.st_rdev) != 0) {
+        throw errno_error(target.string(), errno);
+    }
+    if (::lchown(target.c_str(), status.st_uid, status.st_gid) != 0 ||
+        (!S_ISLNK(status.st_mode) && ::chmod(target.c_str(), status.st_mode & 07777U) != 0)) {
+        throw errno_error(target.string(), errno);
+    }
+    static constexpr std::array kept{"security.capability", "trusted.overlay.opaque"};
+    for (const char* name : kept) {
+        const std::string value = S_ISLNK(status.st_mode) ? "" : read_attribute(source, name);
+        if (!value.empty() &&
+            ::lsetxattr(target.c_str(), name, value.data(), value.size(), 0) != 0) {
+            throw errno_error(target.string() + ": " + name, errno);
+        }
+    }
+}
+
+void isolate_mounts() {
+    if (::unshare(CLONE_NEWNS) == 0) {
+        // Not private: what the user mounts or unmounts meanwhile must still reach us.
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr);
+    }
+}
+
+void unmount_stale(const fs::path& root) {
+    while (::umount2(root.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
+    }
+}
+
+RootMount::RootMount(const fs::path& lower, const fs::path& upper, const fs::path& work,
+                     const fs::path& root)
+    : root_(root) {
+    for (const fs::path& path : {lower, upper, work, root}) {
+        make_directories(path);
+        if (path.string().find_first_of(",:\\") != std::string::npos) {
+            throw error("{}: the path of the cache must not contain ',', ':' or '\\'",
+                        path.string())
+                .hinted("choose another --cache-dir");
+        }
+    }
+    // Plain layers: no redirects and no metadata-only copies, which sync_tree would have to follow.
+    const std::string options =
+        fmt::format("lowerdir={},upperdir={},workdir={},redirect_dir=off,metacopy=off,index=off",
+                    lower.string(), upper.string(), work.string());
+    if (::mount("overlay", root.c_str(), "overlay", 0, options.c_str()) != 0) {
+        const int code = errno;
+        root_.clear();
+        throw errno_error("cannot mount the image's root (overlayfs) at " + root.string(), code)
+            .hinted(code == EPERM || code == EACCES
+                        ? "run edgegpu as root"
+                        : "the cache must lie on a file system that can be an overlay's upper "
+                          "layer (ext4, xfs, btrfs, tmpfs)");
+    }
+}
+
+RootMount::RootMount(RootMount&& other) noexcept : root_(std::move(other.root_)) {
+    other.root_.clear();
+}
+
+RootMount& RootMount::operator=(RootMount&& other) noexcept {
+    std::swap(root_, other.root_);
+    return *this;
+}
+
+RootMount::~RootMount() {
+    if (!root_.empty() && ::umount2(root_.c_str(), UMOUNT_NOFOLLOW) != 0) {
+        ::umount2(root_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compose/compose.hpp"
+#include "compose/tree.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu {
+
+/// Programs that stand over the image's own while scriptlets run. Those that would talk to a
+/// running system do nothing; those that change the SELinux policy store are recorded, to be
+/// replayed once; ldconfig is recorded, to be run once; kernel-install, dracut and depmod do
+/// nothing, because the build does their work itself; useradd and groupadd keep the numbers of the
+/// parent commit.
+class Shims {
+public:
+    /// Writes the shims to `directory` (made) for those programs that `tree` has.
+    Shims(const Tree& tree, const ParentAccounts& parent, const std::filesystem::path& directory);
+
+    using Binds = std::vector<std::pair<std::filesystem::path, std::string>>;
+    /// Shims over the image's programs, and these again at /run/edgegpu/real/NAME.
+    [[nodiscard]] const Binds& read_only_binds() const { return read_only_; }
+    /// Where the shims record.
+    [[nodiscard]] const Binds& writable_binds() const { return writable_; }
+
+    /// Whether ldconfig was called.
+    [[nodiscard]] bool ldconfig_called() const;
+    /// Counts a call of ldconfig that was answered without a sandbox.
+    void note_ldconfig() { ldconfig_noted_ = true; }
+    /// The recorded policy calls; files that scriptlets made only for the call are put into
+    /// the tree, below /usr/share/edgegpu/selinux.
+    [[nodiscard]] std::vector<std::vector<std::string>> take_policy_calls(const Context& ctx,
+                                                                          Tree& tree) const;
+
+private:
+    std::filesystem::path record_;
+    Binds read_only_;
+    Binds writable_;
+    bool ldconfig_noted_ = false;
+};
+
+/// Reads calls as the shims record them: for each the number of words, then the words, every one
+/// ended by a NUL. Throws Error where the text is damaged.
+[[nodiscard]] std::vector<std::vector<std::string>> parse_calls(const std::string& text);
+/// The inverse of parse_calls.
+[[nodiscard]] std::string format_calls(const std::vector<std::vector<std::string>>& calls);
+
+}  // namespace edgegpu

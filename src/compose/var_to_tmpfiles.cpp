@@ -1,0 +1,202 @@
+#include "compose/var_to_tmpfiles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "compose/account_files.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::size_t shown_files = 10;
+
+using Strings = std::vector<std::string>;
+
+std::string_view next_word(std::string_view& line) {
+    const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+    const std::size_t end = std::min(line.find_first_of(" \t", begin), line.size());
+    const std::string_view word = line.substr(begin, end - begin);
+    line.remove_prefix(end);
+    return word;
+}
+
+void each_line(const std::string& text, const std::function<void(std::string_view)>& use) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        use(std::string_view(text).substr(at, end - at));
+        at = end + 1;
+    }
+}
+
+/// The tree's tmpfiles.d files below `directory`, in order.
+Strings configuration_files(const Tree& tree, const std::string& directory) {
+    Strings files;
+    for (auto at = tree.entries.lower_bound(directory);
+         at != tree.entries.end() && at->first.starts_with(directory); ++at) {
+        const Entry* entry = find_entry(tree, at->first);
+        if (at->first.ends_with(".conf") && entry != nullptr && entry->type == EntryType::file) {
+            files.push_back(at->first);
+        }
+    }
+    return files;
+}
+
+/// Paths that the image's own tmpfiles.d files make, whatever as: its packages know best.
+std::set<std::string> read_claimed(const Tree& tree) {
+    std::set<std::string> claimed;
+    for (const char* directory : {"/usr/lib/tmpfiles.d/", "/etc/tmpfiles.d/"}) {
+        for (const std::string& file : configuration_files(tree, directory)) {
+            each_line(read_entry(tree, file), [&](std::string_view line) {
+                const std::string_view type = next_word(line);
+                std::string path(next_word(line));
+                if (path.size() > 1 && path.ends_with('/')) {
+                    path.pop_back();
+                }
+                if (type.empty() || path.empty() || path.front() != '/') {
+                    return;
+                }
+                // Other types change or clean what is there, and make nothing.
+                if (std::string_view("dDvqQLfFCpcb").find(type[0]) != std::string_view::npos) {
+                    claimed.insert(path);
+                }
+            });
+        }
+    }
+    return claimed;
+}
+
+std::string account_name(const std::map<std::uint32_t, std::string>& names, std::uint32_t id) {
+    const auto found = names.find(id);
+    if (found != names.end()) {
+        return found->second;
+    }
+    return id == 0 ? "root" : std::to_string(id);
+}
+
+/// Puts a file below /usr/share/factory, with its parents.
+std::string put_factory(Tree& tree, const std::string& path, const Entry& entry) {
+    std::string factory = "/usr/share/factory" + path;
+    put_entry(tree, factory, entry);
+    return factory;
+}
+
+void report(const Context& ctx, const Strings& files) {
+    if (files.empty() || ctx.console == nullptr) {
+        return;
+    }
+    std::string list;
+    for (std::size_t i = 0; i < files.size() && i < shown_files; ++i) {
+        list += fmt::format("{}{}", i == 0 ? "" : ", ", files[i]);
+    }
+    if (files.size() > shown_files) {
+        list += fmt::format(" and {} more", files.size() - shown_files);
+    }
+    ctx.console->warn(fmt::format(
+        "{} regular file{} in /var: devices get a copy at first boot, updates do not change it: {}",
+        files.size(), files.size() == 1 ? "" : "s", list));
+}
+
+bool is_mount_or_made_anyway(std::string_view path) {
+    return path == "/var" || path == "/run";
+}
+
+}  // namespace
+
+std::string escape_tmpfiles_path(std::string_view path) {
+    std::string escaped;
+    for (const char c : path) {
+        if (c == '%') {
+            escaped += "%%";
+        } else if (static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\'' || c == '\\') {
+            escaped += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        } else {
+            escaped += c;
+        }
+    }
+    return escaped;
+}
+
+void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
+    const auto users = account_names(read_accounts(tree, "/etc/passwd"));
+    const auto groups = account_names(read_accounts(tree, "/etc/group"));
+    const std::set<std::string> claimed = read_claimed(tree);
+
+    Entries taken;
+    for (const std::string top : {"/run", "/var"}) {
+        auto at = tree.entries.lower_bound(top);
+        while (at != tree.entries.end() && at->first.starts_with(top)) {
+            const bool below = at->first.size() == top.size() || at->first[top.size()] == '/';
+            if (below) {
+                taken.insert(tree.entries.extract(at++));
+            } else {
+                ++at;
+            }
+        }
+    }
+
+    std::string lines = "# What the image's packages have in /var and /run: made at boot.\n";
+    Strings files;
+    for (const auto& [path, entry] : taken) {
+        const std::string place = escape_tmpfiles_path(path);
+        const std::string user = account_name(users, entry.uid);
+        const std::string group = account_name(groups, entry.gid);
+        if (is_mount_or_made_anyway(path) || claimed.contains(path)) {
+            continue;
+        }
+        if (entry.type == EntryType::directory) {
+            lines += fmt::format("d {} {:04o} {} {} -\n", place, entry.mode, user, group);
+        } else if (entry.type == EntryType::symlink) {
+            lines += fmt::format("L {} - - - - {}\n", place, escape_tmpfiles_path(entry.target));
+        } else if (entry.type == EntryType::file) {
+            const std::string factory = put_factory(tree, path, entry);
+            lines += fmt::format("C {} {:04o} {} {} - {}\n", place, entry.mode, user, group,
+                                 escape_tmpfiles_path(factory));
+            files.push_back(path);
+        }
+    }
+    put_entry(tree, "/usr/lib/tmpfiles.d/edgegpu-var.conf", make_file_entry(ctx, lines, 0644));
+    report(ctx, files);
+}
+
+void redirect_tmpfiles(const Context& ctx, Tree& tree) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> places{
+        {{"/home", "/var/home"},
+         {"/root", "/var/roothome"},
+         {"/srv", "/var/srv"},
+         {"/opt", "/var/opt"},
+         {"/mnt", "/var/mnt"},
+         {"/usr/local", "/var/usrlocal"}}};
+    for (const std::string& file : configuration_files(tree, "/usr/lib/tmpfiles.d/")) {
+        const std::string before = read_entry(tree, file);
+        std::string after;
+        each_line(before, [&](std::string_view line) {
+            std::string_view rest = line;
+            const std::string_view type = next_word(rest);
+            const std::string_view path = next_word(rest);
+            for (const auto& [old, replacement] : places) {
+                const bool same = path == old || (path.starts_with(old) && path[old.size()] == '/');
+                if (same && !type.starts_with('#')) {
+                    after += fmt::format("{} {}{}{}\n", type, replacement, path.substr(old.size()),
+                                         rest);
+                    return;
+                }
+            }
+            after += fmt::format("{}\n", line);
+        });
+        if (after != before && after != before + "\n") {
+            const std::string real = resolve_in_tree(tree, file);
+            const Entry old = tree.entries.at(real);
+            tree.entries[real] = make_file_entry(ctx, after, old.mode);
+        }
+    }
+}
+
+}  // namespace edgegpu

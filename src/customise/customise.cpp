@@ -1,0 +1,24 @@
+#include "customise/customise.hpp"
+
+#include "customise/accounts.hpp"
+#include "customise/files.hpp"
+#include "customise/modprobe.hpp"
+#include "customise/system.hpp"
+
+namespace edgegpu {
+
+void customise(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    // Accounts first: owners of overlays and files may be users of the blueprint.
+    add_accounts(ctx, blueprint, tree);
+    add_overlays(ctx, blueprint, tree);
+    add_files(ctx, blueprint, tree);
+    add_bundles(ctx, blueprint, tree);
+    add_modprobe(ctx, blueprint, tree);
+    set_identity(ctx, blueprint, tree);
+    // Services after overlays: a unit may come from one.
+    set_services(ctx, blueprint, tree);
+    record_kernel_arguments(ctx, blueprint, tree);
+    add_remote(ctx, blueprint, tree);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "blueprint/blueprint.hpp"
+#include "compose/tree.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu {
+
+/// Applies the blueprint's own configuration to the tree, in this order: groups, users,
+/// overlays, directories and files, bundles, modprobe, hostname, timezone, locale, services, kernel
+/// arguments (recorded in /usr/lib/bootc/kargs.d), ostree remote. Throws ErrorKind::usage naming
+/// the blueprint's line where the tree makes a request impossible (unknown unit, path that belongs
+/// to a package, …).
+void customise(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+
+/// Runs depmod, then builds `/usr/lib/modules/K/initramfs.img` with the image's own dracut in the
+/// sandbox, ostree module and modprobe files in it, reproducible; cached by the digest of what goes
+/// in. Needs tree.root. Thread-safe against `build_policy` on the same tree: it returns the entry
+/// and touches nothing.
+[[nodiscard]] Entry build_initramfs(const Context& ctx, const Tree& tree);
+
+/// Runs the image's depmod for tree.kernel in the sandbox and takes the result into the tree.
+void run_depmod(const Context& ctx, Tree& tree);
+
+}  // namespace edgegpu

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "blueprint/blueprint.hpp"
+#include "compose/tree.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu {
+
+/// Writes hostname, timezone (checked against the image's zoneinfo), NTP servers (into chrony's own
+/// configuration), locale and console keymap.
+void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+
+/// Enables, disables and masks units. The image's own systemctl does it, because only it knows
+/// [Install] sections, aliases, templates and presets of that systemd. Throws ErrorKind::usage for
+/// a unit that the image does not have, with near names.
+void set_services(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+
+/// Records the kernel arguments in /usr/lib/bootc/kargs.d/10-edgegpu.toml (the format of bootc's
+/// kargs.d: a TOML array `kargs`).
+void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+
+/// Where `[ostree] url` is set: /etc/ostree/remotes.d/REMOTE.conf, and the public key below
+/// /etc/pki/edgegpu. Without a key the remote is not verified; the user is warned.
+void add_remote(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+
+}  // namespace edgegpu

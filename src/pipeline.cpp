@@ -1,0 +1,93 @@
+#include "pipeline.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+
+#include <fmt/format.h>
+
+#include "compose/compose.hpp"
+#include "compose/layout.hpp"
+#include "customise/customise.hpp"
+#include "fetch/fetch.hpp"
+#include "pipeline_inputs.hpp"
+#include "selinux/selinux.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+Resolution resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
+                                const BuildOptions& options) {
+    if (options.locked) {
+        const Resolution locked = read_lockfile(options.lockfile);
+        check_locked(locked, resolve(ctx, blueprint));
+        return locked;
+    }
+    Resolution resolution = resolve(ctx, blueprint);
+    if (!options.lockfile.empty()) {
+        write_lockfile(options.lockfile, resolution);
+    }
+    return resolution;
+}
+
+/// The policy and the initramfs depend on the same tree and not on each other, and each keeps
+/// one core busy: they are built side by side, and only then put into the tree.
+void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    auto policy =
+        std::async(std::launch::async, [&] { return build_policy(ctx, blueprint, tree); });
+    Entry initramfs = build_initramfs(ctx, tree);
+    apply_policy(tree, policy.get());
+    put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs);
+}
+
+}  // namespace
+
+BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOptions& options) {
+    Console& console = *ctx.console;
+
+    console.begin_stage("resolve");
+    const Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);
+    ctx.source_date_epoch = image_time(resolution);
+    console.end_stage(describe(resolution));
+
+    const Repo repo(ctx, options.repo, blueprint.ostree.ref);
+    const std::optional<Parent> parent = read_parent(repo, blueprint);
+    const std::string inputs = inputs_digest(blueprint, resolution);
+    if (parent && parent->inputs_digest == inputs) {
+        return unchanged_result(blueprint, resolution, *parent);
+    }
+
+    console.begin_stage("fetch");
+    const PackageFiles packages = fetch_packages(ctx, blueprint, resolution);
+    console.end_stage(describe(packages));
+
+    console.begin_stage("compose");
+    ComposedTree composed =
+        compose(ctx, blueprint, resolution, packages, parent ? parent->accounts : ParentAccounts{});
+    Tree& tree = composed.tree;
+    console.end_stage(fmt::format("{} paths", tree.entries.size()));
+
+    console.begin_stage("customise");
+    customise(ctx, blueprint, tree);
+    run_depmod(ctx, tree);
+    console.end_stage(fmt::format("{} overlays, {} bundles, {} users", blueprint.overlays.size(),
+                                  blueprint.bundles.size(), blueprint.users.size()));
+
+    console.begin_stage("policy");
+    build_policy_and_initramfs(ctx, blueprint, tree);
+    console.end_stage("policy and initramfs");
+
+    console.begin_stage("label");
+    finish_layout(ctx, tree);
+    label_tree(ctx, tree);
+    console.end_stage(fmt::format("{} paths labelled", tree.entries.size()));
+
+    console.begin_stage("commit");
+    Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs);
+    console.end_stage(
+        fmt::format("{} new objects, {}", commit.new_objects, human_size(commit.new_bytes)));
+    return {resolution, std::move(commit), false};
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,216 @@
+#include "pipeline_inputs.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "support/digest.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Feeds values into a digest; every call is one self-delimiting field.
+class InputDigest {
+public:
+    void text(std::string_view value) { digest_.update_field(value); }
+    void number(std::uint64_t value) { text(std::to_string(value)); }
+    void texts(const std::vector<std::string>& values) {
+        number(values.size());
+        for (const std::string& value : values) {
+            text(value);
+        }
+    }
+    /// A file's content, or a directory's: relative names, types, executable bits, contents,
+    /// sorted.
+    void path(const fs::path& root);
+    [[nodiscard]] std::string hex() { return digest_.hex(); }
+
+private:
+    void entry(const fs::directory_entry& found, const fs::path& root);
+    Sha256 digest_;
+};
+
+void InputDigest::path(const fs::path& root) {
+    if (!fs::is_directory(root)) {
+        text(sha256_file(root));
+        return;
+    }
+    std::vector<fs::directory_entry> found(fs::recursive_directory_iterator{root}, {});
+    std::sort(found.begin(), found.end());
+    number(found.size());
+    for (const fs::directory_entry& item : found) {
+        entry(item, root);
+    }
+}
+
+void InputDigest::entry(const fs::directory_entry& found, const fs::path& root) {
+    text(found.path().lexically_relative(root).string());
+    if (found.is_symlink()) {
+        text("link");
+        text(fs::read_symlink(found.path()).string());
+    } else if (found.is_directory()) {
+        text("directory");
+    } else if (found.is_regular_file()) {
+        const bool executable =
+            (found.status().permissions() & fs::perms::owner_exec) != fs::perms::none;
+        text(executable ? "executable" : "file");
+        text(sha256_file(found.path()));
+    } else {
+        throw error(ErrorKind::usage, "{}: neither file, directory nor link",
+                    found.path().string());
+    }
+}
+
+void add_configuration(InputDigest& digest, const Blueprint& blueprint) {
+    digest.texts(blueprint.kernel_arguments);
+    digest.text(blueprint.hostname);
+    digest.text(blueprint.timezone);
+    digest.texts(blueprint.ntp_servers);
+    digest.texts(blueprint.languages);
+    digest.text(blueprint.keyboard);
+    digest.texts(blueprint.services.enabled);
+    digest.texts(blueprint.services.disabled);
+    digest.texts(blueprint.services.masked);
+    digest.texts(blueprint.modprobe.blacklist);
+    digest.number(blueprint.modprobe.options.size());
+    for (const auto& [module, options] : blueprint.modprobe.options) {
+        digest.text(module);
+        digest.text(options);
+    }
+}
+
+void add_accounts_and_files(InputDigest& digest, const Blueprint& blueprint) {
+    const auto optional_number = [](const std::optional<std::uint32_t>& value) {
+        return value ? std::to_string(*value) : std::string("auto");
+    };
+    digest.number(blueprint.groups_to_add.size());
+    for (const GroupRequest& group : blueprint.groups_to_add) {
+        digest.text(group.name);
+        digest.text(optional_number(group.gid));
+    }
+    digest.number(blueprint.users.size());
+    for (const UserRequest& user : blueprint.users) {
+        for (const std::string& value : {user.name, user.description, user.password.value_or("!"),
+                                         user.key, user.home, user.shell}) {
+            digest.text(value);
+        }
+        digest.texts(user.groups);
+        digest.text(optional_number(user.uid));
+        digest.text(optional_number(user.gid));
+    }
+    digest.number(blueprint.files.size());
+    for (const FileRequest& file : blueprint.files) {
+        for (const std::string& value : {file.path, file.user, file.group, file.data}) {
+            digest.text(value);
+        }
+        digest.text(file.mode ? fmt::format("{:o}", *file.mode) : "default");
+        digest.text(file.directory ? "directory" : "file");
+        digest.text(file.ensure_parents ? "parents" : "");
+    }
+}
+
+void add_directories_and_policy(InputDigest& digest, const Blueprint& blueprint) {
+    digest.number(blueprint.overlays.size());
+    for (const OverlayRequest& overlay : blueprint.overlays) {
+        digest.path(overlay.source);
+        digest.text(overlay.user);
+        digest.text(overlay.group);
+        digest.text(overlay.replace ? "replace" : "");
+    }
+    digest.number(blueprint.bundles.size());
+    for (const BundleRequest& bundle : blueprint.bundles) {
+        digest.text(bundle.name);
+        digest.path(bundle.source);
+    }
+    digest.number(blueprint.selinux.modules.size());
+    for (const fs::path& module : blueprint.selinux.modules) {
+        digest.text(module.filename().string());
+        digest.path(module);
+    }
+    digest.number(blueprint.selinux.booleans.size());
+    for (const auto& [name, value] : blueprint.selinux.booleans) {
+        digest.text(name);
+        digest.text(value ? "on" : "off");
+    }
+}
+
+}  // namespace
+
+std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution) {
+    InputDigest digest;
+    digest.text(EDGEGPU_VERSION);
+    digest.text(blueprint.name);
+    digest.text(blueprint.version);
+    digest.text(blueprint.architecture);
+    const OstreeRequest& ostree = blueprint.ostree;
+    for (const std::string& value :
+         {ostree.ref, ostree.parent, ostree.url, ostree.sign, ostree.remote}) {
+        digest.text(value);
+    }
+    if (!ostree.gpg_public_key.empty()) {
+        digest.path(ostree.gpg_public_key);
+    }
+    add_configuration(digest, blueprint);
+    add_accounts_and_files(digest, blueprint);
+    add_directories_and_policy(digest, blueprint);
+    digest.number(resolution.packages.size());
+    for (const ResolvedPackage& package : resolution.packages) {
+        digest.text(package.nevra.text());
+        digest.text(package.sha256);
+    }
+    return digest.hex();
+}
+
+std::int64_t image_time(const Resolution& resolution) {
+    if (const char* text = std::getenv("SOURCE_DATE_EPOCH"); text != nullptr && *text != '\0') {
+        std::int64_t value = 0;
+        const char* end = text + std::strlen(text);
+        const auto [stop, code] = std::from_chars(text, end, value);
+        if (code != std::errc{} || stop != end || value < 0) {
+            throw error(ErrorKind::usage, "SOURCE_DATE_EPOCH: '{}' is not a Unix time", text);
+        }
+        return value;
+    }
+    std::int64_t newest = 0;
+    for (const ResolvedPackage& package : resolution.packages) {
+        newest = std::max(newest, package.build_time);
+    }
+    return newest;
+}
+
+std::string describe(const Resolution& resolution) {
+    std::string text =
+        fmt::format("{} packages, kernel {}", resolution.packages.size(), resolution.kernel_uname);
+    if (!resolution.driver_version.empty()) {
+        text += ", driver " + resolution.driver_version;
+    }
+    return text;
+}
+
+std::string describe(const PackageFiles& packages) {
+    std::uint64_t bytes = 0;
+    for (const PackageFile& file : packages) {
+        bytes += file.package.size;
+    }
+    return fmt::format("{} packages, {}", packages.size(), human_size(bytes));
+}
+
+BuildResult unchanged_result(const Blueprint& blueprint, const Resolution& resolution,
+                             const Parent& parent) {
+    BuildResult result;
+    result.resolution = resolution;
+    result.commit.ref = blueprint.ostree.ref;
+    result.commit.checksum = parent.checksum;
+    result.commit.version = parent.version;
+    result.unchanged = true;
+    return result;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fetch/fetch.hpp"
+#include "pipeline.hpp"
+
+namespace edgegpu {
+
+/// Digest of everything that decides the commit: the blueprint's values, the content of
+/// every file it names (overlays, bundles, policy modules, keys), the resolved packages, and
+/// the version of edgegpu itself. Paths of the builder do not enter it.
+[[nodiscard]] std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution);
+
+/// "Now" for everything inside the image: SOURCE_DATE_EPOCH where set, else the newest build
+/// time of the packages. Unix time. Throws ErrorKind::usage for a malformed variable.
+[[nodiscard]] std::int64_t image_time(const Resolution& resolution);
+
+/// "238 packages, kernel 6.1.0-47, driver 535.261.03"
+[[nodiscard]] std::string describe(const Resolution& resolution);
+/// "238 packages, 412 MB"
+[[nodiscard]] std::string describe(const PackageFiles& packages);
+
+/// The result of a build whose inputs are those of `parent`.
+[[nodiscard]] BuildResult unchanged_result(const Blueprint& blueprint, const Resolution& resolution,
+                                           const Parent& parent);
+
+}  // namespace edgegpu

@@ -1,0 +1,268 @@
+#include <algorithm>
+#include <map>
+
+#include <toml++/toml.h>
+
+#include "resolve/resolution.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::int64_t lock_format = 1;
+
+/// A TOML basic string.
+std::string quoted(const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (byte < 0x20 || byte == 0x7f) {
+            out += fmt::format("\\u{:04x}", byte);
+        } else {
+            out += c;
+        }
+    }
+    return out + '"';
+}
+
+/// Reads one table of the lockfile; every complaint names file and line.
+class TableReader {
+public:
+    TableReader(const std::string& file, const toml::table& table) : file_(file), table_(table) {}
+
+    [[nodiscard]] Error complain(const std::string& key, const char* what) const {
+        const toml::node* node = table_.get(key);
+        const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
+        return error(ErrorKind::usage, "{}:{}: '{}' {}", file_, line, key, what)
+            .hinted("make the lockfile anew: edgegpu build --lock FILE without --locked");
+    }
+    [[nodiscard]] std::string text(const std::string& key, bool may_lack = false) const {
+        const toml::node* node = table_.get(key);
+        if (node == nullptr && may_lack) {
+            return {};
+        }
+        if (node == nullptr || !node->is_string()) {
+            throw complain(key, node == nullptr ? "is missing" : "is not a string");
+        }
+        return **node->as_string();
+    }
+    [[nodiscard]] std::int64_t number(const std::string& key) const {
+        const toml::node* node = table_.get(key);
+        if (node == nullptr || !node->is_integer() || **node->as_integer() < 0) {
+            throw complain(key, "is not a number of at least 0");
+        }
+        return **node->as_integer();
+    }
+    [[nodiscard]] std::string digest(const std::string& key) const {
+        std::string value = text(key);
+        if (value.size() != 64 ||
+            value.find_first_not_of("0123456789abcdef") != std::string::npos) {
+            throw complain(key, "is not a SHA-256");
+        }
+        return value;
+    }
+
+private:
+    const std::string& file_;
+    const toml::table& table_;
+};
+
+Nevra read_nevra(const TableReader& reader) {
+    Nevra nevra;
+    nevra.name = reader.text("name");
+    const std::int64_t epoch = reader.number("epoch");
+    if (epoch > UINT32_MAX) {
+        throw reader.complain("epoch", "is too large");
+    }
+    nevra.epoch = static_cast<std::uint32_t>(epoch);
+    nevra.version = reader.text("version");
+    nevra.release = reader.text("release");
+    nevra.arch = reader.text("arch");
+    return nevra;
+}
+
+ResolvedPackage read_package(const TableReader& reader) {
+    ResolvedPackage package;
+    package.nevra = read_nevra(reader);
+    package.repository = reader.text("repository");
+    package.location = reader.text("location");
+    const std::filesystem::path location(package.location);
+    if (package.location.empty() || location.is_absolute() ||
+        std::find(location.begin(), location.end(), "..") != location.end()) {
+        throw reader.complain("location", "is not a path inside the repository");
+    }
+    package.sha256 = reader.digest("sha256");
+    package.size = static_cast<std::uint64_t>(reader.number("size"));
+    package.build_time = reader.number("build_time");
+    package.module = reader.text("module", true);
+    package.why = reader.text("why");
+    return package;
+}
+
+template <typename Function>
+void for_each_table(const std::string& file, const toml::table& root, const char* key,
+                    const Function& function) {
+    const toml::node* node = root.get(key);
+    if (node == nullptr) {
+        return;
+    }
+    const toml::array* array = node->as_array();
+    if (array == nullptr) {
+        throw error(ErrorKind::usage, "{}:{}: '{}' is not an array of tables", file,
+                    node->source().begin.line, key);
+    }
+    for (const toml::node& item : *array) {
+        if (!item.is_table()) {
+            throw error(ErrorKind::usage, "{}:{}: '{}' holds something that is not a table", file,
+                        item.source().begin.line, key);
+        }
+        function(TableReader(file, *item.as_table()));
+    }
+}
+
+void append_nevra(std::string& out, const Nevra& nevra) {
+    out += fmt::format("name = {}\nepoch = {}\nversion = {}\nrelease = {}\narch = {}\n",
+                       quoted(nevra.name), nevra.epoch, quoted(nevra.version),
+                       quoted(nevra.release), quoted(nevra.arch));
+}
+
+void append_package(std::string& out, const ResolvedPackage& package) {
+    out += "\n[[package]]\n";
+    append_nevra(out, package.nevra);
+    out += fmt::format("repository = {}\nlocation = {}\nsha256 = {}\nsize = {}\nbuild_time = {}\n",
+                       quoted(package.repository), quoted(package.location), quoted(package.sha256),
+                       package.size, package.build_time);
+    if (!package.module.empty()) {
+        out += fmt::format("module = {}\n", quoted(package.module));
+    }
+    out += fmt::format("why = {}\n", quoted(package.why));
+}
+
+/// What a package is, for finding out what drifted.
+std::string identity(const ResolvedPackage& package) {
+    return package.nevra.text() + " " + package.sha256;
+}
+
+/// "name.arch" → its packages; more than one never occurs in a solved set.
+std::map<std::string, const ResolvedPackage*> by_name(const Resolution& resolution) {
+    std::map<std::string, const ResolvedPackage*> packages;
+    for (const ResolvedPackage& package : resolution.packages) {
+        packages[package.nevra.name + "." + package.nevra.arch] = &package;
+    }
+    return packages;
+}
+
+std::vector<std::string> drift(const Resolution& locked, const Resolution& fresh) {
+    std::vector<std::string> lines;
+    const auto before = by_name(locked);
+    const auto now = by_name(fresh);
+    for (const auto& [name, package] : before) {
+        const auto other = now.find(name);
+        if (other == now.end()) {
+            lines.push_back(fmt::format("{} is locked, but no longer part of the result",
+                                        package->nevra.text()));
+        } else if (package->nevra != other->second->nevra) {
+            lines.push_back(fmt::format("{} is locked, now it would be {}", package->nevra.text(),
+                                        other->second->nevra.text()));
+        } else if (identity(*package) != identity(*other->second)) {
+            lines.push_back(fmt::format("{} has another digest in repository '{}' now",
+                                        package->nevra.text(), other->second->repository));
+        }
+    }
+    for (const auto& [name, package] : now) {
+        if (!before.contains(name)) {
+            lines.push_back(
+                fmt::format("{} is not locked ({})", package->nevra.text(), package->why));
+        }
+    }
+    return lines;
+}
+
+}  // namespace
+
+Resolution read_lockfile(const std::filesystem::path& path) {
+    const std::string file = path.string();
+    toml::table root;
+    try {
+        root = toml::parse(read_file(path, 64U << 20U), file);
+    } catch (const toml::parse_error& problem) {
+        throw error(ErrorKind::usage, "{}:{}: {}", file, problem.source().begin.line,
+                    problem.description());
+    } catch (const Error& problem) {
+        throw Error(ErrorKind::usage, problem.message());
+    }
+    const TableReader head(file, root);
+    if (head.number("format") != lock_format) {
+        throw head.complain("format", "is not one this edgegpu knows (1)");
+    }
+    Resolution result;
+    result.kernel_uname = head.text("kernel_uname");
+    result.driver_version = head.text("driver_version", true);
+    const toml::node* kernel = root.get("kernel");
+    if (kernel == nullptr || !kernel->is_table()) {
+        throw head.complain("kernel", "is not a table");
+    }
+    result.kernel = read_nevra(TableReader(file, *kernel->as_table()));
+    for_each_table(file, root, "repository", [&](const TableReader& reader) {
+        result.repositories.push_back(
+            {reader.text("id"), reader.digest("repomd_sha256"), reader.number("revision_time")});
+    });
+    for_each_table(file, root, "module", [&](const TableReader& reader) {
+        result.modules.push_back({reader.text("name"), reader.text("stream"),
+                                  reader.text("version"), reader.text("context")});
+    });
+    for_each_table(file, root, "package", [&](const TableReader& reader) {
+        result.packages.push_back(read_package(reader));
+    });
+    return result;
+}
+
+void write_lockfile(const std::filesystem::path& path, const Resolution& resolution) {
+    std::string out = "# The exact packages of an image, written by edgegpu build --lock.\n";
+    out += fmt::format("format = {}\nkernel_uname = {}\n", lock_format,
+                       quoted(resolution.kernel_uname));
+    if (!resolution.driver_version.empty()) {
+        out += fmt::format("driver_version = {}\n", quoted(resolution.driver_version));
+    }
+    out += "\n[kernel]\n";
+    append_nevra(out, resolution.kernel);
+    for (const ResolvedRepository& repository : resolution.repositories) {
+        out += fmt::format("\n[[repository]]\nid = {}\nrepomd_sha256 = {}\nrevision_time = {}\n",
+                           quoted(repository.id), quoted(repository.repomd_sha256),
+                           repository.revision_time);
+    }
+    for (const ResolvedModule& module : resolution.modules) {
+        out += fmt::format("\n[[module]]\nname = {}\nstream = {}\nversion = {}\ncontext = {}\n",
+                           quoted(module.name), quoted(module.stream), quoted(module.version),
+                           quoted(module.context));
+    }
+    for (const ResolvedPackage& package : resolution.packages) {
+        append_package(out, package);
+    }
+    write_file(path, out, 0644, true);
+}
+
+void check_locked(const Resolution& locked, const Resolution& fresh) {
+    const std::vector<std::string> lines = drift(locked, fresh);
+    if (lines.empty()) {
+        return;
+    }
+    constexpr std::size_t most = 20;
+    Error failure =
+        error(ErrorKind::unsolvable, "the repositories differ from the lockfile in {} {}",
+              lines.size(), lines.size() == 1 ? "package" : "packages");
+    for (std::size_t i = 0; i < lines.size() && i < most; ++i) {
+        failure.traced(lines[i]);
+    }
+    if (lines.size() > most) {
+        failure.traced(fmt::format("and {} more", lines.size() - most));
+    }
+    throw failure.hinted("build without --locked to accept the new packages and lock them");
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,293 @@
+#include "resolve/metadata.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+
+#include "resolve/solv.hpp"
+
+#include "resolve/librepo.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string>& wanted_types() {
+    static const std::vector<std::string> types{"primary", "group", "modules"};
+    return types;
+}
+
+/// `<cache>/repos/<id>-<digest>`: the digest keeps two blueprints apart that give one id to
+/// different repositories.
+fs::path repository_directory(const Context& ctx, const Repository& repository) {
+    Sha256 digest;
+    for (const std::string& url : repository.baseurls) {
+        digest.update_field(url);
+    }
+    digest.update_field(repository.metalink);
+    digest.update_field(repository.mirrorlist);
+    std::string name;
+    for (const char c : repository.id) {
+        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ||
+                           c == '_' || (c == '.' && !name.empty());
+        name += plain ? c : '_';
+    }
+    return ctx.cache / "repos" / (name + "-" + digest.hex().substr(0, 16));
+}
+
+bool is_local(const Repository& repository) {
+    return repository.metalink.empty() && repository.mirrorlist.empty() &&
+           std::all_of(repository.baseurls.begin(), repository.baseurls.end(),
+                       [](const std::string& url) {
+                           return url.starts_with("file://") || url.starts_with('/');
+                       });
+}
+
+/// A scratch directory that is removed unless it was renamed away.
+class Scratch {
+public:
+    explicit Scratch(fs::path path) : path_(std::move(path)) {
+        remove_tree(path_);
+        make_directories(path_);
+    }
+    ~Scratch() {
+        try {
+            remove_tree(path_);
+        } catch (const Error&) {
+            // Left-overs in the cache do no harm; the next run removes them.
+            return;
+        }
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+private:
+    fs::path path_;
+};
+
+/// Digest of what a signature was checked with: "unsigned", or that of the key material.
+std::string trust_mark(const Context& ctx, const Repository& repository, const fs::path& base) {
+    if (!repository.repo_gpgcheck) {
+        return "unsigned";
+    }
+    if (repository.gpgkeys.empty()) {
+        throw error(ErrorKind::fetch, "repository '{}': repo_gpgcheck is on but it has no gpgkeys",
+                    repository.id)
+            .traced(fmt::format("repository defined at {}", repository.location.text()))
+            .hinted("give gpgkeys, or repo_gpgcheck = false to accept unsigned metadata");
+    }
+    return sha256_hex(key_material(ctx, repository, base));
+}
+
+/// A GnuPG home with exactly the repository's keys.
+void import_keys(const Context& ctx, const Repository& repository, const fs::path& base,
+                 const fs::path& home) {
+    make_directories(home);
+    ::chmod(home.c_str(), 0700);
+    const fs::path keys = home / "keys.asc";
+    write_file(keys, key_material(ctx, repository, base), 0600);
+    GError* raw = nullptr;
+    if (!lr_gpg_import_key(keys.c_str(), home.c_str(), &raw)) {
+        const GErrorPtr problem(raw);
+        throw error(ErrorKind::fetch, "repository '{}': its gpgkeys cannot be imported: {}",
+                    repository.id, problem ? problem->message : "unknown problem");
+    }
+}
+
+/// SHA-256 of the repomd.xml that the repository has now.
+std::string probe(const Context& ctx, const Repository& repository, const fs::path& base) {
+    const Scratch scratch(base / fmt::format("probe.{}", ::getpid()));
+    const LrHandlePtr handle = make_handle(ctx, repository);
+    const LrResultPtr result(lr_result_init());
+    perform(ctx, repository, handle.get(), result.get(), scratch.path(), {});
+    return sha256_file(scratch.path() / "repodata/repomd.xml");
+}
+
+/// Downloads and verifies everything; returns the SHA-256 of its repomd.xml.
+std::string download(const Context& ctx, const Repository& repository, const fs::path& base,
+                     const std::string& mark) {
+    const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
+    const Scratch home(base / fmt::format("gpg.{}", ::getpid()));
+    const LrHandlePtr handle = make_handle(ctx, repository);
+    if (repository.repo_gpgcheck) {
+        import_keys(ctx, repository, base, home.path());
+        lr_handle_setopt(handle.get(), nullptr, LRO_GNUPGHOMEDIR, home.path().c_str());
+        lr_handle_setopt(handle.get(), nullptr, LRO_GPGCHECK, 1L);
+    }
+    const LrResultPtr result(lr_result_init());
+    perform(ctx, repository, handle.get(), result.get(), scratch.path(), wanted_types());
+    std::string digest = sha256_file(scratch.path() / "repodata/repomd.xml");
+    write_file(scratch.path() / "verified", mark);
+    const fs::path final_place = base / digest;
+    remove_tree(final_place);
+    fs::rename(scratch.path(), final_place);
+    return digest;
+}
+
+bool is_verified(const fs::path& directory, const std::string& mark) {
+    const fs::path file = directory / "verified";
+    return fs::exists(file) && read_file(file, 4096) == mark;
+}
+
+/// Removes the metadata of earlier states; keys and files of running processes stay.
+void remove_old_states(const fs::path& base, const std::string& digest) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (name.size() == 64 && name != digest) {
+            remove_tree(entry.path());
+        }
+    }
+}
+
+std::string cached_state(const Repository& repository, const fs::path& base,
+                         const std::string& mark) {
+    const fs::path current = base / "current";
+    if (fs::exists(current)) {
+        std::string digest = read_file(current, 4096);
+        if (is_verified(base / digest, mark)) {
+            return digest;
+        }
+    }
+    throw error(ErrorKind::fetch, "repository '{}' is not in the cache", repository.id)
+        .traced(fmt::format("repository defined at {}", repository.location.text()))
+        .hinted("run once without --offline");
+}
+
+std::string refresh(const Context& ctx, const Repository& repository, const fs::path& base) {
+    const std::string mark = trust_mark(ctx, repository, base);
+    if (ctx.offline && !is_local(repository)) {
+        return cached_state(repository, base, mark);
+    }
+    make_directories(base);
+    std::string digest = probe(ctx, repository, base);
+    if (!is_verified(base / digest, mark)) {
+        digest = download(ctx, repository, base, mark);
+    }
+    const fs::path current = base / "current";
+    if (!fs::exists(current) || read_file(current, 4096) != digest) {
+        write_file(current, digest);
+        remove_old_states(base, digest);
+    }
+    return digest;
+}
+
+void check_digest_types(const Repository& repository, LrYumRepoMd* repomd) {
+    for (const std::string& type : wanted_types()) {
+        const LrYumRepoMdRecord* record = lr_yum_repomd_get_record(repomd, type.c_str());
+        if (record == nullptr) {
+            continue;
+        }
+        const std::string digest = record->checksum_type ? record->checksum_type : "none";
+        if (digest != "sha256" && digest != "sha384" && digest != "sha512") {
+            throw error(ErrorKind::fetch, "repository '{}': {} has only a checksum of type {}",
+                        repository.id, type, digest)
+                .hinted("metadata needs SHA-256 or stronger: createrepo_c --checksum sha256");
+        }
+    }
+}
+
+fs::path file_of(LrYumRepo* repo, const char* type) {
+    const char* path = lr_yum_repo_path(repo, type);
+    return path != nullptr ? fs::path(path) : fs::path();
+}
+
+RepositoryMetadata open_state(const Context& ctx, const Repository& repository,
+                              const fs::path& directory) {
+    std::vector<std::string> types = wanted_types();
+    types.emplace_back("filelists");
+    const LrResultPtr result = open_local(ctx, repository, directory, types);
+    LrYumRepo* repo = nullptr;
+    LrYumRepoMd* repomd = nullptr;
+    GError* raw = nullptr;
+    if (!lr_result_getinfo(result.get(), &raw, LRR_YUM_REPO, &repo) ||
+        !lr_result_getinfo(result.get(), &raw, LRR_YUM_REPOMD, &repomd)) {
+        const GErrorPtr problem(raw);
+        throw error(ErrorKind::fetch, "repository '{}': unreadable metadata", repository.id);
+    }
+    check_digest_types(repository, repomd);
+    RepositoryMetadata metadata;
+    metadata.repository = &repository;
+    metadata.directory = directory;
+    metadata.resolved.id = repository.id;
+    metadata.resolved.repomd_sha256 = directory.filename().string();
+    metadata.resolved.revision_time = lr_yum_repomd_get_highest_timestamp(repomd, nullptr);
+    metadata.primary = file_of(repo, "primary");
+    metadata.filelists = file_of(repo, "filelists");
+    metadata.comps = file_of(repo, "group");
+    metadata.modules = file_of(repo, "modules");
+    if (metadata.primary.empty()) {
+        throw error(ErrorKind::fetch, "repository '{}': repomd.xml lists no primary metadata",
+                    repository.id);
+    }
+    return metadata;
+}
+
+}  // namespace
+
+std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprint& blueprint) {
+    lr_global_init();
+    std::vector<RepositoryMetadata> all;
+    for (const Repository& repository : blueprint.repositories) {
+        if (!repository.enabled) {
+            continue;
+        }
+        ctx.check_cancelled();
+        const fs::path base = repository_directory(ctx, repository);
+        const std::string digest = refresh(ctx, repository, base);
+        all.push_back(open_state(ctx, repository, base / digest));
+    }
+    return all;
+}
+
+void load_filelists(const Context& ctx, RepositoryMetadata& metadata) {
+    if (!metadata.filelists.empty() && fs::exists(metadata.filelists)) {
+        return;
+    }
+    const Repository& repository = *metadata.repository;
+    if (ctx.offline && !is_local(repository)) {
+        throw error(ErrorKind::fetch, "repository '{}': its file lists are not in the cache",
+                    repository.id)
+            .hinted("run once without --offline");
+    }
+    // The verified repomd.xml stays; only the record's file is added to it.
+    const LrResultPtr result = open_local(ctx, repository, metadata.directory, wanted_types());
+    const LrHandlePtr handle = make_handle(ctx, repository);
+    lr_handle_setopt(handle.get(), nullptr, LRO_UPDATE, 1L);
+    perform(ctx, repository, handle.get(), result.get(), metadata.directory, {"filelists"});
+    metadata.filelists = open_state(ctx, repository, metadata.directory).filelists;
+}
+
+std::string read_metadata_file(const fs::path& path) {
+    constexpr std::size_t limit = 256U << 20U;
+    const Handle<FILE, std::fclose> file(solv_xfopen(path.c_str(), "r"));
+    if (!file) {
+        throw error(ErrorKind::fetch, "{}: cannot be read", path.string());
+    }
+    std::string content;
+    std::array<char, 65536> buffer;
+    std::size_t got = 0;
+    while ((got = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0) {
+        content.append(buffer.data(), got);
+        if (content.size() > limit) {
+            throw error(ErrorKind::fetch, "{}: larger than {} MiB", path.string(), limit >> 20U);
+        }
+    }
+    if (std::ferror(file.get()) != 0) {
+        throw error(ErrorKind::fetch, "{}: cannot be uncompressed", path.string());
+    }
+    return content;
+}
+
+}  // namespace edgegpu

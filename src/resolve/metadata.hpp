@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "resolve/resolution.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu {
+
+/// One repository's verified metadata, in the cache. Paths are absolute and empty where the
+/// repository has no such file.
+struct RepositoryMetadata {
+    /// Points into the blueprint, which must outlive this.
+    const Repository* repository = nullptr;
+    ResolvedRepository resolved;
+    /// `<cache>/repos/<id>-<digest of its URLs>/<SHA-256 of repomd.xml>`: holds `repodata/` and
+    /// what is derived from it. Its content never changes meaning, so caches need no other key.
+    std::filesystem::path directory;
+    std::filesystem::path primary;
+    std::filesystem::path filelists;
+    std::filesystem::path comps;
+    std::filesystem::path modules;
+};
+
+/// Brings every enabled repository's repomd.xml up to date and downloads the rest where it
+/// changed; signatures are checked where `repo_gpgcheck` is on, checksums always. Offline, the
+/// last state in the cache is used; file:// repositories are read in any case. File lists are not
+/// downloaded here. Throws ErrorKind::fetch naming the repository.
+[[nodiscard]] std::vector<RepositoryMetadata> load_metadata(const Context& ctx,
+                                                            const Blueprint& blueprint);
+
+/// Downloads the file lists of a repository if they are not in the cache, and sets
+/// `metadata.filelists`. Throws ErrorKind::fetch naming the repository.
+void load_filelists(const Context& ctx, RepositoryMetadata& metadata);
+
+/// A metadata file uncompressed by its name's extension, at most 256 MiB. Throws
+/// ErrorKind::fetch naming the path.
+[[nodiscard]] std::string read_metadata_file(const std::filesystem::path& path);
+
+}  // namespace edgegpu

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "resolve/modules.hpp"
+#include "resolve/pool.hpp"
+#include "resolve/solve.hpp"
+
+namespace edgegpu {
+
+/// Name of the driver's module in NVIDIA's repositories for RHEL 8 and 9.
+inline constexpr const char* driver_module = "nvidia-driver";
+
+/// Whether `driver` names an exact version ("535.261.03") and not a branch or "latest".
+[[nodiscard]] bool is_exact_version(const std::string& driver);
+
+/// The module stream that the request needs, or nothing where no repository has the module (RHEL 10
+/// is not modular). Throws ErrorKind::usage for `modules = "dkms"`.
+[[nodiscard]] std::optional<StreamRequest> driver_stream(const NvidiaRequest& request,
+                                                         const ModuleCatalogue& catalogue);
+
+/// Versions of the wanted driver that can be had, newest first. Throws ErrorKind::unsolvable,
+/// listing what there is, if there is none.
+[[nodiscard]] std::vector<std::string> driver_versions(const PackagePool& pool,
+                                                       const NvidiaRequest& request);
+
+/// Visible precompiled kernel modules of driver `version` that were built for `kernel` (a
+/// kernel-core package), best first. RHEL writes the kernel without its dist tag into the name
+/// `kmod-nvidia-<driver>-<version>-<release>`; Provides `kernel-modules = K.arch` says it too.
+[[nodiscard]] std::vector<Id> kernel_modules(const PackagePool& pool, const NvidiaRequest& request,
+                                             const std::string& version, Id kernel);
+
+/// Adds to `jobs`: one of `kmods`, no other kernel module package, no driver package of a version
+/// other than `version`, and the profile's (or, without a module, the basic) packages.
+/// Throws ErrorKind::unsolvable for an unknown profile.
+void add_driver_jobs(const PackagePool& pool, const NvidiaRequest& request,
+                     const ModuleSelection& modules, const std::string& version,
+                     const std::vector<Id>& kmods, Jobs& jobs);
+
+/// Adds to `jobs`: the newest container toolkit that matches the request, and none of its parts in
+/// another version. Throws ErrorKind::unsolvable, listing the versions, if none matches.
+void add_toolkit_jobs(const PackagePool& pool, const NvidiaRequest& request, Jobs& jobs);
+
+}  // namespace edgegpu

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "resolve/metadata.hpp"
+#include "resolve/modules.hpp"
+#include "resolve/resolution.hpp"
+#include "resolve/solv.hpp"
+#include "support/context.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+/// Why a package takes no part in the solve.
+enum class Hidden : std::uint8_t {
+    no,            ///< it does take part
+    architecture,  ///< built for another architecture, or a source package
+    excluded,      ///< matched by `excludes` or `excludepkgs`, or left out by `includepkgs`
+    module         ///< filtered out by modular filtering
+};
+
+/// All packages of all repositories in one libsolv pool. Life cycle: construct (loads), `filter`,
+/// `prepare`, then match and solve.
+class PackagePool {
+public:
+    /// Loads every repository from its .solv cache, or from XML (and writes the cache).
+    /// Throws ErrorKind::fetch naming the repository if its metadata cannot be parsed.
+    PackagePool(const Context& ctx, std::vector<RepositoryMetadata> repositories,
+                const std::string& architecture);
+    ~PackagePool();
+    PackagePool(const PackagePool&) = delete;
+    PackagePool& operator=(const PackagePool&) = delete;
+
+    /// Hides what architecture, excludes and modules rule out.
+    void filter(const Blueprint& blueprint, const ModuleSelection& modules);
+    /// Makes dependencies resolvable; downloads file lists where a visible package or a request
+    /// needs a path that primary metadata leave out.
+    void prepare(const Context& ctx, const std::vector<PackageRequest>& requests);
+
+    [[nodiscard]] Pool* get() const noexcept { return pool_.get(); }
+    [[nodiscard]] Solvable* solvable(Id id) const { return pool_id2solvable(pool_.get(), id); }
+    [[nodiscard]] Hidden hidden(Id id) const { return hidden_[static_cast<std::size_t>(id)]; }
+    [[nodiscard]] bool visible(Id id) const { return hidden(id) == Hidden::no; }
+    /// Ids of all packages, ascending.
+    [[nodiscard]] const std::vector<Id>& packages() const noexcept { return packages_; }
+    [[nodiscard]] const std::vector<RepositoryMetadata>& repositories() const noexcept {
+        return metadata_;
+    }
+
+    [[nodiscard]] std::string name(Id id) const;
+    [[nodiscard]] std::string version(Id id) const;
+    [[nodiscard]] Nevra nevra(Id id) const;
+    /// The form that modulemd uses: the epoch is always written.
+    [[nodiscard]] std::string nevra_with_epoch(Id id) const;
+    /// Everything the blueprint's repository says about the package. Throws ErrorKind::fetch for
+    /// a package without SHA-256 or with a location outside the repository.
+    [[nodiscard]] ResolvedPackage resolved(Id id) const;
+    /// "epoch:version-release" of the Provides called `capability`, each as written; a Provides
+    /// without version gives "".
+    [[nodiscard]] std::vector<std::string> provided_versions(Id id,
+                                                             const std::string& capability) const;
+    /// All paths of a package, as its repository's file lists (downloaded if need be) have them.
+    [[nodiscard]] std::vector<std::string> files(const Context& ctx, Id id);
+    /// Visible packages with exactly this name, best first: repository priority, newest version.
+    [[nodiscard]] std::vector<Id> named(const std::string& name) const;
+    /// Sorts packages best first: repository priority, newest version, id.
+    void sort_best_first(std::vector<Id>& ids) const;
+
+private:
+    void load(const Context& ctx, const RepositoryMetadata& metadata);
+    void load_files(const Context& ctx, Repo* repo);
+    void hide(Id id, Hidden reason);
+
+    std::vector<RepositoryMetadata> metadata_;
+    Handle<Pool, pool_free> pool_;
+    Map considered_{};
+    std::vector<Hidden> hidden_;
+    std::vector<Id> packages_;
+    /// repositories whose file lists are loaded
+    std::set<Id> with_files_;
+};
+
+/// Packages that an install spec means, as dnf understands it: name, name.arch, a NEVRA form
+/// (globs allowed), a Provides ("x", "x >= 1"), a path. Visible ones only, unless `hidden_too`.
+[[nodiscard]] std::vector<Id> match_spec(const PackagePool& pool, const std::string& spec,
+                                         bool hidden_too = false);
+
+/// Whether the package is meant by `pattern` (name, name.arch or another NEVRA form, with globs).
+[[nodiscard]] bool matches_package(const PackagePool& pool, Id id, const std::string& pattern);
+
+}  // namespace edgegpu

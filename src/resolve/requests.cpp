@@ -1,0 +1,194 @@
+#include "resolve/requests.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::string hidden_hint(const PackagePool& pool, const std::vector<Id>& hidden) {
+    std::set<std::string> reasons;
+    for (const Id id : hidden) {
+        switch (pool.hidden(id)) {
+            case Hidden::architecture:
+                reasons.insert("it is built for another architecture");
+                break;
+            case Hidden::excluded:
+                reasons.insert("excludes or includepkgs leave it out");
+                break;
+            case Hidden::module:
+                reasons.insert("modular filtering hides it: enable its module stream");
+                break;
+            case Hidden::no:
+                break;
+        }
+    }
+    return fmt::format("{} exists, but {}", pool.nevra(hidden.front()).text(),
+                       fmt::join(reasons, "; "));
+}
+
+Error no_match(const PackagePool& pool, const PackageRequest& request) {
+    Error failure = error(ErrorKind::unsolvable, "no package matches '{}'", request.spec);
+    failure.traced(fmt::format("requested at {}", request.location.text()));
+    const std::vector<Id> hidden = match_spec(pool, request.spec, true);
+    if (!hidden.empty()) {
+        return failure.hinted(hidden_hint(pool, hidden));
+    }
+    std::set<std::string> names;
+    for (const Id id : pool.packages()) {
+        if (pool.visible(id)) {
+            names.insert(pool.name(id));
+        }
+    }
+    const std::vector<std::string> near =
+        nearest_names(request.spec, {names.begin(), names.end()}, 3);
+    if (!near.empty()) {
+        failure.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
+    }
+    return failure;
+}
+
+/// A glob over names asks for every name it matches; anything else for one package.
+void add_package(const PackagePool& pool, const PackageRequest& request, Jobs& jobs) {
+    const std::vector<Id> found = match_spec(pool, request.spec);
+    if (found.empty()) {
+        throw no_match(pool, request);
+    }
+    if (request.spec.find_first_of("*?[") == std::string::npos) {
+        jobs.installs.push_back({found, "requested"});
+        return;
+    }
+    std::map<std::string, std::vector<Id>> by_name;
+    for (const Id id : found) {
+        by_name[pool.name(id)].push_back(id);
+    }
+    for (auto& [name, ids] : by_name) {
+        jobs.installs.push_back({std::move(ids), "requested"});
+    }
+}
+
+class GroupReader {
+public:
+    GroupReader(const Context& ctx, const PackagePool& pool, const Comps& comps, Jobs& jobs)
+        : ctx_(ctx), pool_(pool), comps_(comps), jobs_(jobs) {}
+
+    void add(const std::string& id, const SourceLocation& location) {
+        if (const auto environment = comps_.environments.find(id);
+            environment != comps_.environments.end()) {
+            for (const std::string& member : environment->second) {
+                if (const auto group = comps_.groups.find(member); group != comps_.groups.end()) {
+                    add_group(member, group->second);
+                }
+            }
+            return;
+        }
+        const auto group = comps_.groups.find(id);
+        if (group == comps_.groups.end()) {
+            throw unknown(id, location);
+        }
+        add_group(id, group->second);
+    }
+
+private:
+    [[nodiscard]] Error unknown(const std::string& id, const SourceLocation& location) const {
+        std::vector<std::string> ids;
+        for (const auto& entry : comps_.groups) {
+            ids.push_back(entry.first);
+        }
+        for (const auto& entry : comps_.environments) {
+            ids.push_back(entry.first);
+        }
+        Error failure = error(ErrorKind::unsolvable, "no repository has a group '{}'", id);
+        failure.traced(fmt::format("requested at {}", location.text()));
+        const std::vector<std::string> near = nearest_names(id, ids, 3);
+        if (!near.empty()) {
+            failure.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
+        } else if (!ids.empty() && ids.size() <= 20) {
+            failure.hinted(fmt::format("groups there are: {}", fmt::join(ids, ", ")));
+        }
+        return failure;
+    }
+
+    void add_group(const std::string& id, const PackageGroup& group) {
+        for (const auto* names : {&group.mandatory, &group.standard}) {
+            for (const std::string& name : *names) {
+                std::vector<Id> found = pool_.named(name);
+                if (found.empty()) {
+                    ctx_.console->note(
+                        fmt::format("group {}: no repository has its package {}", id, name));
+                    continue;
+                }
+                jobs_.installs.push_back({std::move(found), fmt::format("group {}", id)});
+            }
+        }
+        for (const auto& [name, condition] : group.conditional) {
+            if (!pool_.named(name).empty()) {
+                jobs_.conditional.emplace_back(name, condition);
+            }
+        }
+    }
+
+    const Context& ctx_;
+    const PackagePool& pool_;
+    const Comps& comps_;
+    Jobs& jobs_;
+};
+
+void add_profile(const PackagePool& pool, const ModuleStream& stream, const std::string& profile,
+                 const ModuleRequest& request, Jobs& jobs) {
+    const std::string why =
+        fmt::format("profile {}:{}/{}", stream.id.name, stream.id.stream, profile);
+    const auto packages = stream.profiles.find(profile);
+    if (packages == stream.profiles.end()) {
+        std::vector<std::string> names;
+        for (const auto& entry : stream.profiles) {
+            names.push_back(entry.first);
+        }
+        throw error(ErrorKind::unsolvable, "module {}:{} has no profile '{}'", stream.id.name,
+                    stream.id.stream, profile)
+            .traced(fmt::format("requested at {}", request.location.text()))
+            .hinted(fmt::format("its profiles: {}", fmt::join(names, ", ")));
+    }
+    for (const std::string& name : packages->second) {
+        std::vector<Id> found = pool.named(name);
+        if (found.empty()) {
+            throw error(ErrorKind::unsolvable, "package '{}' of {} is in no repository", name, why)
+                .traced(fmt::format("requested at {}", request.location.text()));
+        }
+        jobs.installs.push_back({std::move(found), why});
+    }
+}
+
+}  // namespace
+
+Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
+                  const Comps& comps, const ModuleSelection& modules) {
+    Jobs jobs;
+    GroupReader groups(ctx, pool, comps, jobs);
+    for (const PackageRequest& request : blueprint.packages) {
+        if (request.spec.starts_with('@')) {
+            groups.add(request.spec.substr(1), request.location);
+        } else {
+            add_package(pool, request, jobs);
+        }
+    }
+    for (const PackageRequest& request : blueprint.groups) {
+        groups.add(request.spec.starts_with('@') ? request.spec.substr(1) : request.spec,
+                   request.location);
+    }
+    for (const ModuleRequest& request : blueprint.modules) {
+        const ModuleStream* stream = modules.find(request.name);
+        for (const std::string& profile : request.profiles) {
+            if (stream != nullptr) {
+                add_profile(pool, *stream, profile, request, jobs);
+            }
+        }
+    }
+    return jobs;
+}
+
+}  // namespace edgegpu

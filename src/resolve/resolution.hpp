@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu {
+
+/// Name, epoch, version, release and architecture of a package.
+struct Nevra {
+    std::string name;
+    std::uint32_t epoch = 0;
+    std::string version;
+    std::string release;
+    std::string arch;
+
+    /// "name-[epoch:]version-release.arch"; epoch 0 is left out.
+    [[nodiscard]] std::string text() const;
+    /// "[epoch:]version-release"
+    [[nodiscard]] std::string evr() const;
+    auto operator<=>(const Nevra&) const = default;
+};
+
+/// A package chosen by the solver, with all that is needed to fetch and verify it.
+struct ResolvedPackage {
+    Nevra nevra;
+    /// id of the repository in the blueprint
+    std::string repository;
+    /// location inside the repository ("Packages/x.rpm"), relative, free of ".."
+    std::string location;
+    /// SHA-256 of the RPM file, lower-case hexadecimal, from the (signed) metadata
+    std::string sha256;
+    /// bytes of the RPM file
+    std::uint64_t size = 0;
+    /// Unix time it was built
+    std::int64_t build_time = 0;
+    /// "name:stream:version:context" of the module it belongs to, or empty
+    std::string module;
+    /// why it is there: "requested", "profile nvidia-driver:535/ks", "required by X", …
+    std::string why;
+};
+
+/// An enabled module stream.
+struct ResolvedModule {
+    std::string name;
+    std::string stream;
+    std::string version;
+    std::string context;
+};
+
+/// A repository's metadata as it was read.
+struct ResolvedRepository {
+    std::string id;
+    /// SHA-256 of repomd.xml
+    std::string repomd_sha256;
+    /// newest timestamp in repomd.xml, Unix time
+    std::int64_t revision_time = 0;
+};
+
+/// The resolved result: exactly the packages of the image. Same content as the lockfile.
+struct Resolution {
+    /// sorted by name, then NEVRA
+    std::vector<ResolvedPackage> packages;
+    std::vector<ResolvedModule> modules;
+    std::vector<ResolvedRepository> repositories;
+    /// the one kernel: kernel-core (or the package that provides kernel-core), its uname -r
+    Nevra kernel;
+    std::string kernel_uname;
+    /// "535.261.03" or empty
+    std::string driver_version;
+};
+
+/// Downloads (or reads from the cache) repository metadata, solves the blueprint, returns the
+/// packages. Throws ErrorKind::unsolvable with the cause, ErrorKind::fetch for metadata that
+/// cannot be had or fails verification.
+[[nodiscard]] Resolution resolve(const Context& ctx, const Blueprint& blueprint);
+
+/// Reads a lockfile (TOML). Throws ErrorKind::usage naming file and line.
+[[nodiscard]] Resolution read_lockfile(const std::filesystem::path& path);
+
+/// Writes a lockfile: TOML, deterministic, one [[package]] block each, atomically.
+void write_lockfile(const std::filesystem::path& path, const Resolution& resolution);
+
+/// Throws ErrorKind::unsolvable that says what drifted if `locked` and `fresh` differ.
+void check_locked(const Resolution& locked, const Resolution& fresh);
+
+}  // namespace edgegpu

@@ -1,0 +1,201 @@
+#include "resolve/solve.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace edgegpu {
+
+namespace {
+
+using SolverPtr = Handle<Solver, solver_free>;
+
+Id one_of(Pool* pool, const std::vector<Id>& ids) {
+    IdQueue queue;
+    for (const Id id : ids) {
+        queue_push(queue.get(), id);
+    }
+    return pool_queuetowhatprovides(pool, queue.get());
+}
+
+void fill_queue(Pool* pool, const Jobs& jobs, Queue* queue) {
+    for (const Install& install : jobs.installs) {
+        queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_ONE_OF, one_of(pool, install.any_of));
+    }
+    if (!jobs.forbidden.empty()) {
+        // Erasing what is not installed forbids to install it.
+        queue_push2(queue, SOLVER_ERASE | SOLVER_SOLVABLE_ONE_OF, one_of(pool, jobs.forbidden));
+    }
+    for (const auto& [package, condition] : jobs.conditional) {
+        const Id rule = pool_rel2id(pool, pool_str2id(pool, package.c_str(), 1),
+                                    pool_str2id(pool, condition.c_str(), 1), REL_COND, 1);
+        queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_PROVIDES, rule);
+    }
+}
+
+/// Explains the solution from the requests outwards, so that every chain of reasons is a shortest
+/// one and does not depend on the order in which the solver happened to decide.
+class Explainer {
+public:
+    Explainer(const PackagePool& pool, Solver* solver, Solution& solution)
+        : pool_(pool),
+          solver_(solver),
+          solution_(solution),
+          installed_(solution.packages.begin(), solution.packages.end()) {}
+
+    void run(const Jobs& jobs) {
+        for (const Install& install : jobs.installs) {
+            for (const Id id : install.any_of) {
+                mark(id, install.why);
+            }
+        }
+        walk(false);
+        walk(true);
+        for (const Id id : solution_.packages) {
+            if (!solution_.why.contains(id)) {
+                solution_.why[id] = decision(id);
+            }
+        }
+    }
+
+private:
+    void mark(Id id, const std::string& why) {
+        if (installed_.contains(id) && solution_.why.emplace(id, why).second) {
+            next_.push_back(id);
+        }
+    }
+
+    /// Goes outwards level by level. Within a level packages are taken by name: the order of
+    /// dependencies in the pool is another one when it was read from the cache.
+    void walk(bool weak) {
+        next_.clear();
+        for (const auto& entry : solution_.why) {
+            next_.push_back(entry.first);
+        }
+        while (!next_.empty()) {
+            std::vector<std::pair<std::string, Id>> level;
+            for (const Id id : next_) {
+                level.emplace_back(pool_.nevra(id).text(), id);
+            }
+            next_.clear();
+            std::sort(level.begin(), level.end());
+            for (const auto& entry : level) {
+                visit(entry.second, SOLVABLE_REQUIRES, "required by");
+                if (weak) {
+                    visit(entry.second, SOLVABLE_RECOMMENDS, "recommended by");
+                }
+            }
+        }
+    }
+
+    void visit(Id from, Id key, const char* relation) {
+        IdQueue dependencies;
+        solvable_lookup_idarray(pool_.solvable(from), key, dependencies.get());
+        const std::string why = fmt::format("{} {}", relation, pool_.name(from));
+        for (const Id dependency : dependencies) {
+            if (dependency == SOLVABLE_PREREQMARKER) {
+                continue;
+            }
+            const Id offset = static_cast<Id>(pool_whatprovides(pool_.get(), dependency));
+            for (const Id* id = pool_.get()->whatprovidesdata + offset; *id != 0; ++id) {
+                mark(*id, why);
+            }
+        }
+    }
+
+    /// What the solver itself says: rich dependencies and Supplements end here.
+    [[nodiscard]] std::string decision(Id id) const {
+        Id rule = 0;
+        const int reason = solver_describe_decision(solver_, id, &rule);
+        if (reason == SOLVER_REASON_WEAKDEP) {
+            return "weak dependency";
+        }
+        Id from = 0;
+        Id to = 0;
+        Id dependency = 0;
+        if (rule != 0 &&
+            solver_ruleinfo(solver_, rule, &from, &to, &dependency) == SOLVER_RULE_PKG_REQUIRES) {
+            return fmt::format("required by {}", pool_.name(from));
+        }
+        return "dependency";
+    }
+
+    const PackagePool& pool_;
+    Solver* solver_;
+    Solution& solution_;
+    std::set<Id> installed_;
+    std::vector<Id> next_;
+};
+
+/// How much a kind of rule explains: causes first, then what follows from them. "conflicting
+/// requests" and the like say nothing that the others do not.
+int rank(SolverRuleinfo type) {
+    switch (type) {
+        case SOLVER_RULE_PKG_NOTHING_PROVIDES_DEP:
+        case SOLVER_RULE_PKG_NOT_INSTALLABLE:
+        case SOLVER_RULE_PKG_CONFLICTS:
+        case SOLVER_RULE_PKG_OBSOLETES:
+        case SOLVER_RULE_PKG_SELF_CONFLICT:
+            return 0;
+        case SOLVER_RULE_JOB:
+            return 2;
+        default:
+            return 1;
+    }
+}
+
+std::vector<std::string> describe_problems(Solver* solver) {
+    std::array<std::vector<std::string>, 3> lines;
+    const int count = static_cast<int>(solver_problem_count(solver));
+    for (Id problem = 1; problem <= count; ++problem) {
+        IdQueue rules;
+        solver_findallproblemrules(solver, problem, rules.get());
+        for (const Id rule : rules) {
+            Id from = 0;
+            Id to = 0;
+            Id dependency = 0;
+            const SolverRuleinfo type = solver_ruleinfo(solver, rule, &from, &to, &dependency);
+            const std::string line = solver_problemruleinfo2str(solver, type, from, to, dependency);
+            std::vector<std::string>& group = lines[static_cast<std::size_t>(rank(type))];
+            if (std::find(group.begin(), group.end(), line) == group.end()) {
+                group.push_back(line);
+            }
+        }
+    }
+    if (lines[0].empty() && lines[1].empty()) {
+        return lines[2];
+    }
+    lines[0].insert(lines[0].end(), lines[1].begin(), lines[1].end());
+    return lines[0];
+}
+
+}  // namespace
+
+Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
+    const SolverPtr solver(solver_create(pool.get()));
+    solver_set_flag(solver.get(), SOLVER_FLAG_IGNORE_RECOMMENDED, weak_dependencies ? 0 : 1);
+    solver_set_flag(solver.get(), SOLVER_FLAG_BEST_OBEY_POLICY, 1);
+    solver_set_flag(solver.get(), SOLVER_FLAG_YUM_OBSOLETES, 1);
+    IdQueue queue;
+    fill_queue(pool.get(), jobs, queue.get());
+    Solution solution;
+    if (solver_solve(solver.get(), queue.get()) != 0) {
+        solution.problems = describe_problems(solver.get());
+        return solution;
+    }
+    solution.solved = true;
+    IdQueue decisions;
+    solver_get_decisionqueue(solver.get(), decisions.get());
+    for (const Id id : decisions) {
+        if (id > SYSTEMSOLVABLE) {
+            solution.packages.push_back(id);
+        }
+    }
+    std::sort(solution.packages.begin(), solution.packages.end());
+    Explainer(pool, solver.get(), solution).run(jobs);
+    return solution;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "resolve/pool.hpp"
+
+namespace edgegpu {
+
+/// One package that must be there: any of these, the best that fits.
+struct Install {
+    std::vector<Id> any_of;
+    /// what the lockfile says about it: "requested", "profile …", …
+    std::string why;
+};
+
+/// What a solve has to fulfil, all of it hard.
+struct Jobs {
+    std::vector<Install> installs;
+    std::vector<Id> forbidden;
+    /// names: the first is installed if the second is
+    std::vector<std::pair<std::string, std::string>> conditional;
+};
+
+/// The result of one solve.
+struct Solution {
+    bool solved = false;
+    /// packages to install, ascending ids
+    std::vector<Id> packages;
+    /// package → reason
+    std::map<Id, std::string> why;
+    /// if not solved: what stands against it, a line each, the essential first
+    std::vector<std::string> problems;
+};
+
+/// Solves for an empty root: nothing is installed, and no package in two versions. Recommends and
+/// Supplements count only with `weak_dependencies`. Same pool and jobs, same result.
+[[nodiscard]] Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies);
+
+}  // namespace edgegpu

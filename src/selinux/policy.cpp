@@ -1,0 +1,342 @@
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "selinux/calls.hpp"
+#include "selinux/compile.hpp"
+#include "selinux/policy_cache.hpp"
+#include "selinux/policydb.hpp"
+#include "selinux/selinux.hpp"
+#include "selinux/store.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/sandbox.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+using namespace selinux;
+
+namespace {
+
+/// Where the compiled modules of the blueprint appear in the sandbox.
+constexpr std::string_view modules_in_sandbox = "/run/edgegpu/modules";
+/// Above the modules of the policy (100) and of packages (200): what a user says wins.
+constexpr std::string_view user_priority = "400";
+
+/// Files of the image whose version decides what semodule writes.
+bool is_policy_tool(std::string_view path) {
+    constexpr std::string_view libraries[] = {"libsemanage.so.", "libsepol.so.", "libpcre",
+                                              "libselinux.so."};
+    constexpr std::string_view programs[] = {"semodule", "sefcontext_compile", "setfiles"};
+    if (!path.starts_with("/usr/")) {
+        return false;
+    }
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+    return std::any_of(std::begin(libraries), std::end(libraries), begins) ||
+           std::find(std::begin(programs), std::end(programs), name) != std::end(programs) ||
+           path.ends_with("/selinux/hll/pp");
+}
+
+/// What genhomedircon reads to label home directories.
+bool decides_homes(std::string_view path) {
+    return path == "/etc/passwd" || path == "/etc/login.defs" || path == "/etc/default/useradd" ||
+           path == "/etc/shells" || path == "/etc/libuser.conf" || path == "/usr/lib/passwd" ||
+           path == "/etc/nsswitch.conf";
+}
+
+void digest_source(Sha256& digest, const fs::path& source) {
+    digest.update_field(source.filename().string());
+    digest.update_field(sha256_file(source));
+    const fs::path contexts = fs::path(source).replace_extension(".fc");
+    digest.update_field(source.extension() == ".te" && fs::exists(contexts) ? sha256_file(contexts)
+                                                                            : "");
+}
+
+/// Digest of everything that decides the transaction's result.
+std::string inputs_digest_of(const SelinuxRequest& request, const Tree& tree,
+                             const PolicyPaths& paths, const Transaction& transaction) {
+    Sha256 digest;
+    digest.update_field("policy transaction 1");
+    for (const auto& [path, entry] : tree.entries) {
+        if (path.starts_with("/etc/selinux/") || path.starts_with(paths.store_root + "/") ||
+            is_policy_tool(path) || decides_homes(path)) {
+            digest.update_field(path);
+            digest.update_field(entry.type == EntryType::symlink ? entry.target : entry.digest);
+            digest.update_field(fmt::format("{:o} {} {}", entry.mode, entry.uid, entry.gid));
+        }
+    }
+    for (const std::vector<std::string>& call : tree.policy_calls) {
+        digest.update_field(fmt::format("call of {}", call.size()));
+        for (const std::string& word : call) {
+            digest.update_field(word);
+        }
+    }
+    for (const std::string& file : transaction.module_files) {
+        digest.update_field(find_entry(tree, file)->digest);
+    }
+    for (const fs::path& source : request.modules) {
+        digest_source(digest, source);
+    }
+    for (const auto& [name, value] : request.booleans) {
+        digest.update_field(name);
+        digest.update_field(value ? "1" : "0");
+    }
+    return digest.hex();
+}
+
+Transaction gather(const SelinuxRequest& request, const Tree& tree, const PolicyPaths& paths) {
+    Transaction transaction;
+    std::set<ModuleId> modules = stored_modules(tree, paths);
+    for (const std::vector<std::string>& call : tree.policy_calls) {
+        add_call(transaction, call, modules, paths.type);
+    }
+    for (const std::string& file : transaction.module_files) {
+        const Entry* entry = find_entry(tree, file);
+        if (entry == nullptr || entry->type != EntryType::file) {
+            throw error("a scriptlet installed the policy module {}, which is not in the image",
+                        file)
+                .hinted("a scriptlet may have made it in /tmp; its package must ship it");
+        }
+    }
+    for (const auto& [name, value] : request.booleans) {
+        transaction.booleans[name] = value;
+    }
+    return transaction;
+}
+
+/// Writes `lines` to a file of libsemanage's local changes, keeping other lines of it.
+/// `same` tells whether an old line speaks of the same object as a new one.
+template <typename Same>
+void merge_lines(const fs::path& path, const std::vector<std::string>& lines, const Same& same) {
+    std::vector<std::string> merged;
+    if (fs::exists(path)) {
+        std::string text = read_file(path);
+        std::size_t begin = 0;
+        while (begin < text.size()) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            const std::string line = text.substr(begin, end - begin);
+            begin = end + 1;
+            if (std::none_of(lines.begin(), lines.end(),
+                             [&](const std::string& wanted) { return same(line, wanted); })) {
+                merged.push_back(line);
+            }
+        }
+    }
+    merged.insert(merged.end(), lines.begin(), lines.end());
+    write_file(path, fmt::format("{}\n", fmt::join(merged, "\n")), 0600);
+}
+
+/// Local changes go into the files where libsemanage keeps them: setsebool -P and semanage need a
+/// running kernel or Python. Formats: libsemanage's booleans_file.c, fcontexts_file.c.
+void write_local_changes(const Transaction& transaction, const PolicyPaths& paths,
+                         const StoreCopy& copy) {
+    const fs::path active = copy.place(paths.store + "/active");
+    const auto same_key = [](char end) {
+        return [end](const std::string& a, const std::string& b) {
+            const std::string key = b.substr(0, b.find(end) + 1);
+            return a.starts_with(key);
+        };
+    };
+    if (!transaction.booleans.empty()) {
+        std::vector<std::string> lines;
+        for (const auto& [name, value] : transaction.booleans) {
+            lines.push_back(fmt::format("{}={}", name, value ? 1 : 0));
+        }
+        merge_lines(active / "booleans.local", lines, same_key('='));
+    }
+    if (!transaction.file_contexts.empty()) {
+        std::vector<std::string> lines;
+        for (const auto& [key, context] : transaction.file_contexts) {
+            lines.push_back(fmt::format("{} {} {}", key.first, key.second, context));
+        }
+        merge_lines(active / "file_contexts.local", lines, same_key(' '));
+    }
+    if (!transaction.substitutions.empty()) {
+        std::vector<std::string> lines;
+        for (const auto& [target, source] : transaction.substitutions) {
+            lines.push_back(fmt::format("{} {}", target, source));
+        }
+        const fs::path file = copy.place(paths.policy + "/contexts/files/file_contexts.subs");
+        merge_lines(file, lines, same_key(' '));
+        fs::permissions(file, fs::perms(0644));
+    }
+}
+
+/// Throws for a boolean that the policy lacks and, with `values`, for one of another value.
+void check_booleans(const Blueprint& blueprint, const fs::path& policy_file, bool values) {
+    if (blueprint.selinux.booleans.empty()) {
+        return;
+    }
+    const std::map<std::string, bool> known = PolicyDb(policy_file).booleans();
+    std::vector<std::string> names;
+    for (const auto& [name, value] : known) {
+        names.push_back(name);
+    }
+    for (const auto& [name, wanted] : blueprint.selinux.booleans) {
+        const auto found = known.find(name);
+        if (found == known.end()) {
+            const std::vector<std::string> near = nearest_names(name, names, 3);
+            Error unknown =
+                error(ErrorKind::usage, "{}: the image's SELinux policy has no boolean '{}'",
+                      blueprint.selinux.location.text(), name);
+            throw near.empty()
+                ? unknown.hinted("install the package whose policy brings it")
+                : unknown.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
+        }
+        if (values && found->second != wanted) {
+            throw error("the boolean '{}' did not take effect in the policy", name);
+        }
+    }
+}
+
+/// A copy of the transaction's parts that live in files on the builder.
+std::vector<CompiledModule> compile_all(const Context& ctx, const Blueprint& blueprint,
+                                        const Tree& tree, const PolicyPaths& paths,
+                                        const fs::path& directory) {
+    make_directories(directory);
+    const std::string contexts = paths.policy + "/contexts/files/file_contexts";
+    const bool mls = find_entry(tree, contexts) == nullptr ||
+                     read_entry(tree, contexts).find(":s0") != std::string::npos;
+    std::vector<CompiledModule> modules;
+    for (const fs::path& source : blueprint.selinux.modules) {
+        CompiledModule module = compile_module(ctx, source, directory, mls);
+        const bool twice =
+            std::any_of(modules.begin(), modules.end(),
+                        [&](const CompiledModule& other) { return other.name == module.name; });
+        if (twice) {
+            throw error(ErrorKind::usage, "{}: another module is called '{}' too",
+                        display_path(source), module.name);
+        }
+        modules.push_back(std::move(module));
+    }
+    return modules;
+}
+
+void run_semodule(const Context& ctx, const Tree& tree, const PolicyPaths& paths,
+                  const Transaction& transaction, const StoreCopy& copy,
+                  const std::vector<CompiledModule>& modules) {
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.read_only_root = true;
+    command.writable_binds = copy.binds();
+    command.read_only_binds = {{copy.directory() / "modules", std::string(modules_in_sandbox)}};
+    command.argv = {"semodule", "-n", "-s", paths.type};
+    const std::size_t without_actions = command.argv.size();
+    command.argv.insert(command.argv.end(), transaction.actions.begin(), transaction.actions.end());
+    for (const CompiledModule& module : modules) {
+        command.argv.insert(command.argv.end(), {"-X", std::string(user_priority), "-i",
+                                                 fmt::format("{}/{}", modules_in_sandbox,
+                                                             module.file.filename().string())});
+    }
+    if (command.argv.size() == without_actions) {
+        command.argv.emplace_back("-B");
+    }
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    if (result.status != 0) {
+        throw explain_failure(ctx, modules, result.output);
+    }
+}
+
+/// "semanage permissive -a T" is a module of its own in CIL.
+std::vector<CompiledModule> permissive_modules(const Transaction& transaction,
+                                               const fs::path& directory) {
+    std::vector<CompiledModule> modules;
+    for (const std::string& domain : transaction.permissive) {
+        const std::string name = "permissive_" + domain;
+        const fs::path file = directory / (name + ".cil");
+        write_file(file, fmt::format("(typepermissive {})\n", domain), 0644);
+        modules.push_back({name, file, file});
+    }
+    return modules;
+}
+
+void refuse_without_policy(const Blueprint& blueprint, const Tree& tree) {
+    if (!blueprint.selinux.modules.empty() || !blueprint.selinux.booleans.empty()) {
+        throw error(ErrorKind::usage, "{}: the image has no SELinux policy to change",
+                    blueprint.selinux.location.text())
+            .hinted("add selinux-policy-targeted to the packages, or remove [selinux]");
+    }
+    if (!tree.policy_calls.empty()) {
+        throw error("a scriptlet called '{}', but the image has no SELinux policy",
+                    fmt::join(tree.policy_calls.front(), " "))
+            .hinted("add selinux-policy-targeted to the packages");
+    }
+}
+
+}  // namespace
+
+PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree) {
+    if (!blueprint.selinux.require.empty()) {
+        throw error(ErrorKind::usage, "{}: not supported yet: selinux.require",
+                    blueprint.selinux.location.text());
+    }
+    const std::optional<PolicyPaths> paths = find_policy(tree);
+    if (!paths) {
+        refuse_without_policy(blueprint, tree);
+        return {};
+    }
+    const Transaction transaction = gather(blueprint.selinux, tree, *paths);
+    const std::string digest = inputs_digest_of(blueprint.selinux, tree, *paths, transaction);
+    if (std::optional<PolicyResult> cached = load_policy(ctx, digest)) {
+        return *std::move(cached);
+    }
+    const StoreCopy copy(ctx, tree, *paths);
+    std::vector<CompiledModule> modules =
+        compile_all(ctx, blueprint, tree, *paths, copy.directory() / "modules");
+    std::vector<std::string> names;
+    for (const CompiledModule& module : modules) {
+        names.push_back(module.name);
+    }
+    for (CompiledModule& module : permissive_modules(transaction, copy.directory() / "modules")) {
+        modules.push_back(std::move(module));
+    }
+    if (ctx.console != nullptr) {
+        for (const std::string& call : transaction.skipped) {
+            ctx.console->note(fmt::format("policy: nothing to do for '{}'", call));
+        }
+    }
+    const bool wanted = !transaction.actions.empty() || !modules.empty() || transaction.rebuild ||
+                        !transaction.booleans.empty() || !transaction.file_contexts.empty() ||
+                        !transaction.substitutions.empty();
+    if (wanted) {
+        if (transaction.actions.empty() && modules.empty()) {
+            // No module can bring a new boolean: a misspelt one is told without a rebuild.
+            check_booleans(blueprint, copy.binary_policy(), false);
+        }
+        write_local_changes(transaction, *paths, copy);
+        run_semodule(ctx, tree, *paths, transaction, copy, modules);
+        check_booleans(blueprint, copy.binary_policy(), true);
+    }
+    PolicyResult result = copy.collect(ctx, tree);
+    result.modules = std::move(names);
+    store_policy(ctx, digest, result);
+    return result;
+}
+
+void apply_policy(Tree& tree, const PolicyResult& policy) {
+    for (const std::string& removed : policy.removed) {
+        for (auto it = tree.entries.lower_bound(removed); it != tree.entries.end();) {
+            if (it->first == removed || it->first.starts_with(removed + "/")) {
+                it = tree.entries.erase(it);
+            } else if (it->first.starts_with(removed)) {
+                ++it;  // "/x-y" sorts between "/x" and "/x/y"
+            } else {
+                break;
+            }
+        }
+    }
+    for (const auto& [path, entry] : policy.entries) {
+        tree.entries[path] = entry;
+    }
+}
+
+}  // namespace edgegpu

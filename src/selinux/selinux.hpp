@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "compose/tree.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu {
+
+/// The files of the policy transaction's result, to be put into the tree.
+struct PolicyResult {
+    /// absolute path in the image → entry: everything below /etc/selinux and the store
+    Entries entries;
+    /// paths of the tree that the transaction removed
+    std::vector<std::string> removed;
+    /// "targeted"
+    std::string type;
+    /// names of the blueprint's modules that were installed
+    std::vector<std::string> modules;
+};
+
+/// One policy transaction: compiles the blueprint's modules, replays tree.policy_calls and the
+/// blueprint's modules and booleans with the image's own semodule in the sandbox, on a copy of
+/// the store, and builds the policy once. Cached by the digest of store and calls. Does not
+/// change `tree` (runs beside build_initramfs). Throws Error pointing at the user's file and line
+/// for compile errors, ErrorKind::usage for an unknown boolean (with near names).
+[[nodiscard]] PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint,
+                                        const Tree& tree);
+
+/// Puts a policy result into tree.entries.
+void apply_policy(Tree& tree, const PolicyResult& policy);
+
+/// Labels every entry from the tree's own final file_contexts ("/usr/etc/x" looked up as "/etc/x").
+/// Runs after finish_layout. In parallel; cached by (file_contexts digest, path, type). An entry
+/// that gets no label is an Error.
+void label_tree(const Context& ctx, Tree& tree);
+
+}  // namespace edgegpu

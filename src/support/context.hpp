@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+
+#include "support/console.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+/// What every stage may use besides its input: the cache, the console, the clock and
+/// the cancellation flag. Holds no results.
+struct Context {
+    /// Root of the cache; each kind of result has a directory of its own below it:
+    /// `repos/` (metadata), `packages/` (RPMs by SHA-256), `imports/` (unpacked RPMs by
+    /// SHA-256), `content/` (files not from RPMs), `deflate/` (raw deflate streams by
+    /// SHA-256 of the content), `policy/`, `initramfs/`, `labels/`, `work/` (scratch of
+    /// the running build, emptied at start).
+    std::filesystem::path cache;
+    /// Where warnings, notes and progress go.
+    Console* console = nullptr;
+    /// Seconds since 1970 that stand for "now" in everything that enters the image: the
+    /// newest build time of the packages, or SOURCE_DATE_EPOCH. 0 until it is known.
+    std::int64_t source_date_epoch = 0;
+    /// Set by SIGINT and SIGTERM.
+    const std::atomic<bool>* cancelled = nullptr;
+    /// No stage may touch the network.
+    bool offline = false;
+    /// Worker threads for parallel work; at least 1.
+    unsigned jobs = 1;
+
+    /// Throws ErrorKind::interrupted if the user asked to stop. Call it in every long loop.
+    void check_cancelled() const {
+        if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
+            throw Error(ErrorKind::interrupted, "interrupted");
+        }
+    }
+};
+
+}  // namespace edgegpu

@@ -1,0 +1,89 @@
+#include "support/digest.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+struct Sha256::Impl {
+    Handle<EVP_MD_CTX, EVP_MD_CTX_free> context{EVP_MD_CTX_new()};
+};
+
+Sha256::Sha256() : impl_(std::make_unique<Impl>()) {
+    if (!impl_->context || EVP_DigestInit_ex(impl_->context.get(), EVP_sha256(), nullptr) != 1) {
+        throw Error("OpenSSL cannot start a SHA-256 digest");
+    }
+}
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::update(const void* data, std::size_t size) {
+    if (EVP_DigestUpdate(impl_->context.get(), data, size) != 1) {
+        throw Error("OpenSSL cannot continue a SHA-256 digest");
+    }
+}
+
+void Sha256::update_field(std::string_view text) {
+    std::array<unsigned char, 8> length{};
+    std::uint64_t size = text.size();
+    for (unsigned char& byte : length) {
+        byte = static_cast<unsigned char>(size & 0xffU);
+        size >>= 8U;
+    }
+    update(length.data(), length.size());
+    update(text);
+}
+
+std::string Sha256::hex() {
+    std::array<unsigned char, 32> digest{};
+    unsigned int size = 0;
+    if (EVP_DigestFinal_ex(impl_->context.get(), digest.data(), &size) != 1 || size != 32) {
+        throw Error("OpenSSL cannot finish a SHA-256 digest");
+    }
+    static constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    text.reserve(64);
+    for (const unsigned char byte : digest) {
+        text += digits[byte >> 4U];
+        text += digits[byte & 0xfU];
+    }
+    return text;
+}
+
+std::string sha256_hex(std::string_view text) {
+    Sha256 digest;
+    digest.update(text);
+    return digest.hex();
+}
+
+std::string sha256_file(const std::filesystem::path& path) {
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) {
+        throw errno_error(path.string(), errno);
+    }
+    Sha256 digest;
+    std::array<char, 256 * 1024> buffer;
+    while (true) {
+        const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+        if (got == 0) {
+            return digest.hex();
+        }
+        if (got < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            throw errno_error(path.string(), errno);
+        }
+        digest.update(buffer.data(), static_cast<std::size_t>(got));
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,85 @@
+#include "support/error.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace edgegpu {
+
+int Error::exit_status() const noexcept {
+    switch (kind_) {
+        case ErrorKind::failure:
+            return 1;
+        case ErrorKind::usage:
+            return 2;
+        case ErrorKind::unsolvable:
+            return 3;
+        case ErrorKind::fetch:
+            return 4;
+        case ErrorKind::interrupted:
+            return 130;
+    }
+    return 1;
+}
+
+std::string Error::render() const {
+    std::string text = "error: " + message_ + '\n';
+    for (const std::string& trace : traces_) {
+        text += "  " + trace + '\n';
+    }
+    if (!hint_.empty()) {
+        text += "hint: " + hint_ + '\n';
+    }
+    return text;
+}
+
+Error errno_error(std::string_view what, int code) {
+    // strerror is not thread-safe; strerrordesc_np (glibc 2.32) is, and ignores the locale.
+    const char* description = strerrordesc_np(code);
+    return error("{}: {}", what, description != nullptr ? description : "unknown error");
+}
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+        row[j] = j;
+    }
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t above = row[j];
+            row[j] =
+                std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+            diagonal = above;
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> nearest_names(std::string_view wanted,
+                                       const std::vector<std::string>& candidates,
+                                       std::size_t limit) {
+    const std::size_t tolerance = std::max<std::size_t>(1, wanted.size() / 3);
+    std::vector<std::pair<std::size_t, std::string>> near;
+    for (const std::string& candidate : candidates) {
+        const std::size_t distance = edit_distance(wanted, candidate);
+        if (distance <= tolerance) {
+            near.emplace_back(distance, candidate);
+        }
+    }
+    std::sort(near.begin(), near.end());
+    std::vector<std::string> names;
+    for (auto& [distance, name] : near) {
+        if (names.size() == limit) {
+            break;
+        }
+        names.push_back(std::move(name));
+    }
+    return names;
+}
+
+}  // namespace edgegpu

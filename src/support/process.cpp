@@ -1,0 +1,289 @@
+#include "support/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::string_view default_path =
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr std::size_t output_limit = 1U << 20U;
+constexpr int cancellation_poll_ms = 100;
+/// How long output of grandchildren that outlive the child is waited for.
+constexpr std::chrono::milliseconds straggler_patience{500};
+
+using CStrings = std::vector<char*>;
+
+CStrings c_strings(const std::vector<std::string>& strings) {
+    CStrings result;
+    result.reserve(strings.size() + 1);
+    for (const std::string& text : strings) {
+        // execve(2) does not change its arguments, it only lacks const for C's sake.
+        result.push_back(const_cast<char*>(text.c_str()));
+    }
+    result.push_back(nullptr);
+    return result;
+}
+
+std::string find_program(const std::string& name, const std::vector<std::string>& env) {
+    if (name.find('/') != std::string::npos) {
+        return name;
+    }
+    std::string_view path = default_path;
+    for (const std::string& variable : env) {
+        if (variable.starts_with("PATH=")) {
+            path = variable;
+        }
+    }
+    path.remove_prefix(std::string_view("PATH=").size());
+    while (!path.empty()) {
+        const std::size_t end = std::min(path.find(':'), path.size());
+        std::string candidate = std::string(path.substr(0, end)) + "/" + name;
+        if (::access(candidate.c_str(), X_OK) == 0) {
+            return candidate;
+        }
+        path.remove_prefix(std::min(end + 1, path.size()));
+    }
+    throw error("{}: program not found", name)
+        .hinted("install the package that brings it; scripts/setup installs all that is needed");
+}
+
+/// A memory file rather than a pipe: it never blocks, never raises SIGPIPE, and programs may
+/// seek in it or open /dev/stdin.
+Fd standard_input(const std::string& input) {
+    if (input.empty()) {
+        Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        if (!null) {
+            throw errno_error("/dev/null", errno);
+        }
+        return null;
+    }
+    Fd memory(::memfd_create("stdin", MFD_CLOEXEC));
+    if (!memory) {
+        throw errno_error("memory file for standard input", errno);
+    }
+    std::string_view rest = input;
+    while (!rest.empty()) {
+        const ssize_t put = ::write(memory.get(), rest.data(), rest.size());
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            throw errno_error("memory file for standard input", errno);
+        }
+        rest.remove_prefix(static_cast<std::size_t>(put));
+    }
+    if (::lseek(memory.get(), 0, SEEK_SET) != 0) {
+        throw errno_error("memory file for standard input", errno);
+    }
+    return memory;
+}
+
+std::pair<Fd, Fd> make_pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw errno_error("pipe", errno);
+    }
+    return {Fd(ends[0]), Fd(ends[1])};
+}
+
+struct ChildSetup {
+    const char* program = nullptr;
+    char* const* argv = nullptr;
+    char* const* envp = nullptr;
+    const char* cwd = nullptr;
+    int input = -1;
+    int output = -1;
+    int failure = -1;
+};
+
+/// Runs between fork and exec of a process that may have other threads: only calls that are
+/// async-signal-safe.
+[[noreturn]] void become_program(const ChildSetup& setup) noexcept {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::umask(022);
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    for (int signal = 1; signal < NSIG; ++signal) {
+        ::sigaction(signal, &action, nullptr);
+    }
+    sigset_t none{};
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    const bool ready = ::dup2(setup.input, STDIN_FILENO) >= 0 &&
+                       ::dup2(setup.output, STDOUT_FILENO) >= 0 &&
+                       ::dup2(setup.output, STDERR_FILENO) >= 0 &&
+                       (setup.cwd == nullptr || ::chdir(setup.cwd) == 0);
+    if (ready) {
+        ::execve(setup.program, setup.argv, setup.envp);
+    }
+    const int code = errno;
+    [[maybe_unused]] const ssize_t told = ::write(setup.failure, &code, sizeof(code));
+    ::_exit(127);
+}
+
+/// A running child; killed with its process group and reaped when it goes.
+class Child {
+public:
+    Child(pid_t pid, Fd output) : pid_(pid), output_(std::move(output)) {}
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() {
+        if (pid_ > 0) {
+            kill_group();
+            reap();
+        }
+    }
+
+    /// Reads output until the child ended; checks for cancellation in between.
+    ProcessResult wait(const Context& ctx) {
+        // By number: glibc 2.36 declares pidfd_open without C linkage.
+        const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+        if (!handle) {
+            throw errno_error("pidfd_open", errno);
+        }
+        bool ended = false;
+        while (!ended) {
+            ctx.check_cancelled();
+            std::array<pollfd, 2> events{pollfd{handle.get(), POLLIN, 0},
+                                         pollfd{output_ ? output_.get() : -1, POLLIN, 0}};
+            if (::poll(events.data(), events.size(), cancellation_poll_ms) < 0 && errno != EINTR) {
+                throw errno_error("poll", errno);
+            }
+            if (events[1].revents != 0) {
+                read_output();
+            }
+            ended = events[0].revents != 0;
+        }
+        // The group's leader is not reaped yet, so its number still means this group: whatever it
+        // left running in it ends now.
+        kill_group();
+        drain();
+        const int status = reap();
+        trim(output_limit);
+        const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        return {code, std::move(text_)};
+    }
+
+private:
+    void kill_group() const noexcept {
+        ::kill(-pid_, SIGKILL);
+        ::kill(pid_, SIGKILL);
+    }
+
+    int reap() noexcept {
+        int status = 0;
+        while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+        }
+        pid_ = -1;
+        return status;
+    }
+
+    void trim(std::size_t limit) {
+        if (text_.size() > limit) {
+            text_.erase(0, text_.size() - limit);
+        }
+    }
+
+    void read_output() {
+        std::array<char, 65536> buffer{};
+        const ssize_t got = ::read(output_.get(), buffer.data(), buffer.size());
+        if (got > 0) {
+            text_.append(buffer.data(), static_cast<std::size_t>(got));
+            if (text_.size() > 2 * output_limit) {
+                trim(output_limit);
+            }
+        } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+            output_.reset();
+        }
+    }
+
+    /// Takes what is left in the pipe. Ends at once when every writer is gone; a daemon that left
+    /// the group and kept the pipe is not waited for longer than straggler_patience.
+    void drain() {
+        const auto deadline = std::chrono::steady_clock::now() + straggler_patience;
+        while (output_) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                deadline - std::chrono::steady_clock::now());
+            pollfd event{output_.get(), POLLIN, 0};
+            if (left.count() <= 0 || ::poll(&event, 1, static_cast<int>(left.count())) == 0) {
+                return;
+            }
+            read_output();
+        }
+    }
+
+    pid_t pid_;
+    Fd output_;
+    std::string text_;
+};
+
+}  // namespace
+
+ProcessResult run_process(const Context& ctx, const std::vector<std::string>& argv,
+                          const std::vector<std::string>& env, const std::string& input,
+                          const std::filesystem::path& cwd) {
+    ctx.check_cancelled();
+    if (argv.empty()) {
+        throw error("no program to run");
+    }
+    const std::vector<std::string> minimal{std::string(default_path), "LC_ALL=C", "TZ=UTC"};
+    const std::vector<std::string>& environment = env.empty() ? minimal : env;
+    const std::string program = find_program(argv.front(), environment);
+    const CStrings c_argv = c_strings(argv);
+    const CStrings c_env = c_strings(environment);
+    const Fd in = standard_input(input);
+    auto [output_read, output_write] = make_pipe();
+    auto [failure_read, failure_write] = make_pipe();
+
+    ChildSetup setup;
+    setup.program = program.c_str();
+    setup.argv = c_argv.data();
+    setup.envp = c_env.data();
+    setup.cwd = cwd.empty() ? nullptr : cwd.c_str();
+    setup.input = in.get();
+    setup.output = output_write.get();
+    setup.failure = failure_write.get();
+    const pid_t pid = ::fork();
+    if (pid < 0) {
+        throw errno_error("fork", errno);
+    }
+    if (pid == 0) {
+        become_program(setup);
+    }
+    ::setpgid(pid, pid);  // in both processes, so that no kill comes too early
+    output_write.reset();
+    failure_write.reset();
+    Child child(pid, std::move(output_read));
+    int code = 0;
+    ssize_t got = 0;
+    while ((got = ::read(failure_read.get(), &code, sizeof(code))) < 0 && errno == EINTR) {
+    }
+    if (got == static_cast<ssize_t>(sizeof(code))) {
+        throw errno_error(cwd.empty() ? program : program + " (in " + cwd.string() + ")", code);
+    }
+    return child.wait(ctx);
+}
+
+}  // namespace edgegpu

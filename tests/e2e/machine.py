@@ -1,0 +1,210 @@
+"""A device under test: a disk with an ostree deployment, booted in QEMU.
+
+The disk is one ext4 file system. QEMU starts the kernel that the boot-loader entry names
+(GRUB's part is played here: the entries in /boot/loader/entries are read from the disk before
+each boot), so what a guest sees of ostree is real: the BLS entries, the kernel arguments,
+ostree-prepare-root in the initramfs, the read-only /usr.
+
+Tests put a script on the disk that a oneshot unit runs after multi-user.target; it reports
+lines "CHECK name ok|FAIL detail" on the serial console and powers off.
+"""
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+STATEROOT = "lab"
+LABEL = "edgegpu"
+BOOT_LIMIT_S = 420
+
+UNIT = """[Unit]
+Description=edgegpu end-to-end checks
+After=multi-user.target network-online.target
+Wants=network-online.target
+
+[Service]
+Type=oneshot
+ExecStart=/bin/bash /etc/edgegpu-test/run
+StandardOutput=tty
+StandardError=tty
+TTYPath=/dev/ttyS0
+ExecStopPost=/bin/systemctl --no-block poweroff
+
+[Install]
+WantedBy=default.target
+"""
+
+PRELUDE = r"""
+report() { printf '\nCHECK %s %s %s\n' "$1" "$2" "${3:-}"; }
+# check NAME COMMAND...: reports whether the command succeeds, with its output if not
+check() {
+    local name=$1 output
+    shift
+    if output=$("$@" 2>&1); then report "$name" ok; else report "$name" FAIL "$(tr '\n' ';' <<<"$output" | cut -c1-600)"; fi
+}
+"""
+
+
+def run(*argv, **options):
+    return subprocess.run([str(a) for a in argv], check=True, text=True, **options)
+
+
+def output_of(*argv):
+    return run(*argv, stdout=subprocess.PIPE).stdout.strip()
+
+
+def copy_label(source, target, fallback):
+    try:
+        label = os.getxattr(source, "security.selinux", follow_symlinks=False)
+    except OSError:
+        label = (fallback + "\0").encode()
+    os.setxattr(target, "security.selinux", label, follow_symlinks=False)
+
+
+def label_all(root, label):
+    for directory, names, files in os.walk(root):
+        for path in [directory] + [os.path.join(directory, n) for n in names + files]:
+            os.setxattr(path, "security.selinux", (label + "\0").encode(), follow_symlinks=False)
+
+
+class Disk:
+    def __init__(self, work):
+        self.work = pathlib.Path(work)
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.image = self.work / "disk.img"
+
+    @contextlib.contextmanager
+    def mounted(self):
+        mountpoint = self.work / "mnt"
+        mountpoint.mkdir(exist_ok=True)
+        run("mount", "-o", "loop", self.image, mountpoint)
+        try:
+            yield mountpoint
+        finally:
+            run("umount", mountpoint)
+
+    def install(self, repo, ref, kargs=()):
+        """Makes the disk and deploys `ref` from the local repository to it."""
+        self.image.unlink(missing_ok=True)
+        with open(self.image, "wb") as image:
+            image.truncate(6 << 30)
+        run("mke2fs", "-q", "-t", "ext4", "-L", LABEL, "-E", "lazy_itable_init=1", self.image)
+        with self.mounted() as root:
+            ostree = ["ostree", "admin", f"--sysroot={root}"]
+            run(*ostree, "init-fs", root)
+            run(*ostree, "os-init", STATEROOT)
+            run("ostree", f"--repo={root}/ostree/repo", "pull-local", repo, ref,
+                stdout=subprocess.DEVNULL)
+            (root / "boot/loader.0").mkdir(exist_ok=True)
+            if not (root / "boot/loader").exists():
+                os.symlink("loader.0", root / "boot/loader")
+            arguments = [f"root=LABEL={LABEL}", "rw", "console=ttyS0", "security=selinux",
+                         "selinux=1", "enforcing=1", "systemd.show_status=1", *kargs]
+            run(*ostree, "deploy", f"--os={STATEROOT}", *[f"--karg={a}" for a in arguments], ref)
+            # The remote that the image configures is the one to follow.
+            for origin in root.glob(f"ostree/deploy/{STATEROOT}/deploy/*.origin"):
+                origin.write_text(f"[origin]\nrefspec=edge:{ref}\n")
+            self.label(root)
+
+    def deployment(self, root):
+        """The newest deployment's directory."""
+        found = [p for p in (root / f"ostree/deploy/{STATEROOT}/deploy").iterdir() if p.is_dir()]
+        return max(found, key=lambda p: p.stat().st_ctime)
+
+    def label(self, root):
+        """`ostree admin deploy` labels neither /etc's directories nor /var where the kernel
+        that runs it has no SELinux, as on most build machines."""
+        deployment = self.deployment(root)
+        etc, usr_etc = deployment / "etc", deployment / "usr/etc"
+        for directory, names, files in os.walk(etc):
+            relative = os.path.relpath(directory, etc)
+            for name in ["."] + names + files:
+                copy_label(usr_etc / relative / name, os.path.join(directory, name),
+                           "system_u:object_r:etc_t:s0")
+        label_all(root / f"ostree/deploy/{STATEROOT}/var", "system_u:object_r:var_t:s0")
+        label_all(root / "boot", "system_u:object_r:boot_t:s0")
+        os.setxattr(root, "security.selinux", b"system_u:object_r:root_t:s0\0")
+
+    def put_check(self, script):
+        """Installs the script and its unit into the newest deployment's /etc."""
+        with self.mounted() as root:
+            etc = self.deployment(root) / "etc"
+            files = {"edgegpu-test/run": (PRELUDE + script, "etc_t"),
+                     "systemd/system/edgegpu-test.service": (UNIT, "systemd_unit_t")}
+            for name, (text, kind) in files.items():
+                path = etc / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+                for labelled in (path.parent, path):
+                    if labelled.name not in ("system",):
+                        os.setxattr(labelled, "security.selinux",
+                                    f"system_u:object_r:{kind}:s0\0".encode())
+            wants = etc / "systemd/system/default.target.wants"
+            wants.mkdir(exist_ok=True)
+            link = wants / "edgegpu-test.service"
+            if not link.is_symlink():
+                os.symlink("../edgegpu-test.service", link)
+            for labelled in (wants, link):
+                os.setxattr(labelled, "security.selinux", b"system_u:object_r:systemd_unit_t:s0\0",
+                            follow_symlinks=False)
+
+    def boot_entry(self, index=0):
+        """(kernel, initrd, arguments) of the index-th boot-loader entry, the default first."""
+        with self.mounted() as root:
+            entries = sorted((root / "boot/loader/entries").glob("*.conf"), reverse=True,
+                             key=lambda p: int(dict(line.split(None, 1) for line in
+                                               p.read_text().splitlines() if " " in line)
+                                               .get("version", "0")))
+            fields = dict(line.split(None, 1) for line in entries[index].read_text().splitlines()
+                          if " " in line)
+            copies = []
+            for field in ("linux", "initrd"):
+                copy = self.work / field
+                source = root / "boot" / fields[field].lstrip("/").removeprefix("boot/")
+                shutil.copyfile(source, copy)
+                copies.append(copy)
+            return copies[0], copies[1], fields["options"]
+
+    def boot(self, name, index=0):
+        """Boots, waits for the guest to power off, returns {check: (ok, detail)}."""
+        kernel, initrd, arguments = self.boot_entry(index)
+        console = self.work / f"console-{name}.log"
+        command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2",
+                   "-m", "2048", "-display", "none", "-monitor", "none", "-no-reboot",
+                   "-serial", f"file:{console}", "-kernel", kernel, "-initrd", initrd,
+                   "-append", arguments, "-netdev", "user,id=net0",
+                   "-device", "virtio-net-pci,netdev=net0",
+                   "-drive", f"file={self.image},format=raw,if=virtio,cache=unsafe"]
+        began = time.monotonic()
+        machine = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL)
+        try:
+            machine.wait(timeout=BOOT_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            machine.kill()
+            machine.wait()
+            print(f"{name}: no power-off within {BOOT_LIMIT_S} s")
+        print(f"{name}: {time.monotonic() - began:.0f} s, console in {console}")
+        text = console.read_text(errors="replace")
+        checks = {}
+        for line in text.splitlines():
+            words = line.strip().split(None, 3)
+            if len(words) >= 3 and words[0] == "CHECK" and words[2] in ("ok", "FAIL"):
+                checks[words[1]] = (words[2] == "ok", words[3] if len(words) > 3 else "")
+        if not checks:
+            print("the end of the console:")
+            print("\n".join(text.splitlines()[-40:]))
+        return checks
+
+
+def judge(checks, wanted):
+    """Prints every check; exits with 1 if one failed or is missing."""
+    bad = False
+    for name in wanted:
+        ok, detail = checks.get(name, (False, "not reported"))
+        print(f"{'ok' if ok else 'not ok'} {name} {'' if ok else detail}")
+        bad = bad or not ok
+    if bad:
+        sys.exit(1)

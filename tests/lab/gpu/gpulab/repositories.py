@@ -1,0 +1,84 @@
+"""Builds the packages of both repositories, signs them, writes the metadata and puts the result in place."""
+
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from labtool import rpm
+
+from . import catalog, driver, inputs, kmod, microshift, modulemd, stage
+
+# One build: (repository, label, function that fills a build root and returns the spec, rpm payload or None)
+
+
+def planned_builds(lab, kernel):
+    """Every rpmbuild run, the slow ones first."""
+    builds = []
+    for versions in catalog.DRIVERS.values():
+        for version in versions:
+            builds.append(("nvidia", f"kmod-{version}", partial(kmod.kmod_package, lab, kernel, version), None))
+    for versions in catalog.DRIVERS.values():
+        for version in versions:
+            builds.append(("nvidia", f"driver-{version}", partial(driver.driver_package, version), rpm.PAYLOAD_XZ))
+    for version in catalog.TOOLKITS:
+        builds.append(("nvidia", f"toolkit-{version}", partial(driver.toolkit_package, version), rpm.PAYLOAD_XZ))
+    builds.append(("nvidia", "desktop", partial(driver.plain_package, "desktop-standins", "desktop"), None))
+    builds.append(("microshift", "microshift", microshift.microshift_package, None))
+    for spec, source in (("cri-o", "cri-o"), ("greenboot", "greenboot"), ("cluster-standins", "cluster")):
+        builds.append(("microshift", spec, partial(driver.plain_package, spec, source), None))
+    return builds
+
+
+def build_one(lab, work, build):
+    """Runs one planned build; its packages land unsigned in work/repos/REPOSITORY."""
+    repository, label, fill, payload = build
+    root = work / "roots" / label
+    spec = fill(root)
+    root.chmod(0o755)
+    stage.make_listed(spec, root)
+    return rpm.build_spec(lab, spec, root, work / "repos" / repository, payload)
+
+
+def build_all(lab, work, kernel, dist):
+    """Makes both repositories, complete with metadata, below work/repos."""
+    jobs = os.cpu_count() or 1
+    with ThreadPoolExecutor(jobs) as pool:
+        made = list(pool.map(lambda build: build_one(lab, work, build), planned_builds(lab, kernel)))
+    # Two rpmsign processes that both find no agent would race to start one.
+    rpm.run(lab, ["gpgconf", "--launch", "gpg-agent"])
+    rpm.sign(lab, [package for packages in made for package in packages], jobs)
+    modules = work / "modules.yaml"
+    rpm.write_atomic(modules, modulemd.modules_yaml(kernel, dist))
+    rpm.createrepo(lab, work / "repos" / "nvidia", modules=modules)
+    rpm.createrepo(lab, work / "repos" / "microshift")
+
+
+def put_in_place(lab, work, digest):
+    """Replaces the lab's two repositories by the new ones; the digest is written last, so a broken run is repeated."""
+    for name in ("nvidia", "microshift"):
+        target, old = lab / "repos" / name, work / f"{name}.old"
+        target.parent.mkdir(exist_ok=True)
+        if target.exists():
+            target.rename(old)
+        (work / "repos" / name).rename(target)
+    rpm.write_atomic(lab / "gpu-repos.digest", digest + "\n")
+
+
+def make_repositories(lab):
+    """Makes LAB/repos/nvidia and LAB/repos/microshift unless they are there for the same inputs; True when it built."""
+    dist = inputs.read_dist(lab)
+    kernel = inputs.read_oldest_kernel(lab, dist)
+    digest = inputs.digest_inputs(lab, kernel)
+    stamp = lab / "gpu-repos.digest"
+    present = all((lab / "repos" / n / "repodata" / "repomd.xml.asc").exists() for n in ("nvidia", "microshift"))
+    if present and stamp.exists() and stamp.read_text(encoding="utf-8").strip() == digest:
+        return False
+    stamp.unlink(missing_ok=True)
+    work = lab / "gpu.work" / "build"
+    shutil.rmtree(work, ignore_errors=True)
+    (work / "roots").mkdir(parents=True)
+    build_all(lab, work, kernel, dist)
+    put_in_place(lab, work, digest)
+    shutil.rmtree(work)
+    return True

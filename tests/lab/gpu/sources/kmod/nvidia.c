@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0
+// Stand-in for NVIDIA's nvidia.ko: answers /proc/driver/nvidia/version and drives no device.
+#include "nvidia-standin.h"
+
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+
+static struct proc_dir_entry *directory;
+
+const char *nvidia_standin_version(void)
+{
+    return DRIVER_VERSION;
+}
+EXPORT_SYMBOL(nvidia_standin_version);
+
+static int show_version(struct seq_file *out, void *unused)
+{
+    seq_printf(out, "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  (stand-in of edgegpu's lab)\n",
+               nvidia_standin_version());
+    return 0;
+}
+
+static int __init standin_init(void)
+{
+    directory = proc_mkdir("driver/nvidia", NULL);
+    if (!directory)
+        return -ENOMEM;
+    if (!proc_create_single("version", 0444, directory, show_version)) {
+        proc_remove(directory);
+        return -ENOMEM;
+    }
+    pr_info("nvidia: stand-in %s loaded\n", DRIVER_VERSION);
+    return 0;
+}
+
+static void __exit standin_exit(void)
+{
+    proc_remove(directory);
+}
+
+module_init(standin_init);
+module_exit(standin_exit);
+STANDIN_MODULE("nvidia.ko");
+MODULE_ALIAS("pci:v000010DEd*sv*sd*bc03sc00i00*");
+MODULE_ALIAS("pci:v000010DEd*sv*sd*bc03sc02i00*");

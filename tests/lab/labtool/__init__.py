@@ -1,0 +1,1 @@
+"""Tools that make the lab distribution: signed RPM repositories from Debian packages."""

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "commit/commit.hpp"
+#include "support/console.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu::test {
+
+/// A directory of its own with a cache, a content store, a blueprint and a small tree to commit;
+/// deleted when it goes.
+class CommitFixture {
+public:
+    CommitFixture();
+    CommitFixture(const CommitFixture&) = delete;
+    CommitFixture& operator=(const CommitFixture&) = delete;
+    ~CommitFixture();
+
+    [[nodiscard]] const Context& ctx() const { return ctx_; }
+    [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+    [[nodiscard]] std::filesystem::path repo() const { return directory_ / "repo"; }
+
+    /// Adds entries to `tree`; parents must be there.
+    void add_directory(std::string_view path, unsigned mode = 0755);
+    Entry& add_file(std::string_view path, std::string_view content, unsigned mode = 0644);
+    void add_link(std::string_view path, std::string_view target);
+
+    /// Opens the repository, reads the parent and writes `tree` as a commit.
+    Commit build(const std::string& inputs = "inputs");
+
+    Blueprint blueprint;
+    Resolution resolution;
+    Tree tree;
+
+private:
+    std::filesystem::path directory_;
+    Console console_;
+    Context ctx_;
+};
+
+/// What a program printed, stdout and stderr; its exit status into `status`.
+std::string output_of(const std::string& shell_command, int* status = nullptr);
+
+}  // namespace edgegpu::test

@@ -1,0 +1,144 @@
+#include "unit/blueprint_testing.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+}  // namespace
+
+TEST_F(BlueprintTest, repositories_inline) {
+    const Blueprint blueprint = parse(R"(
+distro = "rhel-9.4"
+[[repositories]]
+id = "a"
+baseurl = ["https://x/$releasever/${basearch}/os", "../repos/a", "file:///srv/$arch"]
+gpgkey = ["key", "https://x/key"]
+sslclientcert = "/etc/pki/c.pem"
+sslclientkey = "k.pem"
+priority = 10
+excludepkgs = "kernel*"
+enabled = false
+module_hotfixes = true
+)");
+    ASSERT_EQ(blueprint.repositories.size(), 1U);
+    const Repository& repository = blueprint.repositories[0];
+    EXPECT_EQ(repository.baseurls,
+              (Strings{"https://x/9/x86_64/os", "file://" + (top_ / "repos/a").string(),
+                       "file:///srv/x86_64"}));
+    EXPECT_EQ(repository.gpgkeys, (Strings{(directory_ / "key").string(), "https://x/key"}));
+    EXPECT_EQ(repository.sslclientkey, (directory_ / "k.pem").string());
+    EXPECT_EQ(repository.priority, 10);
+    EXPECT_EQ(repository.cost, 1000);
+    EXPECT_EQ(repository.excludepkgs, Strings{"kernel*"});
+    EXPECT_FALSE(repository.enabled);
+    EXPECT_TRUE(repository.module_hotfixes);
+    EXPECT_TRUE(repository.gpgcheck);
+    EXPECT_TRUE(repository.repo_gpgcheck);
+    EXPECT_TRUE(repository.sslverify);
+}
+
+TEST_F(BlueprintTest, repository_files) {
+    put("redhat.repo", R"(# Red Hat
+[baseos]
+name = RHEL $releasever
+baseurl = https://x/$releasever/os
+  https://mirror/$releasever/os
+enabled = 1
+gpgcheck=Yes
+repo_gpgcheck = off
+gpgkey = file:///k1, file:///k2
+metadata_expire = 86400
+sslverify=0
+priority=5
+
+; another
+[extras]
+mirrorlist=https://x/list?arch=$basearch
+exclude=a b,c
+)");
+    const Blueprint blueprint =
+        parse("distro = \"rhel-9.4\"\nrepository_files = [\"redhat.repo\"]\n");
+    ASSERT_EQ(blueprint.repositories.size(), 2U);
+    const Repository& baseos = blueprint.repositories[0];
+    EXPECT_EQ(baseos.id, "baseos");
+    EXPECT_EQ(baseos.name, "RHEL 9");
+    EXPECT_EQ(baseos.baseurls, (Strings{"https://x/9/os", "https://mirror/9/os"}));
+    EXPECT_EQ(baseos.gpgkeys, (Strings{"file:///k1", "file:///k2"}));
+    EXPECT_TRUE(baseos.gpgcheck);
+    EXPECT_FALSE(baseos.repo_gpgcheck);
+    EXPECT_FALSE(baseos.sslverify);
+    EXPECT_EQ(baseos.priority, 5);
+    EXPECT_EQ(baseos.location.line, 2U);
+    const Repository& extras = blueprint.repositories[1];
+    EXPECT_EQ(extras.mirrorlist, "https://x/list?arch=x86_64");
+    EXPECT_EQ(extras.excludepkgs, (Strings{"a", "b", "c"}));
+    EXPECT_TRUE(extras.repo_gpgcheck);
+}
+
+TEST_F(BlueprintTest, repository_file_errors) {
+    const auto repo_failure = [&](std::string_view content) {
+        put("x.repo", content);
+        return failure_of("repository_files = [\"x.repo\"]\n");
+    };
+    EXPECT_EQ(repo_failure("[a]\nbaseurl=https://x\nmetadata_expires=1\n"),
+              "error: x.repo:3:1: unknown key \"metadata_expires\"\n"
+              "hint: did you mean \"metadata_expire\"?\n");
+    EXPECT_EQ(repo_failure("name=x\n"),
+              "error: x.repo:1:1: \"name=x\" stands before the first [section]\n");
+    EXPECT_EQ(repo_failure("[a]\nnonsense\n"),
+              "error: x.repo:2:1: expected \"key = value\", not \"nonsense\"\n");
+    EXPECT_EQ(repo_failure("[a\n"), "error: x.repo:1:1: malformed section header \"[a\"\n");
+    EXPECT_EQ(repo_failure("[a]\nname=x\nname=y\n"),
+              "error: x.repo:3:1: duplicate key \"name\" (first at line 2)\n");
+    EXPECT_EQ(repo_failure("[a]\ngpgcheck=maybe\n"),
+              "error: x.repo:2:1: \"gpgcheck\" must be a boolean (1 or 0), not \"maybe\"\n");
+    EXPECT_EQ(
+        repo_failure("[a]\ncost=ten\n"),
+        "error: x.repo:2:1: \"cost\" must be an integer between 0 and 1000000, not \"ten\"\n");
+    EXPECT_EQ(repo_failure("[a]\nproxy=http://p\n"),
+              "error: x.repo:2:1: not supported yet: proxy\n");
+    EXPECT_EQ(repo_failure("[main]\ngpgcheck=1\n"),
+              "error: x.repo:1:1: [main] belongs into dnf.conf, not a .repo file\n");
+    EXPECT_EQ(repo_failure("[a]\nname=x\n"),
+              "error: x.repo:1:1: repository \"a\" has neither baseurl nor metalink nor "
+              "mirrorlist\n");
+    EXPECT_EQ(failure_of("repository_files = [\"absent.repo\"]\n"),
+              "error: b.toml:2:21: no such file: absent.repo\n");
+}
+
+TEST_F(BlueprintTest, variables) {
+    const auto repository = [](const std::string& url) {
+        return "[ostree]\nref = \"a\"\n[[repositories]]\nid = \"a\"\nbaseurl = \"" + url + "\"\n";
+    };
+    EXPECT_EQ(failure(repository("https://x/$relver")),
+              "error: b.toml:3:1: unknown variable \"$relver\"\n"
+              "hint: known are $releasever, $releasever_major, $basearch and $arch\n");
+    EXPECT_EQ(failure(repository("https://x/$releasever")),
+              "error: b.toml:3:1: \"$releasever\" has no value\n"
+              "hint: set distro = \"NAME-VERSION\" or releasever = \"VERSION\"\n");
+    EXPECT_EQ(failure(repository("https://x/${basearch")),
+              "error: b.toml:3:1: \"${\" without a name and \"}\"\n");
+    const Blueprint blueprint =
+        parse("releasever = \"9.4\"\n" + repository("https://x/$releasever_major/$/a$releasever"));
+    EXPECT_EQ(blueprint.repositories[0].baseurls, Strings{"https://x/9/$/a9.4"});
+}
+
+TEST_F(BlueprintTest, repository_errors) {
+    EXPECT_EQ(failure_of("[[repositories]]\nid = \"a\"\n"),
+              "error: b.toml:2:1: repository \"a\" has neither baseurl nor metalink nor "
+              "mirrorlist\n");
+    EXPECT_EQ(failure_of("[[repositories]]\nid = \"../a\"\nbaseurl = \"/x\"\n"),
+              "error: b.toml:2:1: invalid repository id \"../a\"\n"
+              "hint: letters, digits, '_', '.', '-' and ':'\n");
+    EXPECT_EQ(failure_of("[[repositories]]\nid = \"a\"\nbaseurl = \"gopher://x\"\n"),
+              "error: b.toml:2:1: not a URL that can be fetched: \"gopher://x\"\n"
+              "hint: http://, https://, file:///…, or a path beginning \"/\", \"./\" or \"../\"\n");
+    EXPECT_EQ(failure_of("[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\nsslclientcert = \"c\"\n"),
+              "error: b.toml:2:1: repository \"a\" has sslclientcert without sslclientkey\n");
+    EXPECT_EQ(failure_of("[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\nproxy = \"p\"\n"),
+              "error: b.toml:5:1: not supported yet: repositories.proxy\n");
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "blueprint/blueprint.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+/// A directory of its own for each test, with helpers that write a blueprint and read it.
+class BlueprintTest : public ::testing::Test {
+protected:
+    BlueprintTest() {
+        std::string name = (std::filesystem::temp_directory_path() / "blueprint.XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            std::abort();
+        }
+        top_ = name;
+        directory_ = top_ / "blueprints";
+        make_directories(directory_);
+    }
+    ~BlueprintTest() override { remove_tree(top_); }
+
+    /// Writes a file relative to the blueprint's directory.
+    void put(const std::string& name, std::string_view content) const {
+        const std::filesystem::path path = directory_ / name;
+        make_directories(path.parent_path());
+        write_file(path, content);
+    }
+    [[nodiscard]] Blueprint parse(std::string_view text) const {
+        put("b.toml", text);
+        return parse_blueprint(directory_ / "b.toml");
+    }
+    /// The error of parsing (and checking), with the temporary directory taken out.
+    [[nodiscard]] std::string failure(std::string_view text, bool check = false) const {
+        try {
+            const Blueprint blueprint = parse(text);
+            if (check) {
+                check_blueprint(blueprint);
+            }
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::usage);
+            std::string rendered = error.render();
+            for (const std::string& prefix : {directory_.string() + '/', top_.string() + '/'}) {
+                for (std::size_t at = rendered.find(prefix); at != std::string::npos;
+                     at = rendered.find(prefix)) {
+                    rendered.erase(at, prefix.size());
+                }
+            }
+            return rendered;
+        }
+        return "no error";
+    }
+    /// The same for a text that follows a distro line, which most cases need.
+    [[nodiscard]] std::string failure_of(std::string_view text) const {
+        return failure("distro = \"lab-12\"\n" + std::string(text));
+    }
+
+    std::filesystem::path top_;
+    std::filesystem::path directory_;
+};
+
+}  // namespace edgegpu

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include "customise/accounts.hpp"
+#include "customise_fixture.hpp"
+
+namespace edgegpu::test {
+namespace {
+
+class Accounts : public TreeTest {
+protected:
+    void SetUp() override {
+        TreeTest::SetUp();
+        accounts();
+        UserRequest user;
+        user.name = "admin";
+        user.key = "ssh-ed25519 AAAA admin";
+        user.groups = {"wheel"};
+        user.location = {"b.toml", 7, 1};
+        blueprint.users.push_back(user);
+    }
+    Blueprint blueprint;
+};
+
+TEST_F(Accounts, UserGetsLowestFreeNumberGroupAndShadowWithoutDate) {
+    add_accounts(ctx, blueprint, tree);
+    EXPECT_NE(text("/etc/passwd").find("admin:x:1000:1000::/home/admin:/bin/bash\n"),
+              std::string::npos);
+    EXPECT_NE(text("/etc/group").find("wheel:x:10:admin\n"), std::string::npos);
+    EXPECT_NE(text("/etc/group").find("admin:x:1000:\n"), std::string::npos);
+    EXPECT_NE(text("/etc/gshadow").find("wheel:::admin\n"), std::string::npos);
+    EXPECT_NE(text("/etc/shadow").find("admin:*::0:99999:7:::\n"), std::string::npos);
+    EXPECT_EQ(text("/etc/subuid"), "admin:100000:65536\n");
+    EXPECT_EQ(tree.entries.at("/etc/shadow").mode, 0U);
+}
+
+TEST_F(Accounts, HomeAndKeyReachTheDevice) {
+    file("/etc/skel/.bashrc", "x");
+    add_accounts(ctx, blueprint, tree);
+    const std::string lines = text("/usr/lib/tmpfiles.d/edgegpu-users.conf");
+    EXPECT_NE(lines.find("d /var/home/admin 0700 admin admin -\n"), std::string::npos);
+    EXPECT_NE(lines.find("C /var/home/admin/.bashrc 0644 admin admin - /etc/skel/.bashrc\n"),
+              std::string::npos);
+    EXPECT_NE(lines.find("C /var/home/admin/.ssh/authorized_keys 0600 admin admin - "
+                         "/etc/ssh/authorized_keys.d/admin\n"),
+              std::string::npos);
+    EXPECT_EQ(text("/etc/ssh/authorized_keys.d/admin"), "ssh-ed25519 AAAA admin\n");
+}
+
+TEST_F(Accounts, SshdReadsKeysOfTheImageWhereItHasDropIns) {
+    file("/etc/ssh/sshd_config", "Include /etc/ssh/sshd_config.d/*.conf\n");
+    add_accounts(ctx, blueprint, tree);
+    EXPECT_NE(text("/etc/ssh/sshd_config.d/20-edgegpu.conf").find("authorized_keys.d/%u"),
+              std::string::npos);
+    EXPECT_EQ(text("/usr/lib/tmpfiles.d/edgegpu-users.conf").find("authorized_keys "),
+              std::string::npos);
+}
+
+TEST_F(Accounts, ExistingUserIsChangedNotAddedTwice) {
+    add_accounts(ctx, blueprint, tree);
+    blueprint.users[0].description = "Admin";
+    add_accounts(ctx, blueprint, tree);
+    const std::string passwd = text("/etc/passwd");
+    EXPECT_NE(passwd.find("admin:x:1000:1000:Admin:"), std::string::npos);
+    EXPECT_EQ(passwd.find("admin:"), passwd.rfind("\nadmin:") + 1);
+    EXPECT_NE(text("/etc/group").find("wheel:x:10:admin\n"), std::string::npos);
+}
+
+TEST_F(Accounts, ErrorsNameTheLine) {
+    blueprint.users[0].groups = {"wheell"};
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, tree); }),
+              "b.toml:7:1: the image has no group 'wheell' for user 'admin'|"
+              "did you mean 'wheel'?");
+    blueprint.users[0].groups.clear();
+    blueprint.users[0].uid = 990;
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, tree); }),
+              "b.toml:7:1: uid 990 of user 'admin' is taken by user 'chrony'|");
+    blueprint.users[0].uid.reset();
+    blueprint.users[0].description = "a:b";
+    EXPECT_NE(error_of([&] { add_accounts(ctx, blueprint, tree); }).find("a colon"),
+              std::string::npos);
+}
+
+TEST_F(Accounts, GroupNumbersMustNotClash) {
+    blueprint.users.clear();
+    blueprint.groups_to_add.push_back({"gpu", 991, {"b.toml", 3, 1}});
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, tree); }),
+              "b.toml:3:1: gid 991 of group 'gpu' is taken by group 'chrony'|");
+    blueprint.groups_to_add[0].gid = 2000;
+    add_accounts(ctx, blueprint, tree);
+    EXPECT_NE(text("/etc/group").find("gpu:x:2000:\n"), std::string::npos);
+}
+
+TEST(DeployedHome, FollowsTheLinksOfADeployment) {
+    EXPECT_EQ(deployed_home("/home/a"), "/var/home/a");
+    EXPECT_EQ(deployed_home("/root"), "/var/roothome");
+    EXPECT_EQ(deployed_home("/var/lib/a"), "/var/lib/a");
+}
+
+}  // namespace
+}  // namespace edgegpu::test

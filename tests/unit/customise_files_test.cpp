@@ -1,0 +1,177 @@
+#include <gtest/gtest.h>
+
+#include "customise/files.hpp"
+#include "customise/modprobe.hpp"
+#include "customise/system.hpp"
+#include "customise_fixture.hpp"
+
+namespace edgegpu::test {
+namespace {
+
+class Files : public TreeTest {
+protected:
+    void SetUp() override {
+        TreeTest::SetUp();
+        accounts();
+        make_directories(scratch / "overlay");
+        OverlayRequest overlay;
+        overlay.source = scratch / "overlay";
+        overlay.location = {"b.toml", 5, 1};
+        blueprint.overlays.push_back(overlay);
+        blueprint.path = "b.toml";
+    }
+    std::string overlay_error() {
+        return error_of([&] { add_overlays(ctx, blueprint, tree); });
+    }
+    Blueprint blueprint;
+};
+
+TEST_F(Files, OverlayModesDoNotDependOnTheBuilder) {
+    host_file("overlay/bin/tool", "#!/bin/sh\n", 0700);
+    host_file("overlay/etc/x/conf", "a", 0600);
+    std::filesystem::create_symlink("/no/such/place", scratch / "overlay/etc/x/link");
+    blueprint.overlays[0].group = "chrony";
+    add_overlays(ctx, blueprint, tree);
+    EXPECT_EQ(tree.entries.at("/usr/bin/tool").mode, 0755U);
+    EXPECT_EQ(tree.entries.at("/etc/x/conf").mode, 0644U);
+    EXPECT_EQ(tree.entries.at("/etc/x/conf").gid, 991U);
+    EXPECT_EQ(tree.entries.at("/etc/x/link").target, "/no/such/place");
+    EXPECT_EQ(tree.entries.at("/bin").type, EntryType::symlink);
+}
+
+TEST_F(Files, OverlayReplacesOnlyWhenTold) {
+    host_file("overlay/usr/bin/bash", "other", 0644);
+    EXPECT_EQ(overlay_error(),
+              "b.toml:5:1: /usr/bin/bash is already in the image|"
+              "set 'replace = true' on the overlay if it shall win");
+    blueprint.overlays[0].replace = true;
+    add_overlays(ctx, blueprint, tree);
+    EXPECT_EQ(text("/usr/bin/bash"), "other");
+    EXPECT_EQ(tree.entries.at("/usr/bin/bash").mode, 0755U);
+}
+
+TEST_F(Files, OverlayCannotHoldMountsOrLocal) {
+    host_file("overlay/run/x", "");
+    EXPECT_NE(overlay_error().find("/run cannot be part of an image"), std::string::npos);
+    std::filesystem::remove_all(scratch / "overlay/run");
+    host_file("overlay/usr/local/bin/x", "");
+    EXPECT_NE(overlay_error().find("/usr/local belongs to the device"), std::string::npos);
+}
+
+TEST_F(Files, OverlayCannotReachMountsThroughLinksOfTheImage) {
+    link("/var/run", "../run");
+    host_file("overlay/var/run/x", "");
+    EXPECT_NE(overlay_error().find("cannot be part of an image"), std::string::npos);
+}
+
+TEST_F(Files, FilesNeedAParentAndStayInEtc) {
+    FileRequest request;
+    request.path = "/etc/gpu/a.conf";
+    request.data = "x";
+    request.location = {"b.toml", 9, 1};
+    blueprint.files = {request};
+    EXPECT_NE(error_of([&] { add_files(ctx, blueprint, tree); }).find("no directory '/etc/gpu'"),
+              std::string::npos);
+    FileRequest parent;
+    parent.path = "/etc/gpu";
+    parent.directory = true;
+    parent.mode = 0750;
+    blueprint.files.push_back(parent);
+    add_files(ctx, blueprint, tree);
+    EXPECT_EQ(tree.entries.at("/etc/gpu").mode, 0750U);
+    EXPECT_EQ(text("/etc/gpu/a.conf"), "x");
+    blueprint.files[0].path = "/usr/bin/bash";
+    EXPECT_NE(error_of([&] { add_files(ctx, blueprint, tree); }).find("already in the image"),
+              std::string::npos);
+    blueprint.files[0].path = "/etc/../usr/x";
+    EXPECT_NE(error_of([&] { add_files(ctx, blueprint, tree); }).find("without '..'"),
+              std::string::npos);
+}
+
+TEST_F(Files, FirstBundleIsMicroshiftsOwnDirectory) {
+    host_file("one/kustomization.yaml", "resources: [a.yaml]\n");
+    host_file("one/a.yaml", "kind: X\n");
+    host_file("two/kustomization.yml", "resources: []\n");
+    blueprint.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}},
+                         {"two", scratch / "two", {"b.toml", 2, 1}}};
+    add_bundles(ctx, blueprint, tree);
+    EXPECT_EQ(text("/etc/microshift/manifests/a.yaml"), "kind: X\n");
+    EXPECT_EQ(tree.entries.at("/etc/microshift/manifests/a.yaml").mode, 0644U);
+    EXPECT_TRUE(tree.entries.contains("/etc/microshift/manifests.d/two/kustomization.yml"));
+}
+
+TEST_F(Files, BundleNeedsOneKustomizationAndNoLinks) {
+    make_directories(scratch / "one");
+    blueprint.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}}};
+    EXPECT_NE(error_of([&] {
+                  add_bundles(ctx, blueprint, tree);
+              }).find("bundle 'one' has 0 kustomization files instead of one"),
+              std::string::npos);
+    host_file("one/kustomization.yaml", "");
+    std::filesystem::create_symlink("/etc/shadow", scratch / "one/secret.yaml");
+    EXPECT_NE(error_of([&] { add_bundles(ctx, blueprint, tree); }).find("is a symbolic link"),
+              std::string::npos);
+}
+
+TEST_F(Files, ModprobeReachesTheInitramfs) {
+    blueprint.modprobe.blacklist = {"nouveau"};
+    blueprint.modprobe.options = {{"nvidia", "NVreg_X=1"}};
+    add_modprobe(ctx, blueprint, tree);
+    EXPECT_EQ(text("/etc/modprobe.d/edgegpu.conf"),
+              "blacklist nouveau\noptions nvidia NVreg_X=1\n");
+    EXPECT_EQ(text("/usr/lib/dracut/dracut.conf.d/90-edgegpu.conf"),
+              "install_items+=\" /etc/modprobe.d/edgegpu.conf \"\nomit_drivers+=\" nouveau \"\n");
+    blueprint.modprobe.blacklist = {"a\nb"};
+    EXPECT_NE(error_of([&] { add_modprobe(ctx, blueprint, tree); }).find("not the name"),
+              std::string::npos);
+}
+
+TEST_F(Files, IdentityAndKernelArguments) {
+    file("/usr/share/zoneinfo/Europe/Berlin", "TZif");
+    file("/etc/chrony.conf", "pool 2.x iburst\ndriftfile /var/lib/chrony/drift\n");
+    blueprint.hostname = "edge";
+    blueprint.timezone = "Europe/Berlin";
+    blueprint.ntp_servers = {"time.lab"};
+    blueprint.languages = {"C.UTF-8"};
+    blueprint.kernel_arguments = {"rd.driver.blacklist=nouveau", "a=\"b\""};
+    set_identity(ctx, blueprint, tree);
+    record_kernel_arguments(ctx, blueprint, tree);
+    EXPECT_EQ(text("/etc/hostname"), "edge\n");
+    EXPECT_EQ(tree.entries.at("/etc/localtime").target, "../usr/share/zoneinfo/Europe/Berlin");
+    EXPECT_EQ(text("/etc/chrony.conf"),
+              "server time.lab iburst\ndriftfile /var/lib/chrony/drift\n");
+    EXPECT_EQ(text("/usr/lib/bootc/kargs.d/10-edgegpu.toml"),
+              "kargs = [\"rd.driver.blacklist=nouveau\", \"a=\\\"b\\\"\"]\n");
+    blueprint.timezone = "Europe/Berlim";
+    EXPECT_EQ(error_of([&] { set_identity(ctx, blueprint, tree); }),
+              "b.toml: customizations.timezone: the image has no time zone 'Europe/Berlim'|"
+              "did you mean 'Europe/Berlin'?");
+}
+
+TEST_F(Files, UnknownUnitIsNamedWithNearOnes) {
+    file("/usr/lib/systemd/system/sshd.service", "");
+    blueprint.services.enabled = {"ssh"};
+    EXPECT_EQ(error_of([&] { set_services(ctx, blueprint, tree); }),
+              "b.toml: customizations.services.enabled: the image has no unit 'ssh.service'|"
+              "did you mean 'sshd.service'?");
+    blueprint.services.enabled.clear();
+    blueprint.services.masked = {"sshd"};
+    set_services(ctx, blueprint, tree);
+    EXPECT_EQ(tree.entries.at("/etc/systemd/system/sshd.service").target, "/dev/null");
+}
+
+TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
+    host_file("key.gpg", "KEY");
+    blueprint.ostree.url = "https://edge.example/repo";
+    add_remote(ctx, blueprint, tree);
+    EXPECT_EQ(console.warnings().size(), 1U);
+    blueprint.ostree.gpg_public_key = scratch / "key.gpg";
+    add_remote(ctx, blueprint, tree);
+    EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
+              "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=true\n"
+              "gpgkeypath=/etc/pki/edgegpu/edge.gpg\n");
+    EXPECT_EQ(text("/etc/pki/edgegpu/edge.gpg"), "KEY");
+}
+
+}  // namespace
+}  // namespace edgegpu::test

@@ -1,0 +1,125 @@
+#include "support/process.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+namespace {
+
+TEST(Process, ReturnsStatusAndInterleavedOutput) {
+    const Context ctx;
+    const ProcessResult result =
+        run_process(ctx, {"sh", "-c", "echo one; echo two >&2; echo three; exit 7"});
+    EXPECT_EQ(result.status, 7);
+    EXPECT_EQ(result.output, "one\ntwo\nthree\n");
+}
+
+TEST(Process, ReportsASignalAs128PlusItsNumber) {
+    const Context ctx;
+    EXPECT_EQ(run_process(ctx, {"sh", "-c", "kill -TERM $$"}).status, 128 + SIGTERM);
+}
+
+TEST(Process, FeedsStandardInput) {
+    const Context ctx;
+    const std::string input(3U << 20U, 'x');
+    EXPECT_EQ(run_process(ctx, {"wc", "-c"}, {}, input).output, "3145728\n");
+    EXPECT_EQ(run_process(ctx, {"wc", "-c"}).output, "0\n");
+    EXPECT_EQ(run_process(ctx, {"true"}, {}, input).status, 0) << "input that nobody reads";
+}
+
+TEST(Process, GivesExactlyTheEnvironment) {
+    const Context ctx;
+    EXPECT_EQ(run_process(ctx, {"/usr/bin/env"}, {"A=1", "B=x y"}).output, "A=1\nB=x y\n");
+    EXPECT_EQ(run_process(ctx, {"env"}).output,
+              "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
+              "LC_ALL=C\nTZ=UTC\n");
+}
+
+TEST(Process, RunsInTheDirectoryWithAFixedUmask) {
+    const Context ctx;
+    const mode_t before = ::umask(077);
+    const ProcessResult result = run_process(ctx, {"sh", "-c", "pwd; umask"}, {}, {}, "/usr");
+    ::umask(before);
+    EXPECT_EQ(result.output, "/usr\n0022\n");
+}
+
+TEST(Process, KeepsTheLastMebibyteOfOutput) {
+    const Context ctx;
+    const ProcessResult result =
+        run_process(ctx, {"sh", "-c", "head -c 5000000 /dev/zero | tr '\\0' a; echo end"});
+    EXPECT_EQ(result.output.size(), 1U << 20U);
+    EXPECT_TRUE(result.output.ends_with("aaaend\n"));
+}
+
+TEST(Process, NamesAProgramThatIsNotThere) {
+    const Context ctx;
+    try {
+        static_cast<void>(run_process(ctx, {"no-such-program"}));
+        FAIL() << "no exception";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.message(), "no-such-program: program not found");
+    }
+    try {
+        static_cast<void>(run_process(ctx, {"/no/such"}));
+        FAIL() << "no exception";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.message(), "/no/such: No such file or directory");
+    }
+}
+
+TEST(Process, LeavesNoProcessOfTheGroupBehind) {
+    const Context ctx;
+    const auto began = std::chrono::steady_clock::now();
+    const ProcessResult result = run_process(ctx, {"sh", "-c", "sleep 60 & echo $!"});
+    const pid_t left = std::stoi(result.output);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+    bool gone = false;
+    for (int i = 0; i < 50 && !gone; ++i) {
+        // A zombie that init has not reaped yet is gone as well.
+        const ProcessResult state = run_process(ctx, {"ps", "-o", "stat=", std::to_string(left)});
+        gone = state.output.empty() || state.output.starts_with("Z");
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    EXPECT_TRUE(gone);
+}
+
+TEST(Process, CancellationKillsTheChild) {
+    std::atomic<bool> cancelled{false};
+    Context ctx;
+    ctx.cancelled = &cancelled;
+    const auto began = std::chrono::steady_clock::now();
+    const std::jthread canceller([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        cancelled = true;
+    });
+    try {
+        static_cast<void>(run_process(ctx, {"sh", "-c", "sleep 60; true"}));
+        FAIL() << "no exception";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+}
+
+TEST(Process, ResetsTheSignalMask) {
+    const Context ctx;
+    sigset_t blocked{};
+    sigset_t before{};
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+    const ProcessResult result = run_process(ctx, {"grep", "SigBlk", "/proc/self/status"});
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    EXPECT_EQ(result.output, "SigBlk:\t0000000000000000\n");
+}
+
+}  // namespace
+}  // namespace edgegpu

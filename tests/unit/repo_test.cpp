@@ -1,0 +1,130 @@
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "commit/commit.hpp"
+#include "support/commit_fixture.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+namespace {
+
+namespace fs = std::filesystem;
+using test::CommitFixture;
+using test::output_of;
+
+std::string message_of_open(const CommitFixture& fixture, const std::string& ref = "a/b") {
+    try {
+        const Repo repo(fixture.ctx(), fixture.repo(), ref);
+    } catch (const Error& caught) {
+        return caught.message();
+    }
+    return "opened";
+}
+
+TEST(Repo, IsCreatedInArchiveMode) {
+    CommitFixture fixture;
+    EXPECT_EQ(message_of_open(fixture), "opened");
+    EXPECT_EQ(output_of("ostree --repo=" + fixture.repo().string() + " config get core.mode"),
+              "archive-z2\n");
+    EXPECT_EQ(message_of_open(fixture), "opened");
+}
+
+TEST(Repo, AHalfCreatedOneIsFinished) {
+    CommitFixture fixture;
+    EXPECT_EQ(message_of_open(fixture), "opened");
+    fs::remove_all(fixture.repo() / "objects");
+    EXPECT_EQ(message_of_open(fixture), "opened");
+    EXPECT_EQ(fixture.build().files, 6U);
+}
+
+TEST(Repo, OtherModesAreRefused) {
+    CommitFixture fixture;
+    (void)output_of("ostree --repo=" + fixture.repo().string() + " init --mode=bare-user");
+    EXPECT_EQ(message_of_open(fixture),
+              fixture.repo().string() + ": the repository's mode is bare-user, not archive");
+}
+
+TEST(Repo, AnotherDirectoryIsRefused) {
+    CommitFixture fixture;
+    fs::create_directory(fixture.repo());
+    std::ofstream(fixture.repo() / "file") << "mine";
+    EXPECT_EQ(message_of_open(fixture),
+              fixture.repo().string() + ": not an ostree repository, and not empty");
+}
+
+TEST(Repo, InvalidRefsAreRefused) {
+    CommitFixture fixture;
+    for (const char* ref : {"", "../x", "a b", "/a"}) {
+        EXPECT_NE(message_of_open(fixture, ref).find("is not a valid ref"), std::string::npos)
+            << ref;
+    }
+}
+
+TEST(Repo, TwoBuildsOnOneRefExcludeEachOther) {
+    CommitFixture fixture;
+    const Repo first(fixture.ctx(), fixture.repo(), "a/b");
+    EXPECT_EQ(message_of_open(fixture), fmt::format("{}: another build (pid {}) is writing ref a/b",
+                                                    fixture.repo().string(), ::getpid()));
+    EXPECT_EQ(message_of_open(fixture, "a/c"), "opened");
+}
+
+TEST(Repo, OnlyOwnLeftoversAreRemoved) {
+    CommitFixture fixture;
+    EXPECT_EQ(message_of_open(fixture), "opened");
+    const fs::path tmp = fixture.repo() / "tmp";
+    fs::create_directory(tmp / "edgegpu-a%2Fb-1");
+    std::ofstream(tmp / "edgegpu-a%2Fb-1" / "x.filez") << "partial";
+    fs::create_directory(tmp / "edgegpu-a%2Fc-1");
+    EXPECT_EQ(message_of_open(fixture), "opened");
+    EXPECT_FALSE(fs::exists(tmp / "edgegpu-a%2Fb-1"));
+    EXPECT_TRUE(fs::exists(tmp / "edgegpu-a%2Fc-1"));
+}
+
+TEST(Repo, OneThatCannotBeWrittenIsRefused) {
+    if (::geteuid() != 0) {
+        GTEST_SKIP() << "needs root to become somebody else";
+    }
+    CommitFixture fixture;
+    EXPECT_EQ(message_of_open(fixture), "opened");
+    fs::permissions(fixture.directory(), fs::perms(0755));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const bool changed = ::setgid(65534) == 0 && ::setuid(65534) == 0;
+        const std::string expected =
+            fixture.repo().string() + ": cannot write to the repository: Permission denied";
+        ::_exit(changed && message_of_open(fixture) == expected ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST(Repo, ANamedParentMustExist) {
+    CommitFixture fixture;
+    const Repo repo(fixture.ctx(), fixture.repo(), "a/b");
+    EXPECT_FALSE(read_parent(repo, fixture.blueprint));
+    for (const std::string& parent : {std::string("no/such"), std::string(64, 'a')}) {
+        fixture.blueprint.ostree.parent = parent;
+        EXPECT_THROW((void)read_parent(repo, fixture.blueprint), Error) << parent;
+    }
+}
+
+TEST(Repo, ASummaryThatAKilledBuildOwesIsMade) {
+    CommitFixture fixture;
+    (void)fixture.build();
+    const fs::path marker = fixture.repo() / "edgegpu-locks/lab%2F12%2Fx86_64%2Fedge.summary";
+    EXPECT_FALSE(fs::exists(marker));
+    fs::remove(fixture.repo() / "summary");
+    std::ofstream(marker) << "x\n";
+    const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
+    EXPECT_TRUE(read_parent(repo, fixture.blueprint));
+    EXPECT_TRUE(fs::exists(fixture.repo() / "summary"));
+    EXPECT_FALSE(fs::exists(marker));
+}
+
+}  // namespace
+}  // namespace edgegpu

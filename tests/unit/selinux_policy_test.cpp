@@ -1,0 +1,245 @@
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "selinux/policy_cache.hpp"
+#include "selinux/policydb.hpp"
+#include "selinux/selinux.hpp"
+#include "selinux/store.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/process.hpp"
+
+namespace edgegpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Policy : public ::testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = (fs::temp_directory_path() / "edgegpu-policy.XXXXXX").string();
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        ctx_.cache = pattern;
+        make_directories(ctx_.cache / "work");
+        blueprint_.selinux.location = {"image.toml", 4, 1};
+    }
+    void TearDown() override { fs::remove_all(ctx_.cache); }
+
+    void add_file(const std::string& path, const std::string& content) {
+        tree_.entries[path] = make_file_entry(ctx_, content, 0644);
+    }
+    /// A policy that no tool was run on.
+    void add_small_policy() {
+        add_file("/etc/selinux/config", "# x\nSELINUX=enforcing\n SELINUXTYPE = targeted \n");
+        add_file("/etc/selinux/semanage.conf", "expand-check=0\n");
+        add_file("/etc/selinux/targeted/contexts/files/file_contexts", "/ -d u:r:root_t:s0\n");
+        add_file("/var/lib/selinux/targeted/active/modules/100/base/cil", "x");
+        add_file("/var/lib/selinux/targeted/semanage.trans.LOCK", "");
+        Entry directory;
+        directory.type = EntryType::directory;
+        directory.mode = 0700;
+        for (const char* path :
+             {"/var/lib/selinux/targeted", "/var/lib/selinux/targeted/active",
+              "/var/lib/selinux/targeted/active/modules",
+              "/var/lib/selinux/targeted/active/modules/100",
+              "/var/lib/selinux/targeted/active/modules/100/base", "/etc/selinux/targeted",
+              "/etc/selinux/targeted/contexts", "/etc/selinux/targeted/contexts/files"}) {
+            tree_.entries[path] = directory;
+        }
+    }
+    [[nodiscard]] std::string failure() const {
+        try {
+            static_cast<void>(build_policy(ctx_, blueprint_, tree_));
+        } catch (const Error& error) {
+            return error.message();
+        }
+        return "accepted";
+    }
+
+    Context ctx_;
+    Blueprint blueprint_;
+    Tree tree_;
+};
+
+TEST_F(Policy, PathsComeFromTheImagesConfiguration) {
+    add_small_policy();
+    const auto paths = selinux::find_policy(tree_);
+    ASSERT_TRUE(paths);
+    EXPECT_EQ(paths->type, "targeted");
+    EXPECT_EQ(paths->policy, "/etc/selinux/targeted");
+    EXPECT_EQ(paths->store, "/var/lib/selinux/targeted");
+    EXPECT_EQ(selinux::stored_modules(tree_, *paths), (std::set<selinux::ModuleId>{{100, "base"}}));
+    add_file("/etc/selinux/semanage.conf", "store-root = /etc/selinux\n");
+    EXPECT_EQ(selinux::find_policy(tree_)->store, "/etc/selinux/targeted");
+}
+
+TEST_F(Policy, ATypeThatIsAPathIsRefused) {
+    add_file("/etc/selinux/config", "SELINUXTYPE=../../x\n");
+    EXPECT_EQ(failure(), "/etc/selinux/config: SELINUXTYPE '../../x' is not the name of a policy");
+}
+
+TEST_F(Policy, WithoutChangesTheStoreOnlyMovesToEtc) {
+    add_small_policy();
+    const PolicyResult result = build_policy(ctx_, blueprint_, tree_);
+    apply_policy(tree_, result);
+    EXPECT_FALSE(tree_.entries.contains("/var/lib/selinux/targeted"));
+    const Entry& module = tree_.entries.at("/etc/selinux/targeted/active/modules/100/base");
+    EXPECT_EQ(module.mode, 0700U);
+    EXPECT_FALSE(tree_.entries.contains("/etc/selinux/targeted/semanage.trans.LOCK"));
+    EXPECT_EQ(read_entry(tree_, "/etc/selinux/semanage.conf"),
+              "expand-check=0\nstore-root=/etc/selinux\n");
+}
+
+TEST_F(Policy, TheCacheReturnsTheSameResult) {
+    add_small_policy();
+    const PolicyResult first = build_policy(ctx_, blueprint_, tree_);
+    ASSERT_EQ(std::distance(fs::directory_iterator(ctx_.cache / "policy"), {}), 1);
+    const std::string digest =
+        fs::directory_iterator(ctx_.cache / "policy")->path().filename().string();
+    const auto again = selinux::load_policy(ctx_, digest);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->type, first.type);
+    EXPECT_EQ(again->removed, first.removed);
+    ASSERT_EQ(again->entries.size(), first.entries.size());
+    for (const auto& [path, entry] : first.entries) {
+        const Entry& other = again->entries.at(path);
+        EXPECT_EQ(other.digest, entry.digest) << path;
+        EXPECT_EQ(other.mode, entry.mode) << path;
+        EXPECT_EQ(other.content, entry.content) << path;
+    }
+}
+
+TEST_F(Policy, ADamagedCacheIsNotUsed) {
+    add_small_policy();
+    static_cast<void>(build_policy(ctx_, blueprint_, tree_));
+    const fs::path file = fs::directory_iterator(ctx_.cache / "policy")->path();
+    std::string text = read_file(file);
+    text[text.size() / 2] ^= 1;
+    write_file(file, text);
+    EXPECT_FALSE(selinux::load_policy(ctx_, file.filename().string()));
+}
+
+TEST_F(Policy, ChangesWithoutAPolicyAreRefused) {
+    blueprint_.selinux.booleans["x"] = true;
+    EXPECT_EQ(failure(), "image.toml:4:1: the image has no SELinux policy to change");
+    blueprint_.selinux.booleans.clear();
+    tree_.policy_calls = {{"semodule", "-i", "/x.pp"}};
+    EXPECT_EQ(failure(),
+              "a scriptlet called 'semodule -i /x.pp', but the image has no SELinux policy");
+}
+
+TEST_F(Policy, AModuleThatTheImageLacksIsNamed) {
+    add_small_policy();
+    tree_.policy_calls = {{"semodule", "-i", "/tmp/x.pp"}};
+    EXPECT_EQ(failure(),
+              "a scriptlet installed the policy module /tmp/x.pp, which is not in the image");
+}
+
+TEST_F(Policy, AFileThatIsNoPolicyIsRefused) {
+    const fs::path file = ctx_.cache / "policy.33";
+    write_file(file, "not a policy");
+    EXPECT_THROW(selinux::PolicyDb{file}, Error);
+}
+
+/// The whole transaction, with this machine's semodule and policy in the part of the image.
+class PolicyTransaction : public Policy {
+protected:
+    void SetUp() override {
+        Policy::SetUp();
+        if (::geteuid() != 0 || !fs::exists("/var/lib/selinux/default/active/modules")) {
+            GTEST_SKIP() << "needs root and the package selinux-policy-default";
+        }
+        tree_.root = ctx_.cache / "root";
+        tree_.kernel = "6.1.0-99-edge";
+        const std::string script =
+            "set -e; mkdir -p root/usr/bin root/usr/sbin root/usr/lib root/usr/lib64 root/etc "
+            "root/var/lib/selinux root/usr/libexec/selinux/hll\n"
+            "for d in bin sbin lib lib64; do ln -s usr/$d root/$d; done\n"
+            "for f in /bin/sh /usr/sbin/semodule /usr/sbin/setfiles /usr/sbin/sefcontext_compile "
+            "/usr/libexec/selinux/hll/pp; do\n"
+            "  cp -L $f root$f; ldd $(readlink -f $f); done | grep -o '/[^ ]*' | sort -u |\n"
+            "while read l; do mkdir -p root${l%/*}; cp -L $l root$l; done\n"
+            "cp -a /etc/selinux root/etc/; mv root/etc/selinux/default root/etc/selinux/targeted\n"
+            "cp -a /var/lib/selinux/default root/var/lib/selinux/targeted\n"
+            "sed -i s/^SELINUXTYPE=.*/SELINUXTYPE=targeted/ root/etc/selinux/config\n"
+            "echo root:x:0:0::/root:/bin/sh > root/etc/passwd; echo root:x:0: > root/etc/group\n";
+        const ProcessResult made = run_process(ctx_, {"sh", "-c", script}, {}, {}, ctx_.cache);
+        ASSERT_EQ(made.status, 0) << made.output;
+        for (const auto& item : fs::recursive_directory_iterator(tree_.root)) {
+            add_from_disk(item.path());
+        }
+    }
+
+    void add_from_disk(const fs::path& source) {
+        struct stat status {};
+        ASSERT_EQ(::lstat(source.c_str(), &status), 0);
+        Entry entry;
+        if (S_ISREG(status.st_mode)) {
+            entry = make_file_entry_from(ctx_, source, status.st_mode & 07777U);
+        } else if (S_ISDIR(status.st_mode)) {
+            entry.type = EntryType::directory;
+            entry.mode = status.st_mode & 07777U;
+        } else {
+            entry.type = EntryType::symlink;
+            entry.target = fs::read_symlink(source).string();
+        }
+        tree_.entries["/" + source.lexically_relative(tree_.root).string()] = entry;
+    }
+};
+
+TEST_F(PolicyTransaction, ModuleAndBooleanAreInTheBuiltPolicy) {
+    write_file(ctx_.cache / "gpu.te",
+               "module gpu 1.0;\nrequire { type sshd_t; type xserver_misc_device_t;\n"
+               "class chr_file map; }\nallow sshd_t xserver_misc_device_t:chr_file map;\n");
+    blueprint_.selinux.modules = {ctx_.cache / "gpu.te"};
+    const auto before = selinux::PolicyDb(tree_.root / "etc/selinux/targeted/policy/policy.33");
+    const bool value = !before.booleans().at("ssh_sysadm_login");
+    blueprint_.selinux.booleans = {{"ssh_sysadm_login", value}};
+    const PolicyResult result = build_policy(ctx_, blueprint_, tree_);
+    EXPECT_EQ(result.modules, std::vector<std::string>{"gpu"});
+    EXPECT_TRUE(result.entries.contains("/etc/selinux/targeted/active/modules/400/gpu/cil"));
+    EXPECT_FALSE(fs::exists(tree_.root / "var/lib/selinux/targeted/active/modules/400"))
+        << "the tree itself must not change";
+    const auto built = result.entries.find("/etc/selinux/targeted/policy/policy.33");
+    ASSERT_NE(built, result.entries.end());
+    EXPECT_EQ(selinux::PolicyDb(built->second.content).booleans().at("ssh_sysadm_login"), value);
+
+    fs::remove_all(ctx_.cache / "policy");
+    const PolicyResult again = build_policy(ctx_, blueprint_, tree_);
+    ASSERT_EQ(again.entries.size(), result.entries.size());
+    for (const auto& [path, entry] : result.entries) {
+        EXPECT_EQ(again.entries.at(path).digest, entry.digest) << path;
+    }
+}
+
+TEST_F(PolicyTransaction, AnUnknownBooleanNamesItsNeighbours) {
+    blueprint_.selinux.booleans = {{"ssh_sysadm_logn", true}};
+    try {
+        static_cast<void>(build_policy(ctx_, blueprint_, tree_));
+        FAIL() << "no exception";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::usage);
+        EXPECT_EQ(error.message(),
+                  "image.toml:4:1: the image's SELinux policy has no boolean 'ssh_sysadm_logn'");
+        EXPECT_TRUE(error.hint().starts_with("did you mean ssh_sysadm_login")) << error.hint();
+    }
+}
+
+TEST_F(PolicyTransaction, ATypeThePolicyLacksIsFoundInTheSource) {
+    write_file(ctx_.cache / "bad.te",
+               "module bad 1.0;\nrequire {\n    type sshd_t;\n    type nowhere_t;\n"
+               "    class chr_file map;\n}\nallow sshd_t nowhere_t:chr_file map;\n");
+    blueprint_.selinux.modules = {ctx_.cache / "bad.te"};
+    EXPECT_EQ(failure(),
+              (ctx_.cache / "bad.te").string() + ":4: the image's policy has no 'nowhere_t'");
+}
+
+}  // namespace
+}  // namespace edgegpu
