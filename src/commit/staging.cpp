@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::size_t few_objects = 48;
 
-// Staged files lie side by side: "ab/cdef.filez" is staged as "abcdef.filez".
-std::string staged_name(const std::string& object) {
-    return object.substr(0, 2) + object.substr(3);
-}
-
 }  // namespace
 
 Staging::Staging(const Repo::Impl& repo)
@@ -44,8 +39,18 @@ bool Staging::repository_has(const std::string& object) const {
 }
 
 Fd Staging::create(const std::string& object) const {
-    const std::filesystem::path path = directory_ / staged_name(object);
-    Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    const std::filesystem::path path = directory_ / object;
+    const auto open = [&] {
+        return ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    };
+    Fd file(open());
+    if (!file && errno == ENOENT) {
+        // Many directories, as below `objects/`: threads that create files in one wait for another.
+        if (::mkdir(path.parent_path().c_str(), 0700) != 0 && errno != EEXIST) {
+            throw write_error(repo_.path.string(), path.string(), errno);
+        }
+        file = Fd(open());
+    }
     if (!file || ::fchmod(file.get(), 0644) != 0) {
         throw write_error(repo_.path.string(), path.string(), errno);
     }
@@ -96,15 +101,15 @@ void Staging::publish(const std::vector<std::string>& objects) const {
     std::set<std::string> directories;
     for (const std::string& object : objects) {
         if (repo_.fsync && few) {
-            sync_one(staged_name(object), true);
+            sync_one(object, true);
         }
         const std::string directory = object.substr(0, 2);
         if (directories.insert(directory).second &&
             ::mkdirat(objects_.get(), directory.c_str(), 0755) == 0) {
             ::fchmodat(objects_.get(), directory.c_str(), 0755, 0);
         }
-        if (::renameat(AT_FDCWD, (directory_ / staged_name(object)).c_str(), objects_.get(),
-                       object.c_str()) != 0) {
+        if (::renameat(AT_FDCWD, (directory_ / object).c_str(), objects_.get(), object.c_str()) !=
+            0) {
             throw write_error(repo_.path.string(), (repo_.path / "objects" / object).string(),
                               errno);
         }

@@ -4,11 +4,14 @@
 #include <future>
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "commit/commit.hpp"
 #include "compose/import.hpp"
+#include "compose/lower.hpp"
 #include "compose/order.hpp"
 #include "compose/overlay.hpp"
 #include "compose/rpmdb.hpp"
@@ -29,9 +32,10 @@ namespace {
 /// older versions in the cache are then not used.
 constexpr std::string_view engine_version = "edgegpu compose 1";
 
-/// The directories of one build, below `work/` of the cache.
+/// The directories of one build, below `work/` of the cache. The lower layer outlives a build.
 struct Layers {
     fs::path lower;
+    fs::path index;
     fs::path upper;
     fs::path overlay;
     fs::path root;
@@ -39,16 +43,31 @@ struct Layers {
 
     explicit Layers(const fs::path& work)
         : lower(work / "lower"),
+          index(work / "lower.index"),
           upper(work / "upper"),
           overlay(work / "overlay"),
           root(work / "root"),
           scratch(work / "scriptlets") {
         unmount_stale(root);
-        for (const fs::path& path : {lower, upper, overlay, root, scratch}) {
+        for (const fs::path& path : {upper, overlay, root, scratch}) {
             remove_tree(path);
         }
     }
 };
+
+/// Two builds with one cache would pull each other's root away.
+Fd lock_work(const fs::path& work) {
+    make_directories(work);
+    Fd lock(::open((work / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock) {
+        throw errno_error((work / "lock").string(), errno);
+    }
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+        throw error("{}: another build uses this cache now", work.parent_path().string())
+            .hinted("wait for it, or give each its own --cache-dir");
+    }
+    return lock;
+}
 
 std::string composition_digest(const Context& ctx, const Resolution& resolution,
                                const std::vector<ImportedPackage>& packages,
@@ -106,8 +125,12 @@ void run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPacka
 ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
                      const Resolution& resolution, const PackageFiles& files,
                      const ParentAccounts& parent) {
+    if (files.empty()) {
+        throw Error("there is no package to compose an image from");
+    }
     isolate_mounts();
-    const Layers layers(ctx.cache / "work");
+    Fd lock = lock_work(ctx.cache / "work");
+    const Layers layers(fs::absolute(ctx.cache / "work"));
     const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
     United united = unite(packages);
 
@@ -123,7 +146,7 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     for (const ImportedPackage& package : packages) {
         tree.packages.push_back(package.nevra);
     }
-    check_out(ctx, tree.entries, layers.lower);
+    check_out(ctx, tree.entries, layers.lower, layers.index);
 
     make_directories(ctx.cache / "composed");
     const fs::path cached = ctx.cache / "composed" / tree.inputs_digest;
@@ -143,7 +166,7 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
         store_composition(ctx, tree, cached);
     }
     deflated.get();
-    return {std::move(tree), std::move(mount)};
+    return {std::move(tree), std::move(mount), std::move(lock)};
 }
 
 }  // namespace edgegpu

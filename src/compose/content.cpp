@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 
 #include <fcntl.h>
@@ -114,10 +113,9 @@ Entry make_file_entry_from(const Context& ctx, const fs::path& source, unsigned 
     fs::path path = content_path(ctx, digest);
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (!has_size(path, size)) {
-        static std::atomic<unsigned> counter{0};
         make_directories(path.parent_path());
         const fs::path temporary =
-            path.parent_path() / fmt::format(".new-{}-{}", ::getpid(), counter++);
+            path.parent_path() / fmt::format(".new-{}-{}", ::getpid(), ::gettid());
         std::error_code ignored;
         fs::remove(temporary, ignored);
         try {

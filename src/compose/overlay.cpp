@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -13,17 +12,12 @@
 #include "compose/content.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/parallel.hpp"
 
 namespace edgegpu {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-fs::path below(const fs::path& root, const std::string& path) {
-    return path == "/" ? root : root / path.substr(1);
-}
 
 void make_directory(const fs::path& path, unsigned mode) {
     // chmod, because mkdir is subject to the umask.
@@ -32,45 +26,7 @@ void make_directory(const fs::path& path, unsigned mode) {
     }
 }
 
-void link_or_copy(const Entry& entry, const fs::path& path) {
-    if (::link(entry.content.c_str(), path.c_str()) == 0) {
-        return;
-    }
-    if (errno != EMLINK && errno != EXDEV) {
-        throw errno_error(path.string(), errno);
-    }
-    Entry as_root = entry;
-    as_root.uid = 0;
-    as_root.gid = 0;
-    materialise(as_root, path);
-}
-
 }  // namespace
-
-void check_out(const Context& ctx, const Entries& entries, const fs::path& lower) {
-    std::vector<const Entries::value_type*> leaves;
-    make_directories(lower);
-    for (const auto& item : entries) {  // sorted: parents come first
-        if (item.second.type == EntryType::directory) {
-            make_directory(below(lower, item.first), item.second.mode);
-        } else {
-            leaves.push_back(&item);
-        }
-    }
-    constexpr std::size_t batch = 256;
-    parallel_for(ctx, (leaves.size() + batch - 1) / batch, [&](std::size_t number) {
-        const std::size_t end = std::min(leaves.size(), (number + 1) * batch);
-        for (std::size_t i = number * batch; i < end; ++i) {
-            const auto& [name, entry] = *leaves[i];
-            const fs::path path = below(lower, name);
-            if (entry.type == EntryType::file) {
-                link_or_copy(entry, path);
-            } else if (::symlink(entry.target.c_str(), path.c_str()) != 0) {
-                throw errno_error(path.string(), errno);
-            }
-        }
-    });
-}
 
 void copy_layer(const Context& ctx, const fs::path& source, const fs::path& target) {
     ctx.check_cancelled();

@@ -11,10 +11,6 @@ namespace edgegpu {
 /// An extended attribute of `path` itself (no link followed), or empty.
 [[nodiscard]] std::string read_attribute(const std::filesystem::path& path, const char* name);
 
-/// Fills the empty directory `lower` with `entries`, owner root: files are hard links to
-/// their content (copies where the file system refuses more links), in parallel.
-void check_out(const Context& ctx, const Entries& entries, const std::filesystem::path& lower);
-
 /// Copies the upper layer of an overlay with everything it means: owners, modes, whiteouts,
 /// opaque directories, capabilities. `target` must not exist.
 void copy_layer(const Context& ctx, const std::filesystem::path& source,

@@ -15,9 +15,4 @@ namespace edgegpu {
 void download_packages(const Context& ctx, const Repository& repository,
                        const std::vector<PackageFile>& wanted);
 
-/// The text of a small file at a URL (file://, http, https) or an absolute path, at most 1 MiB,
-/// such as a public key. Downloads are kept in the cache (`keys/`) for --offline.
-[[nodiscard]] std::string download_text(const Context& ctx, const Repository& repository,
-                                        const std::string& url);
-
 }  // namespace edgegpu

@@ -12,6 +12,7 @@
 
 #include "fetch/download.hpp"
 #include "fetch/signature.hpp"
+#include "resolve/librepo.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -63,7 +64,9 @@ void verify_digest(const fs::path& path, const ResolvedPackage& package) {
             package.nevra.text(), size, digest, package.repository, package.size, package.sha256)
             .traced(fmt::format("file {}", path.string()))
             .hinted(
-                "the mirror is stale or the file was changed: refresh the repository's metadata");
+                "the file was truncated or changed after the repository's metadata were made; "
+                "remove "
+                "it from the cache if it lies there, or have the repository made again");
     }
 }
 
@@ -102,10 +105,12 @@ private:
                 .hinted("add gpgkey, or set gpgcheck = false");
         }
         std::vector<std::string> armored;
+        std::vector<std::string> origins;
         for (const std::string& url : repository.gpgkeys) {
-            armored.push_back(download_text(ctx_, repository, url));
+            armored.push_back(read_key(ctx_, repository, url));
+            origins.push_back(fmt::format("gpgkey {} of repository '{}'", url, repository.id));
         }
-        return {armored, repository.gpgkeys};
+        return {armored, origins};
     }
 
     const Context& ctx_;

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <string_view>
 
 #include <rpm/rpmcli.h>
 #include <rpm/rpmkeyring.h>
@@ -53,22 +55,37 @@ void add_key(rpmKeyring keyring, const std::string& armored, const std::string& 
     }
 }
 
-bool has_signature(rpmts set, const std::filesystem::path& rpm) {
+/// `level` names what the RPM must have (RPMSIG_…), `skipped` what is not looked at.
+bool check(rpmts set, const std::filesystem::path& rpm, int level, unsigned skipped) {
+    // Debian's librpm verifies digests only unless told.
+    rpmtsSetVfyFlags(set, static_cast<rpmVSFlags>(skipped));
+    rpmtsSetVfyLevel(set, level);
+    std::string path = rpm.string();
+    std::array<char*, 2> arguments = {path.data(), nullptr};
+    return rpmcliVerifySignatures(set, arguments.data()) == 0;
+}
+
+RpmHeader read_header(rpmts set, const std::filesystem::path& rpm) {
     const RpmFile file(Fopen(rpm.c_str(), "r.ufdio"));
     Header raw = nullptr;
     rpmtsSetVSFlags(set, static_cast<rpmVSFlags>(_RPMVSF_NODIGESTS | _RPMVSF_NOSIGNATURES));
-    if (file && rpmReadPackageFile(set, file.get(), rpm.c_str(), &raw) == RPMRC_FAIL) {
-        return true;  // unreadable: "damaged", not "unsigned"
+    if (!file || rpmReadPackageFile(set, file.get(), rpm.c_str(), &raw) == RPMRC_FAIL) {
+        return RpmHeader();
     }
-    const RpmHeader header(raw);
-    static constexpr std::array<rpmTagVal, 4> tags = {RPMTAG_RSAHEADER, RPMTAG_DSAHEADER,
-                                                      RPMTAG_SIGPGP, RPMTAG_SIGGPG};
-    for (const rpmTagVal tag : tags) {
-        if (header && headerIsEntry(header.get(), tag) != 0) {
-            return true;
+    return RpmHeader(raw);
+}
+
+/// "RSA/SHA256, …, Key ID 0123456789abcdef" as rpm shows it, or empty for an unsigned package.
+std::string describe_signature(Header header) {
+    for (const char* format :
+         {"%{RSAHEADER:pgpsig}", "%{DSAHEADER:pgpsig}", "%{SIGPGP:pgpsig}", "%{SIGGPG:pgpsig}"}) {
+        const char* problem = nullptr;
+        const Handle<char, std::free> text(headerFormat(header, format, &problem));
+        if (text && std::string_view(text.get()) != "(none)") {
+            return text.get();
         }
     }
-    return !header;
+    return "";
 }
 
 }  // namespace
@@ -79,7 +96,7 @@ struct PackageKeys::Impl {
 
 PackageKeys::PackageKeys(const std::vector<std::string>& armored,
                          const std::vector<std::string>& origins)
-    : impl_(std::make_unique<Impl>()) {
+    : impl_(std::make_unique<Impl>()), origins_(origins) {
     rpmlogSetCallback(discard_log, nullptr);
     Sha256 digest;
     for (std::size_t i = 0; i < armored.size(); ++i) {
@@ -96,23 +113,28 @@ PackageKeys::~PackageKeys() = default;
 void PackageKeys::verify(const std::filesystem::path& rpm, const std::string& name) const {
     const TransactionSet set(rpmtsCreate());
     rpmtsSetKeyring(set.get(), impl_->keyring.get());
-    // Debian's librpm verifies digests only unless told: a signature is required here.
-    rpmtsSetVfyFlags(set.get(), static_cast<rpmVSFlags>(0));
-    rpmtsSetVfyLevel(set.get(), RPMSIG_SIGNATURE_TYPE | RPMSIG_DIGEST_TYPE);
-    std::string path = rpm.string();
-    std::array<char*, 2> arguments = {path.data(), nullptr};
-    if (rpmcliVerifySignatures(set.get(), arguments.data()) == 0) {
+    if (check(set.get(), rpm, RPMSIG_SIGNATURE_TYPE | RPMSIG_DIGEST_TYPE, 0)) {
         return;
     }
-    if (!has_signature(set.get(), rpm)) {
+    const RpmHeader header = read_header(set.get(), rpm);
+    if (!header || !check(set.get(), rpm, RPMSIG_DIGEST_TYPE, _RPMVSF_NOSIGNATURES)) {
+        throw error(ErrorKind::fetch, "package {}: the file is truncated or damaged", name)
+            .traced("file " + rpm.string())
+            .hinted("its repository offers it like this: tell who runs the repository");
+    }
+    const std::string signature = describe_signature(header.get());
+    if (signature.empty()) {
         throw error(ErrorKind::fetch, "package {} is not signed", name)
+            .traced("file " + rpm.string())
             .hinted("sign it, or set gpgcheck = false for its repository");
     }
-    throw error(ErrorKind::fetch,
-                "package {}: its signature was not made by a key of its repository, or the "
-                "file is damaged",
-                name)
-        .hinted("check gpgkey of the repository");
+    Error failure =
+        error(ErrorKind::fetch, "package {} was not signed with a key of its repository", name);
+    failure.traced("its signature: " + signature);
+    for (const std::string& origin : origins_) {
+        failure.traced("not by " + origin);
+    }
+    throw failure.hinted("check gpgkey of the repository");
 }
 
 }  // namespace edgegpu

@@ -21,13 +21,14 @@ public:
     [[nodiscard]] const std::string& digest() const noexcept { return digest_; }
 
     /// Checks header, payload and signature of the RPM. Throws ErrorKind::fetch: unsigned,
-    /// signed by another key, damaged; `name` names the package there. One thread at a time a
-    /// PackageKeys.
+    /// signed by another key, damaged; `name` names the package there. Many threads may call it
+    /// at once: librpm locks its keyring.
     void verify(const std::filesystem::path& rpm, const std::string& name) const;
 
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
+    std::vector<std::string> origins_;
     std::string digest_;
 };
 

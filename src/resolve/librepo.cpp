@@ -1,9 +1,11 @@
 #include "resolve/librepo.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
 #include "support/digest.hpp"
 #include "support/error.hpp"
@@ -12,6 +14,8 @@
 namespace edgegpu {
 
 namespace {
+
+constexpr std::uint64_t largest_key = 1ULL << 20U;
 
 /// NULL-terminated view of strings, as librepo wants its lists.
 std::vector<char*> c_list(const std::vector<std::string>& strings) {
@@ -35,59 +39,109 @@ void set_option(const Repository& repository, LrHandle* handle, LrHandleOption o
     }
 }
 
-int on_progress(void* data, double /*total*/, double /*now*/) {
-    const auto* ctx = static_cast<const Context*>(data);
-    const bool stop = ctx->cancelled != nullptr && ctx->cancelled->load(std::memory_order_relaxed);
-    return stop ? LR_CB_ABORT : LR_CB_OK;
+bool is_cancelled(const Context& ctx) {
+    return ctx.cancelled != nullptr && ctx.cancelled->load(std::memory_order_relaxed);
 }
 
-Error perform_error(const Repository& repository, const GError* problem) {
-    const std::string text = problem != nullptr ? problem->message : "unknown problem";
-    Error failure = error(ErrorKind::fetch, "repository '{}': cannot get its metadata: {}",
-                          repository.id, text);
-    if (text.find("GPG") != std::string::npos) {
-        failure = error(ErrorKind::fetch, "repository '{}': signature of repomd.xml: {}",
-                        repository.id, text);
-        failure.hinted(
-            "check gpgkeys of the repository; repo_gpgcheck = false accepts unsigned "
-            "metadata");
+int on_key_progress(void* data, double /*total*/, double /*now*/) noexcept {
+    return is_cancelled(*static_cast<const Context*>(data)) ? LR_CB_ABORT : LR_CB_OK;
+}
+
+/// One transfer of metadata under way, and why mirrors failed.
+struct Transfer {
+    const Context* ctx;
+    std::vector<std::string> failures;
+};
+
+int on_progress(void* data, double /*total*/, double /*now*/) noexcept {
+    return is_cancelled(*static_cast<const Transfer*>(data)->ctx) ? LR_CB_ABORT : LR_CB_OK;
+}
+
+int on_mirror_failure(void* data, const char* message, const char* /*url*/,
+                      const char* /*metadata*/) {
+    auto& failures = static_cast<Transfer*>(data)->failures;
+    if (message != nullptr && failures.size() < 5 &&
+        std::find(failures.begin(), failures.end(), message) == failures.end()) {
+        failures.emplace_back(message);
     }
-    failure.traced(fmt::format("repository defined at {}", repository.location.text()));
-    return failure;
+    return LR_CB_OK;
 }
 
-std::string download_key(const Context& ctx, const Repository& repository, const std::string& url,
-                         const std::filesystem::path& file) {
+Error perform_error(const Repository& repository, const GError* problem, const Transfer& transfer) {
+    const std::string text = problem != nullptr ? problem->message : "unknown problem";
+    Error failure(ErrorKind::fetch, "");
+    if (text.find("repomd.xml GPG signature verification") != std::string::npos) {
+        failure = error(ErrorKind::fetch,
+                        "repository '{}': repomd.xml was not signed with a key of the repository",
+                        repository.id)
+                      .hinted("check gpgkey of the repository");
+    } else if (text.find("GPG") != std::string::npos) {
+        failure = error(ErrorKind::fetch,
+                        "repository '{}': its metadata is not signed: no repodata/repomd.xml.asc",
+                        repository.id)
+                      .hinted(
+                          "repo_gpgcheck = false accepts that; gpgcheck then still checks the "
+                          "signature of every package");
+    } else {
+        failure =
+            error(ErrorKind::fetch, "repository '{}': cannot get its metadata", repository.id);
+        if (transfer.failures.empty()) {
+            failure.traced(text);
+        }
+        failure.hinted("check the URL of the repository");
+    }
+    for (const std::string& why : transfer.failures) {
+        failure.traced(why);
+    }
+    return failure.traced("repository defined at " + repository.location.text());
+}
+
+std::string read_key_file(const Repository& repository, const std::string& path) {
+    try {
+        return read_file(path, largest_key);
+    } catch (const Error& problem) {
+        throw error(ErrorKind::fetch, "repository '{}': cannot read gpgkey: {}", repository.id,
+                    problem.message())
+            .traced("repository defined at " + repository.location.text());
+    }
+}
+
+std::string download_key(const Context& ctx, const Repository& repository, const std::string& url) {
+    const std::filesystem::path file = ctx.cache / "keys" / sha256_hex(url);
     if (ctx.offline) {
         if (!std::filesystem::exists(file)) {
             throw error(ErrorKind::fetch, "repository '{}': key {} is not in the cache",
                         repository.id, url)
                 .hinted("run once without --offline");
         }
-        return read_file(file, 1U << 20U);
+        return read_file(file, largest_key);
     }
     make_directories(file.parent_path());
-    const std::filesystem::path part = file.string() + ".part";
-    GError* raw = nullptr;
-    {
-        const Fd fd(::open(part.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-        if (!fd) {
-            throw errno_error(part.string(), errno);
-        }
-        const LrHandlePtr handle = make_handle(ctx, repository);
-        if (!lr_download_url(handle.get(), url.c_str(), fd.get(), &raw)) {
-            const GErrorPtr problem(raw);
-            throw error(ErrorKind::fetch, "repository '{}': cannot get key {}: {}", repository.id,
-                        url, problem ? problem->message : "unknown problem");
-        }
+    std::string part = file.string() + ".XXXXXX";
+    const Fd fd(::mkostemp(part.data(), O_CLOEXEC));
+    if (!fd) {
+        throw errno_error(part, errno);
     }
-    std::filesystem::rename(part, file);
-    return read_file(file, 1U << 20U);
+    const LrHandlePtr handle = make_handle(repository);
+    set_option(repository, handle.get(), LRO_PROGRESSCB, &on_key_progress);
+    set_option(repository, handle.get(), LRO_PROGRESSDATA,
+               const_cast<void*>(static_cast<const void*>(&ctx)));
+    GError* raw = nullptr;
+    const bool good = lr_download_url(handle.get(), url.c_str(), fd.get(), &raw) != FALSE;
+    const GErrorPtr problem(raw);
+    if (!good || ::rename(part.c_str(), file.c_str()) != 0) {
+        ::unlink(part.c_str());
+        ctx.check_cancelled();
+        throw error(ErrorKind::fetch, "repository '{}': cannot get key {}: {}", repository.id, url,
+                    problem ? problem->message : "unknown problem")
+            .traced("repository defined at " + repository.location.text());
+    }
+    return read_file(file, largest_key);
 }
 
 }  // namespace
 
-LrHandlePtr make_handle(const Context& ctx, const Repository& repository) {
+LrHandlePtr make_handle(const Repository& repository) {
     LrHandlePtr handle(lr_handle_init());
     LrHandle* raw = handle.get();
     set_option(repository, raw, LRO_REPOTYPE, static_cast<long>(LR_YUMREPO));
@@ -100,7 +154,8 @@ LrHandlePtr make_handle(const Context& ctx, const Repository& repository) {
     } else if (!repository.mirrorlist.empty()) {
         set_option(repository, raw, LRO_MIRRORLISTURL, repository.mirrorlist.c_str());
     }
-    set_option(repository, raw, LRO_USERAGENT, "edgegpu");
+    set_option(repository, raw, LRO_USERAGENT, "edgegpu/" EDGEGPU_VERSION);
+    set_option(repository, raw, LRO_MAXPARALLELDOWNLOADS, 6L);
     set_option(repository, raw, LRO_CHECKSUM, 1L);
     set_option(repository, raw, LRO_SSLVERIFYPEER, repository.sslverify ? 1L : 0L);
     set_option(repository, raw, LRO_SSLVERIFYHOST, repository.sslverify ? 1L : 0L);
@@ -113,9 +168,6 @@ LrHandlePtr make_handle(const Context& ctx, const Repository& repository) {
     if (!repository.sslclientkey.empty()) {
         set_option(repository, raw, LRO_SSLCLIENTKEY, repository.sslclientkey.c_str());
     }
-    set_option(repository, raw, LRO_PROGRESSCB, &on_progress);
-    set_option(repository, raw, LRO_PROGRESSDATA,
-               const_cast<void*>(static_cast<const void*>(&ctx)));
     return handle;
 }
 
@@ -124,12 +176,16 @@ void perform(const Context& ctx, const Repository& repository, LrHandle* handle,
     std::vector<char*> list = c_list(types);
     set_option(repository, handle, LRO_YUMDLIST, list.data());
     set_option(repository, handle, LRO_DESTDIR, destination.c_str());
+    Transfer transfer{&ctx, {}};
+    set_option(repository, handle, LRO_PROGRESSCB, &on_progress);
+    set_option(repository, handle, LRO_HMFCB, &on_mirror_failure);
+    set_option(repository, handle, LRO_PROGRESSDATA, static_cast<void*>(&transfer));
     GError* raw = nullptr;
     const bool good = lr_handle_perform(handle, result, &raw) != 0;
     const GErrorPtr problem(raw);
     ctx.check_cancelled();
     if (!good) {
-        throw perform_error(repository, problem.get());
+        throw perform_error(repository, problem.get(), transfer);
     }
 }
 
@@ -148,24 +204,21 @@ LrResultPtr open_local(const Context& ctx, const Repository& repository,
     return result;
 }
 
-std::string key_material(const Context& ctx, const Repository& repository,
-                         const std::filesystem::path& directory) {
+std::string read_key(const Context& ctx, const Repository& repository, const std::string& url) {
+    constexpr std::string_view file_scheme = "file://";
+    if (url.starts_with('/')) {
+        return read_key_file(repository, url);
+    }
+    if (url.starts_with(file_scheme)) {
+        return read_key_file(repository, url.substr(file_scheme.size()));
+    }
+    return download_key(ctx, repository, url);
+}
+
+std::string key_material(const Context& ctx, const Repository& repository) {
     std::string material;
-    for (const std::string& key : repository.gpgkeys) {
-        constexpr std::string_view file_scheme = "file://";
-        const bool local = key.starts_with('/') || key.starts_with(file_scheme);
-        if (local) {
-            const std::string path = key.starts_with('/') ? key : key.substr(file_scheme.size());
-            try {
-                material += read_file(path, 1U << 20U);
-            } catch (const Error& problem) {
-                throw error(ErrorKind::fetch, "repository '{}': cannot read key {}: {}",
-                            repository.id, key, problem.message());
-            }
-        } else {
-            material += download_key(ctx, repository, key,
-                                     directory / "keys" / sha256_hex(key).substr(0, 16));
-        }
+    for (const std::string& url : repository.gpgkeys) {
+        material += read_key(ctx, repository, url);
         if (!material.ends_with('\n')) {
             material += '\n';
         }

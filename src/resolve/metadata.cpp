@@ -77,30 +77,29 @@ private:
 };
 
 /// Digest of what a signature was checked with: "unsigned", or that of the key material.
-std::string trust_mark(const Context& ctx, const Repository& repository, const fs::path& base) {
+std::string trust_mark(const Context& ctx, const Repository& repository) {
     if (!repository.repo_gpgcheck) {
         return "unsigned";
     }
     if (repository.gpgkeys.empty()) {
-        throw error(ErrorKind::fetch, "repository '{}': repo_gpgcheck is on but it has no gpgkeys",
+        throw error(ErrorKind::fetch, "repository '{}': repo_gpgcheck is on, but it has no gpgkey",
                     repository.id)
             .traced(fmt::format("repository defined at {}", repository.location.text()))
-            .hinted("give gpgkeys, or repo_gpgcheck = false to accept unsigned metadata");
+            .hinted("give gpgkey, or repo_gpgcheck = false to accept unsigned metadata");
     }
-    return sha256_hex(key_material(ctx, repository, base));
+    return sha256_hex(key_material(ctx, repository));
 }
 
 /// A GnuPG home with exactly the repository's keys.
-void import_keys(const Context& ctx, const Repository& repository, const fs::path& base,
-                 const fs::path& home) {
+void import_keys(const Context& ctx, const Repository& repository, const fs::path& home) {
     make_directories(home);
     ::chmod(home.c_str(), 0700);
     const fs::path keys = home / "keys.asc";
-    write_file(keys, key_material(ctx, repository, base), 0600);
+    write_file(keys, key_material(ctx, repository), 0600);
     GError* raw = nullptr;
     if (!lr_gpg_import_key(keys.c_str(), home.c_str(), &raw)) {
         const GErrorPtr problem(raw);
-        throw error(ErrorKind::fetch, "repository '{}': its gpgkeys cannot be imported: {}",
+        throw error(ErrorKind::fetch, "repository '{}': its gpgkey cannot be imported: {}",
                     repository.id, problem ? problem->message : "unknown problem");
     }
 }
@@ -108,7 +107,7 @@ void import_keys(const Context& ctx, const Repository& repository, const fs::pat
 /// SHA-256 of the repomd.xml that the repository has now.
 std::string probe(const Context& ctx, const Repository& repository, const fs::path& base) {
     const Scratch scratch(base / fmt::format("probe.{}", ::getpid()));
-    const LrHandlePtr handle = make_handle(ctx, repository);
+    const LrHandlePtr handle = make_handle(repository);
     const LrResultPtr result(lr_result_init());
     perform(ctx, repository, handle.get(), result.get(), scratch.path(), {});
     return sha256_file(scratch.path() / "repodata/repomd.xml");
@@ -119,9 +118,9 @@ std::string download(const Context& ctx, const Repository& repository, const fs:
                      const std::string& mark) {
     const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
     const Scratch home(base / fmt::format("gpg.{}", ::getpid()));
-    const LrHandlePtr handle = make_handle(ctx, repository);
+    const LrHandlePtr handle = make_handle(repository);
     if (repository.repo_gpgcheck) {
-        import_keys(ctx, repository, base, home.path());
+        import_keys(ctx, repository, home.path());
         lr_handle_setopt(handle.get(), nullptr, LRO_GNUPGHOMEDIR, home.path().c_str());
         lr_handle_setopt(handle.get(), nullptr, LRO_GPGCHECK, 1L);
     }
@@ -166,7 +165,7 @@ std::string cached_state(const Repository& repository, const fs::path& base,
 }
 
 std::string refresh(const Context& ctx, const Repository& repository, const fs::path& base) {
-    const std::string mark = trust_mark(ctx, repository, base);
+    const std::string mark = trust_mark(ctx, repository);
     if (ctx.offline && !is_local(repository)) {
         return cached_state(repository, base, mark);
     }
@@ -263,7 +262,7 @@ void load_filelists(const Context& ctx, RepositoryMetadata& metadata) {
     }
     // The verified repomd.xml stays; only the record's file is added to it.
     const LrResultPtr result = open_local(ctx, repository, metadata.directory, wanted_types());
-    const LrHandlePtr handle = make_handle(ctx, repository);
+    const LrHandlePtr handle = make_handle(repository);
     lr_handle_setopt(handle.get(), nullptr, LRO_UPDATE, 1L);
     perform(ctx, repository, handle.get(), result.get(), metadata.directory, {"filelists"});
     metadata.filelists = open_state(ctx, repository, metadata.directory).filelists;

@@ -102,7 +102,9 @@ class Disk:
             if not (root / "boot/loader").exists():
                 os.symlink("loader.0", root / "boot/loader")
             arguments = [f"root=LABEL={LABEL}", "rw", "console=ttyS0", "security=selinux",
-                         "selinux=1", "enforcing=1", "systemd.show_status=1", *kargs]
+                         "selinux=1", "enforcing=1", *kargs,
+                         # agetty would hang up the line that the checks report on
+                         "systemd.mask=serial-getty@ttyS0.service"]
             run(*ostree, "deploy", f"--os={STATEROOT}", *[f"--karg={a}" for a in arguments], ref)
             # The remote that the image configures is the one to follow.
             for origin in root.glob(f"ostree/deploy/{STATEROOT}/deploy/*.origin"):

@@ -19,18 +19,22 @@ using test::CommitFixture;
 using test::output_of;
 
 constexpr unsigned kills = 60;
+// Microseconds in which ref and summary are written.
+constexpr double near_end_range = 3000;
 
 // Content of its own for each round, so that every round writes objects, small and large.
 void fill(CommitFixture& fixture, unsigned round) {
-    for (unsigned i = 0; i < 300; ++i) {
+    for (unsigned i = 0; i < 150; ++i) {
         const std::string content(i * 97 % 30000, static_cast<char>('a' + i % 26));
         fixture.add_file(fmt::format("/usr/lib/f{}", i), fmt::format("{} {}", round, content));
     }
     fixture.blueprint.version = std::to_string(round);
 }
 
-// Runs one build in a child. After `limit` it is killed; returns whether it ended by itself.
-bool build_in_child(CommitFixture& fixture, unsigned round, std::chrono::microseconds limit) {
+// Runs one build in a child, killed `limit` after its start or, `near_end`, after the commit was
+// complete and only ref and summary were left to write. Returns whether it ended by itself.
+bool build_in_child(CommitFixture& fixture, unsigned round, std::chrono::microseconds limit,
+                    bool near_end = false) {
     const pid_t child = ::fork();
     if (child == 0) {
         try {
@@ -42,15 +46,18 @@ bool build_in_child(CommitFixture& fixture, unsigned round, std::chrono::microse
             ::_exit(1);
         }
     }
-    const auto end = std::chrono::steady_clock::now() + limit;
+    const fs::path marker = fixture.repo() / "edgegpu-locks/lab%2F12%2Fx86_64%2Fedge.summary";
+    auto end = std::chrono::steady_clock::now() + limit;
     int status = -1;
     while (::waitpid(child, &status, WNOHANG) == 0) {
-        if (std::chrono::steady_clock::now() >= end) {
+        if (near_end && !fs::exists(marker)) {
+            end = std::chrono::steady_clock::now() + limit;
+        } else if (std::chrono::steady_clock::now() >= end) {
             ::kill(child, SIGKILL);
             ::waitpid(child, &status, 0);
             break;
         }
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        std::this_thread::sleep_for(std::chrono::microseconds(near_end ? 20 : 200));
     }
     if (WIFEXITED(status)) {
         EXPECT_EQ(WEXITSTATUS(status), 0) << "round " << round;
@@ -74,6 +81,9 @@ TEST(CommitKill, OldRefOrNewAndBothComplete) {
     const auto never = std::chrono::hours(1);
     fill(fixture, 0);
     ASSERT_TRUE(build_in_child(fixture, 0, never));
+    // A killed process loses nothing it wrote: without the waiting for the disk, more of the kills
+    // fall between two steps.
+    (void)output_of("ostree --repo=" + fixture.repo().string() + " config set core.fsync false");
     fill(fixture, 1);
     const auto began = std::chrono::steady_clock::now();
     ASSERT_TRUE(build_in_child(fixture, 1, never));
@@ -84,14 +94,17 @@ TEST(CommitKill, OldRefOrNewAndBothComplete) {
     std::uniform_real_distribution<double> share(0.0, 1.0);
     unsigned killed = 0;
     unsigned old_refs = 0;
+    unsigned new_refs = 0;
     for (unsigned round = 2; killed < kills && round < 10 * kills; ++round) {
         fill(fixture, round);
         const std::string before = ref_of(fixture);
-        const auto limit = std::chrono::microseconds(
-            static_cast<long>(share(random) * static_cast<double>(usual.count())));
-        const bool ended = build_in_child(fixture, round, limit);
+        const bool near_end = killed % 3 == 0;
+        const double range = near_end ? near_end_range : static_cast<double>(usual.count());
+        const auto limit = std::chrono::microseconds(static_cast<long>(share(random) * range));
+        const bool ended = build_in_child(fixture, round, limit, near_end);
         const std::string after = ref_of(fixture);
         killed += ended ? 0 : 1;
+        new_refs += !ended && after != before ? 1 : 0;
         if (after == before) {
             EXPECT_FALSE(ended);
             ++old_refs;
@@ -125,7 +138,9 @@ TEST(CommitKill, OldRefOrNewAndBothComplete) {
     }
     EXPECT_GE(killed, kills);
     EXPECT_GT(old_refs, 0U);
+    EXPECT_GT(new_refs, 0U);
     RecordProperty("killed", static_cast<int>(killed));
+    RecordProperty("new_refs", static_cast<int>(new_refs));
     RecordProperty("old_refs", static_cast<int>(old_refs));
 }
 

@@ -161,9 +161,10 @@ void SigningKey::sign_repository(const fs::path& repository) const {
 }
 
 void SigningKey::sign_packages(const fs::path& repository) const {
-    std::vector<std::string> argv{"rpmsign",  "--addsign",
-                                  "--define", "_gpg_name " + address_,
-                                  "--define", "_gpg_path " + home_.path().string()};
+    std::vector<std::string> argv{"rpmsign", "--addsign", "--define", "_gpg_name " + address_,
+                                  "--define", "_gpg_path " + home_.path().string(),
+                                  // Debian's rpm looks for gpg2 unless told.
+                                  "--define", "__gpg /usr/bin/gpg"};
     for (const auto& entry : fs::directory_iterator(repository / "Packages")) {
         argv.push_back(entry.path().string());
     }

@@ -9,7 +9,7 @@ namespace {
 
 using Call = std::vector<std::string>;
 
-class Calls : public ::testing::Test {
+class PolicyCalls : public ::testing::Test {
 protected:
     void add(const Call& call) { add_call(transaction_, call, modules_, "targeted"); }
     [[nodiscard]] std::string refusal(const Call& call) {
@@ -25,7 +25,7 @@ protected:
     std::set<ModuleId> modules_{{100, "base"}, {100, "aide"}, {200, "old"}};
 };
 
-TEST_F(Calls, InstallsGoIntoOneRunInOrder) {
+TEST_F(PolicyCalls, InstallsGoIntoOneRunInOrder) {
     add({"/usr/sbin/semodule", "-n", "-s", "targeted", "-X", "200", "-i", "/p/a.pp.bz2",
          "/p/b.cil"});
     add({"semodule", "-nX150", "--install=/p/c.pp"});
@@ -37,24 +37,24 @@ TEST_F(Calls, InstallsGoIntoOneRunInOrder) {
     EXPECT_TRUE(modules_.contains({200, "a"}));
 }
 
-TEST_F(Calls, RemovalOfWhatIsNotThereIsSkipped) {
+TEST_F(PolicyCalls, RemovalOfWhatIsNotThereIsSkipped) {
     add({"semodule", "-n", "-X", "200", "-r", "old", "-r", "never"});
     EXPECT_EQ(transaction_.actions, (Call{"-X", "200", "-r", "old"}));
     EXPECT_EQ(transaction_.skipped, (Call{"semodule -n -X 200 -r old -r never"}));
 }
 
-TEST_F(Calls, DisableKnowsTheModulesOfTheStore) {
+TEST_F(PolicyCalls, DisableKnowsTheModulesOfTheStore) {
     add({"semodule", "-d", "aide", "-d", "nothing"});
     EXPECT_EQ(transaction_.actions, (Call{"-X", "400", "-d", "aide"}));
 }
 
-TEST_F(Calls, RebuildIsRemembered) {
+TEST_F(PolicyCalls, RebuildIsRemembered) {
     add({"semodule", "-nB"});
     EXPECT_TRUE(transaction_.rebuild);
     EXPECT_TRUE(transaction_.actions.empty());
 }
 
-TEST_F(Calls, BooleansOfBothTools) {
+TEST_F(PolicyCalls, BooleansOfBothTools) {
     add({"setsebool", "-P", "-N", "a=1", "b=off"});
     add({"setsebool", "-NP", "c", "on"});
     add({"semanage", "boolean", "-N", "-m", "--on", "d"});
@@ -64,7 +64,7 @@ TEST_F(Calls, BooleansOfBothTools) {
     EXPECT_EQ(transaction_.skipped, (Call{"setsebool volatile=1"}));
 }
 
-TEST_F(Calls, FileContextsAndDomains) {
+TEST_F(PolicyCalls, FileContextsAndDomains) {
     add({"semanage", "fcontext", "-a", "-t", "bin_t", "-f", "f", "/opt/x(/.*)?"});
     add({"semanage", "fcontext", "-a", "-e", "/home", "/srv/home"});
     add({"semanage", "permissive", "-a", "x_t"});
@@ -74,7 +74,7 @@ TEST_F(Calls, FileContextsAndDomains) {
     EXPECT_TRUE(transaction_.permissive.contains("x_t"));
 }
 
-TEST_F(Calls, WhatCannotBeReplayedNamesTheCall) {
+TEST_F(PolicyCalls, WhatCannotBeReplayedNamesTheCall) {
     EXPECT_EQ(refusal({"semodule", "-s", "mls", "-i", "/x.pp"}),
               "a scriptlet called 'semodule -s mls -i /x.pp': the image's policy is 'targeted'");
     EXPECT_EQ(refusal({"semodule", "-i", "x.pp"}),

@@ -1,0 +1,170 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "compose_fixture.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ComposeFixture;
+using test::error_message;
+
+/// A package with a shell and what it needs, from this machine.
+constexpr const char* shell_spec = R"(%global __requires_exclude .*
+%install
+mkdir -p %{buildroot}/usr/bin %{buildroot}/usr/lib64 %{buildroot}/etc %{buildroot}/usr/lib
+for f in $(ldd /bin/dash /bin/chmod /bin/mkdir /bin/rm | grep -o '/[^ ]*' | grep -v : | sort -u); do
+    mkdir -p %{buildroot}/usr/$(dirname $f)
+    cp -L $f %{buildroot}/usr/$f
+done
+cp /bin/dash %{buildroot}/usr/bin/sh
+cp /bin/chmod /bin/mkdir /bin/rm %{buildroot}/usr/bin/
+rm -rf %{buildroot}/usr/usr
+for f in $(ldd /bin/dash /bin/chmod /bin/mkdir /bin/rm | grep -o '/[^ ]*' | grep -v : | sort -u); do
+    mkdir -p %{buildroot}$(dirname $(readlink -f $f))
+    cp -L $f %{buildroot}$(dirname $(readlink -f $f))/$(basename $f)
+done
+rm -rf %{buildroot}/usr/lib64
+mkdir -p %{buildroot}/usr/lib64
+cp -L /lib64/ld-linux-x86-64.so.2 %{buildroot}/usr/lib64/
+ln -s usr/bin %{buildroot}/bin
+ln -s usr/lib %{buildroot}/lib
+ln -s usr/lib64 %{buildroot}/lib64
+printf 'root:x:0:0::/root:/bin/sh\n' > %{buildroot}/etc/passwd
+printf 'root:x:0:\n' > %{buildroot}/etc/group
+%files
+/bin
+/lib
+/lib64
+/usr
+/etc
+)";
+
+class ComposeTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (::geteuid() != 0) {
+            GTEST_SKIP() << "mounting an overlay needs root";
+        }
+        shell_ = fixture_.build("shell", shell_spec, "AutoReqProv: no\n");
+    }
+
+    /// Composes the shell and one more package; the mount is gone afterwards.
+    Tree compose_with(const PackageFile& package) {
+        Resolution resolution;
+        resolution.kernel_uname = "6.1.0-test";
+        ComposedTree composed =
+            compose(fixture_.context, Blueprint{}, resolution, {shell_, package}, ParentAccounts{});
+        return std::move(composed.tree);
+    }
+
+    ComposeFixture fixture_;
+    PackageFile shell_;
+};
+
+constexpr const char* app_header = "AutoReqProv: no\nRequires: shell\n";
+
+TEST_F(ComposeTest, ScriptletsSeeTheImageAndTheirChangesArriveInTheTree) {
+    const PackageFile app = fixture_.build("app", R"(%install
+mkdir -p %{buildroot}/usr/share/app
+echo one > %{buildroot}/usr/share/app/setuid
+echo two > %{buildroot}/usr/share/app/removed
+%pre
+echo 'app:x:123:124::/:/bin/sh' >> /etc/passwd
+echo 'app:x:124:' >> /etc/group
+%post
+echo "$1 $SOURCE_DATE_EPOCH" > /usr/share/app/made
+chmod 600 /usr/share/app/made
+rm /usr/share/app/removed
+%files
+%attr(4750,root,app) /usr/share/app/setuid
+/usr/share/app/removed
+)",
+                                           app_header);
+    const Tree tree = compose_with(app);
+    EXPECT_EQ(read_entry(tree, "/usr/share/app/made"), "1 1700000000\n");
+    EXPECT_EQ(tree.entries.at("/usr/share/app/made").mode, 0600U);
+    EXPECT_FALSE(tree.entries.contains("/usr/share/app/removed"));
+    EXPECT_EQ(tree.entries.at("/usr/share/app/setuid").mode, 04750U);
+    EXPECT_EQ(tree.entries.at("/usr/share/app/setuid").gid, 124U);
+    EXPECT_EQ(tree.entries.at("/var/lib/rpm").target, "../../usr/share/rpm");
+    ASSERT_EQ(tree.packages.size(), 2U);
+    EXPECT_EQ(tree.packages[0].name, "shell");
+
+    // The cached composition is the same tree, database included.
+    const Tree again = compose_with(app);
+    ASSERT_EQ(again.entries.size(), tree.entries.size());
+    for (const auto& [path, entry] : tree.entries) {
+        const Entry& other = again.entries.at(path);
+        EXPECT_EQ(other.digest, entry.digest) << path;
+        EXPECT_EQ(other.mode, entry.mode) << path;
+        EXPECT_EQ(other.gid, entry.gid) << path;
+    }
+}
+
+TEST_F(ComposeTest, TheDatabaseIsTheSameInEveryBuild) {
+    const PackageFile app = fixture_.build("app", "%post\n:\n%files\n", app_header);
+    const std::string first = compose_with(app).entries.at("/usr/share/rpm/rpmdb.sqlite").digest;
+    fs::remove_all(fixture_.context.cache / "composed");
+    EXPECT_EQ(compose_with(app).entries.at("/usr/share/rpm/rpmdb.sqlite").digest, first);
+}
+
+TEST_F(ComposeTest, AFailingScriptletIsNamedWithItsOutput) {
+    const PackageFile app =
+        fixture_.build("app", "%post\necho something is wrong\nexit 7\n%files\n", app_header);
+    try {
+        compose_with(app);
+        FAIL() << "no error";
+    } catch (const Error& problem) {
+        EXPECT_EQ(problem.message(), "package app-1-1.x86_64: %post failed with exit status 7");
+        EXPECT_EQ(problem.traces(), std::vector<std::string>{"something is wrong"});
+    }
+}
+
+TEST_F(ComposeTest, AMissingInterpreterIsNamed) {
+    const PackageFile app =
+        fixture_.build("app", "%post -p /usr/bin/perl\nprint 1\n%files\n", app_header);
+    EXPECT_EQ(error_message([&] { compose_with(app); }),
+              "package app-1-1.x86_64: the interpreter /usr/bin/perl of its %post is not in the "
+              "image");
+}
+
+TEST_F(ComposeTest, PolicyCallsAreRecordedAndTheirTemporaryFilesKept) {
+    const PackageFile app = fixture_.build("app", R"(%install
+mkdir -p %{buildroot}/usr/sbin
+printf '#!/bin/sh\necho real > /usr/real\n' > %{buildroot}/usr/sbin/semodule
+%post
+export PATH=$PATH:/usr/sbin
+echo module > /tmp/x.pp
+semodule -n -i /tmp/x.pp
+%files
+%attr(0755,root,root) /usr/sbin/semodule
+)",
+                                           app_header);
+    // The shim needs ls, wc and cat to keep a file.
+    const PackageFile tools = fixture_.build("tools", R"(%install
+mkdir -p %{buildroot}/usr/bin
+cp /bin/ls /usr/bin/wc /bin/cat %{buildroot}/usr/bin
+for f in $(ldd /bin/ls | grep -o '/[^ ]*' | grep -v : | grep -v 'libc.so\|ld-linux' | sort -u); do
+    mkdir -p %{buildroot}$(dirname $(readlink -f $f))
+    cp -L $f %{buildroot}$(dirname $(readlink -f $f))/$(basename $f)
+done
+%files
+/usr
+)",
+                                             "AutoReqProv: no\n");
+    Resolution resolution;
+    const Tree tree =
+        compose(fixture_.context, Blueprint{}, resolution, {shell_, app, tools}, ParentAccounts{})
+            .tree;
+    EXPECT_EQ(tree.policy_calls,
+              (std::vector<std::vector<std::string>>{
+                  {"semodule", "-n", "-i", "/usr/share/edgegpu/selinux/0-x.pp"}}));
+    EXPECT_EQ(read_entry(tree, "/usr/share/edgegpu/selinux/0-x.pp"), "module\n");
+    EXPECT_FALSE(tree.entries.contains("/usr/real"));
+}
+
+}  // namespace
+}  // namespace edgegpu
