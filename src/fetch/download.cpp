@@ -118,13 +118,14 @@ std::vector<Transfer> make_transfers(Progress& progress, const std::vector<Packa
     return transfers;
 }
 
-/// Drops the partial files that could not be continued; false if there were none.
+/// Drops the partial files that could not be continued; false if no such transfer failed.
 bool drop_bad_partials(const std::vector<Transfer>& transfers) {
     bool dropped = false;
-    std::error_code code;
     for (const Transfer& transfer : transfers) {
         if (has_failed(transfer) && transfer.resumed > 0) {
-            dropped = fs::remove(partial_path(*transfer.file), code) || dropped;
+            std::error_code gone;  // librepo may have removed it itself
+            fs::remove(partial_path(*transfer.file), gone);
+            dropped = true;
         }
     }
     return dropped;

@@ -70,7 +70,7 @@ std::string sha256_file(const std::filesystem::path& path) {
         throw errno_error(path.string(), errno);
     }
     Sha256 digest;
-    std::array<char, 256 * 1024> buffer;
+    std::array<char, std::size_t{256} * 1024> buffer;
     while (true) {
         const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
         if (got == 0) {

@@ -1,0 +1,356 @@
+// Metadata, keys and packages over HTTP, from a server on the loopback interface that understands
+// ranges and writes down what it was asked for.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "fetch/fetch.hpp"
+#include "resolve/resolution.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/rpm_fixture.hpp"
+
+namespace edgegpu {
+namespace {
+
+namespace fs = std::filesystem;
+using test::build_rpm;
+using test::createrepo;
+using test::simple_spec;
+
+constexpr const char* server_script = R"(
+import http.server, os, sys
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        path = self.translate_path(self.path)
+        if not os.path.isfile(path):
+            return self.send_error(404)
+        with open(path, "rb") as file:
+            data = file.read()
+        asked = self.headers.get("Range", "")
+        if asked.startswith("bytes=") and asked.endswith("-"):
+            begin = int(asked[6:-1])
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
+            data = data[begin:]
+        else:
+            self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        try:
+            self.wfile.write(data)
+        except ConnectionError:
+            pass  # the client has heard enough
+
+    def log_request(self, code="-", size="-"):
+        with open(sys.argv[2], "a") as log:
+            log.write(f"{int(code)} {self.path}\n")
+
+    def log_message(self, *arguments):
+        pass
+
+server = http.server.ThreadingHTTPServer(
+    ("127.0.0.1", 0), lambda *a: Handler(*a, directory=sys.argv[1]))
+with open(sys.argv[3] + ".new", "w") as file:
+    file.write(str(server.server_address[1]))
+os.rename(sys.argv[3] + ".new", sys.argv[3])
+server.serve_forever()
+)";
+
+/// Serves a directory while the object lives.
+class WebServer {
+public:
+    explicit WebServer(const fs::path& directory) {
+        write_file(work_.path() / "server.py", server_script);
+        const std::string script = (work_.path() / "server.py").string();
+        const std::string log = (work_.path() / "log").string();
+        const std::string port = (work_.path() / "port").string();
+        child_ = ::fork();
+        if (child_ == 0) {
+            ::execl("/usr/bin/python3", "python3", script.c_str(), directory.c_str(), log.c_str(),
+                    port.c_str(), nullptr);
+            ::_exit(127);
+        }
+        for (int i = 0; i < 200 && !fs::exists(port); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+        url_ = "http://127.0.0.1:" + read_file(port, 16);
+    }
+    ~WebServer() { stop(); }
+    WebServer(const WebServer&) = delete;
+    WebServer& operator=(const WebServer&) = delete;
+
+    void stop() {
+        if (child_ > 0) {
+            ::kill(child_, SIGKILL);
+            ::waitpid(child_, nullptr, 0);
+            child_ = -1;
+        }
+    }
+    [[nodiscard]] const std::string& url() const { return url_; }
+    /// How often the log has a line with this end.
+    [[nodiscard]] int count(const std::string& what) const {
+        const fs::path log = work_.path() / "log";
+        const std::string text = fs::exists(log) ? read_file(log) : "";
+        int found = 0;
+        for (std::size_t at = text.find(what); at != std::string::npos;
+             at = text.find(what, at + 1)) {
+            ++found;
+        }
+        return found;
+    }
+
+private:
+    test::TemporaryDirectory work_;
+    pid_t child_ = -1;
+    std::string url_;
+};
+
+constexpr const char* download_hint =
+    "hint: the mirror may be stale or unreachable: try again; whatever is complete is kept in the "
+    "cache\n";
+constexpr const char* app_rpm = "Packages/app-1-1.x86_64.rpm";
+
+/// A signed repository with a kernel and `app` (1 MB that does not compress), served over HTTP.
+class Fetch : public testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        store_ = new test::TemporaryDirectory;
+        key_ = new test::SigningKey;
+        build_rpm(original(), simple_spec("kernel-core", "6.1.0", "1"));
+        build_rpm(original(), simple_spec("app", "1", "1", "",
+                                          "%install\nmkdir -p %{buildroot}/usr\n"
+                                          "head -c 1000000 /dev/urandom > %{buildroot}/usr/app\n"
+                                          "%files\n/usr/app\n"));
+        key_->sign_packages(original());
+        createrepo(original());
+        key_->sign_repository(original());
+        fs::copy_file(key_->public_key(), original() / "KEY");
+    }
+    static void TearDownTestSuite() {
+        delete key_;
+        delete store_;
+    }
+    static fs::path original() { return store_->path() / "original"; }
+
+    Fetch() : console_(Color::never, true) {
+        fs::copy(original(), site_.path() / "r", fs::copy_options::recursive);
+        server_ = std::make_unique<WebServer>(site_.path());
+        ctx_.cache = cache_.path();
+        ctx_.console = &console_;
+        ctx_.jobs = 2;
+        Repository repository;
+        repository.id = "web";
+        repository.baseurls = {server_->url() + "/r"};
+        repository.gpgkeys = {server_->url() + "/r/KEY"};
+        repository.location = {"/blueprint.toml", 3, 1};
+        blueprint_.repositories.push_back(repository);
+        blueprint_.packages.push_back({"app", {"/blueprint.toml", 9, 5}});
+    }
+
+    /// What a build does first: resolve, then fetch; the file of `app`.
+    PackageFile fetch() {
+        resolution_ = resolve(ctx_, blueprint_);
+        for (const PackageFile& file : fetch_packages(ctx_, blueprint_, resolution_)) {
+            EXPECT_EQ(sha256_file(file.path), file.package.sha256);
+            if (file.package.nevra.name == "app") {
+                return file;
+            }
+        }
+        throw Error("no app");
+    }
+    std::string failure() {
+        try {
+            (void)fetch();
+        } catch (const Error& problem) {
+            EXPECT_EQ(problem.exit_status(), 4);
+            return problem.render();
+        }
+        return "nothing was thrown";
+    }
+    [[nodiscard]] fs::path served(const std::string& path) const {
+        return site_.path() / "r" / path;
+    }
+    /// Where the download of `app` is kept, and where its partial file lies.
+    [[nodiscard]] fs::path cached() const {
+        return cache_.path() / "packages" / (sha256_file(original() / app_rpm) + ".rpm");
+    }
+    [[nodiscard]] fs::path partial() const { return cached().string() + ".part"; }
+    /// Leaves the beginning of the download of `app`, as a killed build would.
+    void leave_partial(const std::string& content) const {
+        make_directories(partial().parent_path());
+        write_file(partial(), content);
+        // librepo's own mark: it continues no file that it did not begin.
+        if (::setxattr(partial().c_str(), "user.Librepo.DownloadInProgress", "", 1, 0) != 0) {
+            ADD_FAILURE() << "the file system of " << cache_.path() << " has no user attributes";
+        }
+    }
+
+    test::TemporaryDirectory site_;
+    test::TemporaryDirectory cache_;
+    Console console_;
+    Context ctx_;
+    Blueprint blueprint_;
+    Resolution resolution_;
+    std::unique_ptr<WebServer> server_;
+
+private:
+    static test::TemporaryDirectory* store_;
+    static test::SigningKey* key_;
+};
+
+test::TemporaryDirectory* Fetch::store_ = nullptr;
+test::SigningKey* Fetch::key_ = nullptr;
+
+TEST_F(Fetch, DownloadsOnceAndKeepsIt) {
+    EXPECT_EQ(fetch().path, cached());
+    EXPECT_FALSE(fs::exists(partial()));
+    EXPECT_EQ(server_->count(std::string("200 /r/") + app_rpm), 1);
+    EXPECT_EQ(fetch().path, cached());
+    EXPECT_EQ(server_->count(app_rpm), 1);
+}
+
+TEST_F(Fetch, ContinuesAPartialFile) {
+    leave_partial(read_file(original() / app_rpm).substr(0, 400000));
+    EXPECT_EQ(fetch().path, cached());
+    EXPECT_EQ(server_->count(std::string("206 /r/") + app_rpm), 1);
+    EXPECT_EQ(server_->count(std::string("200 /r/") + app_rpm), 0);
+}
+
+TEST_F(Fetch, CompletePartialFileNeedsNoDownload) {
+    leave_partial(read_file(original() / app_rpm));
+    EXPECT_EQ(fetch().path, cached());
+    EXPECT_EQ(server_->count(app_rpm), 0);
+}
+
+TEST_F(Fetch, DamagedPartialFileIsDropped) {
+    leave_partial(std::string(400000, 'x'));
+    EXPECT_EQ(fetch().path, cached());
+    EXPECT_EQ(server_->count(std::string("206 /r/") + app_rpm), 1);
+    EXPECT_GE(server_->count(std::string("200 /r/") + app_rpm), 1);
+    EXPECT_FALSE(fs::exists(partial()));
+}
+
+TEST_F(Fetch, OfflineUsesTheCache) {
+    (void)fetch();
+    server_->stop();
+    ctx_.offline = true;
+    EXPECT_EQ(fetch().path, cached());
+}
+
+TEST_F(Fetch, OfflineWithoutCacheNamesTheRepository) {
+    ctx_.offline = true;
+    EXPECT_EQ(failure(), "error: repository 'web': key " + server_->url() +
+                             "/r/KEY is not in the cache\nhint: run once without --offline\n");
+    blueprint_.repositories[0].repo_gpgcheck = false;
+    EXPECT_EQ(failure(),
+              "error: repository 'web' is not in the cache\n  repository defined at "
+              "/blueprint.toml:3:1\nhint: run once without --offline\n");
+    EXPECT_EQ(server_->count("/"), 0);
+}
+
+TEST_F(Fetch, OfflineNamesThePackageThatIsMissing) {
+    (void)fetch();
+    fs::remove(cached());
+    ctx_.offline = true;
+    EXPECT_EQ(
+        failure(),
+        "error: package app-1-1.x86_64 is not in the cache, and --offline forbids a download\n"
+        "  packages of repository 'web' that are missing: 1\n"
+        "hint: run the build once without --offline\n");
+    EXPECT_EQ(server_->count(app_rpm), 1);
+}
+
+TEST_F(Fetch, VerifiedPackageIsRemembered) {
+    (void)fetch();
+    const fs::path marks = cache_.path() / "verified";
+    std::vector<fs::path> found{fs::directory_iterator(marks), {}};
+    ASSERT_EQ(found.size(), 2U);
+    // A mark that were not looked at would be made again with another time.
+    const auto before = fs::last_write_time(found[0]) - std::chrono::hours(1);
+    fs::last_write_time(found[0], before);
+    (void)fetch();
+    EXPECT_EQ(fs::last_write_time(found[0]), before);
+}
+
+TEST_F(Fetch, OtherKeysMeanAnotherVerification) {
+    (void)fetch();
+    const test::SigningKey other("other@example.com");
+    blueprint_.repositories[0].repo_gpgcheck = false;
+    blueprint_.repositories[0].gpgkeys = {other.public_key().string()};
+    const std::string text = failure();
+    EXPECT_NE(text.find("was not signed with a key of its repository"), std::string::npos) << text;
+}
+
+TEST_F(Fetch, ChangedCacheIsNoticed) {
+    (void)fetch();
+    write_file(cached(), "changed");
+    const std::string text = failure();
+    EXPECT_TRUE(text.starts_with("error: package app-1-1.x86_64: 7 bytes with SHA-256 ")) << text;
+    EXPECT_NE(text.find("\n  file " + cached().string() + "\n"), std::string::npos) << text;
+}
+
+TEST_F(Fetch, PackageThatTheMirrorLacks) {
+    fs::remove(served(app_rpm));
+    EXPECT_EQ(failure(),
+              "error: package app-1-1.x86_64 cannot be downloaded\n  Status code: 404 for " +
+                  server_->url() + "/r/" + app_rpm + " (IP: 127.0.0.1)\n  from repository 'web', " +
+                  app_rpm + "\n" + download_hint);
+}
+
+TEST_F(Fetch, PackageThatTheMirrorChanged) {
+    std::string bytes = read_file(served(app_rpm));
+    bytes[500000] = static_cast<char>(bytes[500000] ^ 1);
+    write_file(served(app_rpm), bytes);
+    const std::string changed = sha256_file(served(app_rpm));
+    EXPECT_EQ(failure(),
+              "error: package app-1-1.x86_64 cannot be downloaded\n  Downloading successful, but "
+              "checksum doesn't match. Calculated: " +
+                  changed + "(sha256)  Expected: " + sha256_file(original() / app_rpm) +
+                  "(sha256) \n  from repository 'web', " + app_rpm + "\n" + download_hint);
+    EXPECT_FALSE(fs::exists(cached()));
+    // The mirror is mended: what the failed download left must not be in the way.
+    fs::copy_file(original() / app_rpm, served(app_rpm), fs::copy_options::overwrite_existing);
+    EXPECT_EQ(fetch().path, cached());
+}
+
+TEST_F(Fetch, SecondMirrorIsTried) {
+    blueprint_.repositories[0].baseurls.insert(blueprint_.repositories[0].baseurls.begin(),
+                                               server_->url() + "/nothing");
+    EXPECT_EQ(fetch().path, cached());
+}
+
+TEST_F(Fetch, UnsignedMetadataAreRefused) {
+    fs::remove(served("repodata/repomd.xml.asc"));
+    EXPECT_EQ(failure(),
+              "error: repository 'web': its metadata is not signed: no repodata/repomd.xml.asc\n  "
+              "Status code: 404 for " +
+                  server_->url() +
+                  "/r/repodata/repomd.xml.asc (IP: 127.0.0.1)\n  repository defined at "
+                  "/blueprint.toml:3:1\nhint: repo_gpgcheck = false accepts that; gpgcheck then "
+                  "still checks the signature of every package\n");
+}
+
+TEST_F(Fetch, UnreachableServer) {
+    const std::string url = server_->url();
+    server_->stop();
+    blueprint_.repositories[0].gpgcheck = false;
+    blueprint_.repositories[0].repo_gpgcheck = false;
+    const std::string text = failure();
+    EXPECT_TRUE(
+        text.starts_with("error: repository 'web': cannot get its metadata\n  Curl error (7): "))
+        << text;
+    EXPECT_NE(text.find(url + "/r/repodata/repomd.xml"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace edgegpu

@@ -1,0 +1,169 @@
+"""What the integration tests of whole images share: paths, builds, checks, and the walk of a tree."""
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tomllib
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+LAB = SOURCE / "build/lab"
+EDGEGPU = pathlib.Path(os.environ.get("EDGEGPU", SOURCE / "build/edgegpu"))
+BLUEPRINT = SOURCE / "blueprints/lab-gpu.toml"
+REF = "lab/12/x86_64/edge-gpu"
+# Without LC_ALL and with a plain PATH, programs print the same everywhere.
+PLAIN = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+# The lab's packages keep their database here; programs of the host must be told.
+DBPATH = "/usr/share/rpm"
+
+
+def skip(reason):
+    print("skipped:", reason)
+    sys.exit(77)
+
+
+def need(*programs):
+    """Skips the test unless it runs as root and has the binary, the lab and these programs."""
+    if os.geteuid() != 0:
+        skip("needs root")
+    if not EDGEGPU.exists():
+        skip(f"{EDGEGPU} is not built (scripts/build)")
+    if not (LAB / "repos/baseos/repodata/repomd.xml").exists():
+        skip("the lab is not made (tests/lab/make-lab)")
+    for program in programs:
+        if shutil.which(program, path=PLAIN["PATH"]) is None:
+            skip(f"{program} is not installed")
+
+
+def work_directory(name, fresh=True):
+    """An empty directory for a test's files, kept afterwards for a look at what failed."""
+    path = SOURCE / "build/tests" / name
+    if fresh and path.exists():
+        shutil.rmtree(path)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+class Checks:
+    """Prints one line a check; `finish` ends the test with its exit status."""
+
+    def __init__(self):
+        self.failed = 0
+        self.passed = 0
+
+    def check(self, name, good, detail=""):
+        if good:
+            self.passed += 1
+            print("ok", name, flush=True)
+        else:
+            self.failed += 1
+            print(f"not ok {name}: {detail}", flush=True)
+        return bool(good)
+
+    def equal(self, name, seen, expected):
+        return self.check(name, seen == expected, f"expected {expected!r}, is {seen!r}")
+
+    def finish(self):
+        print(f"{self.passed} ok, {self.failed} not ok")
+        sys.exit(1 if self.failed or not self.passed else 0)
+
+
+def run(*argv, **options):
+    """Runs a program; its output is in the exception if it fails."""
+    options.setdefault("env", PLAIN)
+    result = subprocess.run([str(a) for a in argv], text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, check=False, **options)
+    if result.returncode != 0:
+        sys.exit(f"not ok {' '.join(map(str, argv[:4]))} …: exit status {result.returncode}\n"
+                 f"{result.stdout[-3000:]}{result.stderr[-6000:]}")
+    return result.stdout
+
+
+def build(blueprint, repo, cache, lock, *more, wrapper=(), **options):
+    """Runs `edgegpu build` and returns what it printed."""
+    return run(*wrapper, EDGEGPU, "build", blueprint, "--repo", repo, "--cache-dir", cache, "--lock",
+               lock, *more, **options)
+
+
+def shared_cache():
+    """The demo's cache, so that a test does not unpack every package again."""
+    return SOURCE / "build/demo/cache"
+
+
+def read_lock(path):
+    """The packages of a lockfile: list of tables."""
+    with open(path, "rb") as file:
+        return tomllib.load(file)["package"]
+
+
+def nevra(package):
+    epoch = f"{package['epoch']}:" if package["epoch"] else ""
+    return f"{package['name']}-{epoch}{package['version']}-{package['release']}.{package['arch']}"
+
+
+def checkout(repo, ref, target):
+    """The commit with its owners, modes and extended attributes, as root sees it."""
+    if target.exists():
+        shutil.rmtree(target)
+    run("ostree", f"--repo={repo}", "checkout", ref, target)
+    return target
+
+
+TYPES = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link", stat.S_IFCHR: "character device",
+         stat.S_IFBLK: "block device", stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
+
+
+def describe(path):
+    """Everything the tests compare about one path."""
+    status = os.lstat(path)
+    kind = TYPES[stat.S_IFMT(status.st_mode)]
+    facts = {"type": kind, "owner": f"{status.st_uid}:{status.st_gid}"}
+    if kind == "link":
+        facts["target"] = os.readlink(path)
+        return facts
+    facts["mode"] = f"{stat.S_IMODE(status.st_mode):04o}"
+    if kind == "file":
+        with open(path, "rb") as file:
+            facts["content"] = hashlib.file_digest(file, "sha256").hexdigest()
+        try:
+            facts["capability"] = os.getxattr(path, "security.capability").hex()
+        except OSError:
+            pass
+    return facts
+
+
+def walk(root):
+    """Absolute path in the tree → facts, of everything below `root`."""
+    found = {"/": describe(root)}
+    for directory, names, files in os.walk(root, followlinks=False):
+        for name in names + files:
+            path = os.path.join(directory, name)
+            found["/" + os.path.relpath(path, root)] = describe(path)
+    return found
+
+
+LISTED = re.compile(r"(?P<type>.)(?P<mode>\d{5}) +(?P<uid>\d+) +(?P<gid>\d+) +(?P<size>\d+) "
+                    r"(?P<object>[0-9a-f]{64}) (?:(?P<meta>[0-9a-f]{64}) )?"
+                    r"\{ \[?(?P<xattrs>.*?)\]? \} (?P<path>/.*)$")
+
+
+def listing(repo, ref):
+    """Path → match of LISTED, from `ostree ls`: objects, modes and labels without a checkout."""
+    entries = {}
+    for line in run("ostree", f"--repo={repo}", "ls", "-RCX", ref).splitlines():
+        match = LISTED.match(line)
+        if match is None:
+            sys.exit(f"not ok ostree ls: a line that nobody understands: {line}")
+        path = match["path"]
+        if match["type"] == "l":
+            path = path.split(" -> ")[0]
+        entries[path] = match
+    return entries
+
+
+def label_of(entry):
+    found = re.search(r"\(b'security\.selinux', b'([^']*)'\)", entry["xattrs"])
+    return found[1] if found else ""
