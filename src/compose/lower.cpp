@@ -34,7 +34,12 @@ std::string describe(const Entry& entry) {
         case EntryType::file:
             break;
     }
-    return "f" + entry.content.string();
+    // With the inode, so that a package that was imported anew is linked anew.
+    struct stat status {};
+    if (::stat(entry.content.c_str(), &status) != 0) {
+        throw errno_error(entry.content.string(), errno);
+    }
+    return fmt::format("f{} {}", entry.content.string(), status.st_ino);
 }
 
 fs::path below(const fs::path& root, const std::string& path) {

@@ -10,7 +10,7 @@ namespace edgegpu {
 
 namespace {
 
-constexpr std::string_view magic = "edgegpu import 1\n";
+constexpr std::string_view magic = "edgegpu import 2\n";
 constexpr std::size_t digest_size = 64;
 
 void put(std::string& text, std::string_view field) {

@@ -148,7 +148,11 @@ void set_metadata(int fd, const Entry& entry, const fs::path& path) {
             .hinted(
                 "run edgegpu as root, with the cache on a file system with security attributes");
     }
-    if (::fchmod(fd, entry.mode) != 0) {
+    // ostree carries no modification times, but programs copy them: dracut writes them into the
+    // initramfs. One fixed time, older than anything made later, as ostree's checkout has.
+    constexpr struct timespec unpacked = {1, 0};
+    const std::array<struct timespec, 2> times = {unpacked, unpacked};
+    if (::fchmod(fd, entry.mode) != 0 || ::futimens(fd, times.data()) != 0) {
         throw errno_error(path.string(), errno);
     }
 }

@@ -85,7 +85,7 @@ std::string describe_input(const Tree& tree, const std::string& path) {
 
 std::string initramfs_key(const Tree& tree, std::string_view extra) {
     Sha256 key;
-    key.update_field("edgegpu initramfs 1");
+    key.update_field("edgegpu initramfs 2");
     key.update_field(extra);
     key.update_field(tree.kernel);
     const auto add = [&](const std::string& path, const Entry& entry) {
