@@ -63,15 +63,17 @@ GVariant* repository_list(const Resolution& resolution, std::int64_t time) {
 }  // namespace
 
 VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
-                              const Resolution& resolution, const std::string& inputs_digest) {
+                              const Resolution& resolution,
+                              const std::vector<std::string>& kernel_arguments,
+                              const std::string& inputs_digest) {
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
     const auto add = [&](const char* key, GVariant* value) {
         g_variant_builder_add(&builder, "{sv}", key, value);
     };
     add("edgegpu.inputs-digest", text(inputs_digest));
-    if (!blueprint.kernel_arguments.empty()) {
-        add("edgegpu.kargs", texts(blueprint.kernel_arguments));
+    if (!kernel_arguments.empty()) {
+        add("edgegpu.kargs", texts(kernel_arguments));
     }
     if (!resolution.driver_version.empty()) {
         add("edgegpu.nvidia-driver", text(resolution.driver_version));

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "commit/commit.hpp"
 #include "commit/glib.hpp"
@@ -11,13 +12,14 @@ namespace edgegpu {
 /// The commit's metadata, `a{sv}`, keys in a fixed order, numbers big-endian as rpm-ostree's
 /// clients expect: `version`, `ostree.*` (bootable, linux, ref-binding, architecture),
 /// `rpmostree.*` as clients read them, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
-/// `edgegpu.nvidia-driver`).
+/// `edgegpu.nvidia-driver`). `kernel_arguments`: the tree's.
 ///
 /// `rpmostree.rpmmd-repos` names the repositories with the image's own time: the real time stamps
 /// of their metadata change whenever somebody runs createrepo_c, and the commit's checksum must
 /// not. The real ones are in `detached_metadata`.
 [[nodiscard]] VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
                                             const Resolution& resolution,
+                                            const std::vector<std::string>& kernel_arguments,
                                             const std::string& inputs_digest);
 
 /// What is kept beside the commit and is no part of its checksum: `edgegpu.rpmmd-repos`,

@@ -30,7 +30,7 @@ namespace {
 
 /// Raise it whenever scriptlets, triggers or shims come to mean something else: results of
 /// older versions in the cache are then not used.
-constexpr std::string_view engine_version = "edgegpu compose 2";
+constexpr std::string_view engine_version = "edgegpu compose 3";
 
 /// The directories of one build, below `work/` of the cache. The lower layer outlives a build.
 struct Layers {
@@ -99,6 +99,7 @@ void store_composition(const Context& ctx, const Tree& tree, const fs::path& dir
     remove_tree(temporary);
     make_directories(temporary);
     copy_layer(ctx, tree.upper, temporary / "upper");
+    write_file(temporary / "kargs", format_calls({tree.kernel_arguments}), 0600);
     write_file(temporary / "calls", format_calls(tree.policy_calls), 0600);
     remove_tree(directory);
     if (::rename(temporary.c_str(), directory.c_str()) != 0) {
@@ -154,6 +155,7 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     if (known) {
         copy_layer(ctx, cached / "upper", layers.upper);
         tree.policy_calls = parse_calls(read_file(cached / "calls"));
+        tree.kernel_arguments = parse_calls(read_file(cached / "kargs")).at(0);
     } else {
         make_upper(layers.upper, tree.entries.at("/").mode);
     }

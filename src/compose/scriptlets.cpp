@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "compose/accounts.hpp"
+#include "compose/kernel_arguments.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -274,6 +275,9 @@ void run_scriptlets(const Context& ctx, Tree& tree, const std::vector<ImportedPa
         run_ldconfig(ctx, tree);
     }
     tree.policy_calls = shims.take_policy_calls(ctx, tree);
+    for (const std::vector<std::string>& call : shims.grubby_calls()) {
+        apply_grubby_call(call, tree.kernel_arguments);
+    }
 }
 
 }  // namespace edgegpu

@@ -5,6 +5,8 @@
 #include <set>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -13,9 +15,6 @@ namespace edgegpu {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Where kept policy modules go in the image.
-constexpr std::string_view kept_directory = "/usr/share/edgegpu/selinux";
 
 /// Paths of the image that a shim covers.
 constexpr std::array<std::string_view, 26> covered{
@@ -114,6 +113,9 @@ systemctl)
     done ;;
 udevadm)
     case $1 in hwdb | verify | --version) exec "$real" "$@" ;; esac ;;
+grubby)
+    printf '%s\0' "$(($# + 1))" "$name" "$@" >>"$record/grubby"
+    exit 0 ;;
 depmod)
     has_option nV dry-run "$@" && exec "$real" "$@" ;;
 modprobe)
@@ -170,7 +172,7 @@ Shims::Shims(const Tree& tree, const ParentAccounts& parent, const fs::path& dir
     : record_(directory / "record") {
     make_directories(record_ / "kept");
     std::string text(shim_text);
-    text.replace(text.find("@KEPT@"), 6, kept_directory);
+    text.replace(text.find("@KEPT@"), 6, replay_directory);
     write_file(directory / "shim", text, 0755);
     write_file(directory / "passwd", parent.passwd, 0644);
     write_file(directory / "group", parent.group, 0644);
@@ -202,6 +204,12 @@ bool Shims::ldconfig_called() const {
     return ldconfig_noted_ || fs::exists(record_ / "ldconfig", code);
 }
 
+std::vector<std::vector<std::string>> Shims::grubby_calls() const {
+    std::error_code code;
+    return fs::exists(record_ / "grubby", code) ? parse_calls(read_file(record_ / "grubby"))
+                                                : std::vector<std::vector<std::string>>();
+}
+
 std::vector<std::vector<std::string>> Shims::take_policy_calls(const Context& ctx,
                                                                Tree& tree) const {
     std::error_code code;
@@ -213,7 +221,7 @@ std::vector<std::vector<std::string>> Shims::take_policy_calls(const Context& ct
         kept.insert(file.path());
     }
     for (const fs::path& file : kept) {
-        put_entry(tree, std::string(kept_directory) + "/" + file.filename().string(),
+        put_entry(tree, fmt::format("{}/{}", replay_directory, file.filename().string()),
                   make_file_entry_from(ctx, file, 0644));
     }
     return parse_calls(read_file(record_ / "calls"));
@@ -225,7 +233,7 @@ std::vector<std::vector<std::string>> parse_calls(const std::string& text) {
     const auto next = [&rest]() {
         const std::size_t end = rest.find('\0');
         if (end == std::string_view::npos) {
-            throw Error("the record of the scriptlets' policy calls is damaged");
+            throw Error("the record of the scriptlets' calls is damaged");
         }
         std::string word(rest.substr(0, end));
         rest.remove_prefix(end + 1);
@@ -237,7 +245,7 @@ std::vector<std::vector<std::string>> parse_calls(const std::string& text) {
         const auto [end, code] =
             std::from_chars(number.data(), number.data() + number.size(), count);
         if (code != std::errc() || end != number.data() + number.size()) {
-            throw Error("the record of the scriptlets' policy calls is damaged");
+            throw Error("the record of the scriptlets' calls is damaged");
         }
         std::vector<std::string>& call = calls.emplace_back();
         for (std::size_t i = 0; i < count; ++i) {

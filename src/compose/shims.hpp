@@ -13,7 +13,8 @@ namespace edgegpu {
 
 /// Programs that stand over the image's own while scriptlets run. Those that would talk to a
 /// running system do nothing; those that change the SELinux policy store are recorded, to be
-/// replayed once; ldconfig is recorded, to be run once; kernel-install, dracut and depmod do
+/// replayed once; grubby is recorded, as what it would change is the boot loader of each device;
+/// ldconfig is recorded, to be run once; kernel-install, dracut and depmod do
 /// nothing, because the build does their work itself; useradd and groupadd keep the numbers of the
 /// parent commit.
 class Shims {
@@ -27,12 +28,14 @@ public:
     /// Where the shims record.
     [[nodiscard]] const Binds& writable_binds() const { return writable_; }
 
+    /// The recorded calls of grubby.
+    [[nodiscard]] std::vector<std::vector<std::string>> grubby_calls() const;
     /// Whether ldconfig was called.
     [[nodiscard]] bool ldconfig_called() const;
     /// Counts a call of ldconfig that was answered without a sandbox.
     void note_ldconfig() { ldconfig_noted_ = true; }
     /// The recorded policy calls; files that scriptlets made only for the call are put into
-    /// the tree, below /usr/share/edgegpu/selinux.
+    /// the tree, below `replay_directory`.
     [[nodiscard]] std::vector<std::vector<std::string>> take_policy_calls(const Context& ctx,
                                                                           Tree& tree) const;
 

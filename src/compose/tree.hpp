@@ -41,6 +41,10 @@ struct Entry {
 /// `finish_layout`: "/etc/…", "/usr/…", "/var/…"; afterwards ostree's ("/usr/etc/…").
 using Entries = std::map<std::string, Entry, std::less<>>;
 
+/// Where files lie that a recorded policy call needs and its scriptlet removed: in the tree from
+/// the scriptlets to the replay, and not in the image.
+inline constexpr std::string_view replay_directory = "/usr/lib/edgegpu-replay";
+
 /// A composed image before it is committed.
 struct Tree {
     Entries entries;
@@ -56,6 +60,9 @@ struct Tree {
     std::string kernel;
     /// Digest of everything that decided `entries` so far; stages extend it.
     std::string inputs_digest;
+    /// For the boot loader's entry, in order: what scriptlets asked grubby for, then the
+    /// blueprint's.
+    std::vector<std::string> kernel_arguments;
     /// Recorded calls that change the SELinux policy store, in order: each an argv
     /// ("semodule", "-i", "/usr/share/selinux/packages/container.pp.bz2", …), replayed once
     /// by the selinux stage.

@@ -19,7 +19,8 @@ void customise(const Context& ctx, const Blueprint& blueprint, Tree& tree);
 /// and touches nothing.
 [[nodiscard]] Entry build_initramfs(const Context& ctx, const Tree& tree);
 
-/// Runs the image's depmod for tree.kernel in the sandbox and takes the result into the tree.
+/// Puts the indexes of tree.kernel's modules into the tree, made by the image's depmod in the
+/// sandbox; cached by the digest of the modules and depmod's configuration.
 void run_depmod(const Context& ctx, Tree& tree);
 
 }  // namespace edgegpu

@@ -1,8 +1,15 @@
+#include <array>
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "compose/kept_entries.hpp"
 #include "customise/customise.hpp"
+#include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/sandbox.hpp"
 
@@ -25,15 +32,47 @@ void place_kernel(Tree& tree, const std::string& modules) {
     put_entry(tree, place, kernel);
 }
 
-}  // namespace
-
-void run_depmod(const Context& ctx, Tree& tree) {
-    const std::string modules = "/usr/lib/modules/" + tree.kernel;
-    const Entry* directory = find_entry(tree, modules);
-    if (tree.kernel.empty() || directory == nullptr) {
-        throw error("the image has no modules of kernel '{}'", tree.kernel);
+/// Whether depmod writes the file `name` of a kernel's directory; all other modules.* files there
+/// come with the kernel (kmod's depmod.c).
+bool is_index(std::string_view name) {
+    static constexpr std::array shipped{"modules.order", "modules.builtin",
+                                        "modules.builtin.modinfo", "modules.builtin.ranges"};
+    for (const std::string_view other : shipped) {
+        if (name == other) {
+            return false;
+        }
     }
-    place_kernel(tree, modules);
+    return name.starts_with("modules.") && name.find('/') == std::string_view::npos;
+}
+
+/// Digest of what decides depmod's indexes: the modules, its configuration, and the program.
+std::string indexes_key(const Tree& tree, const std::string& modules) {
+    Sha256 key;
+    key.update_field("edgegpu depmod 1");
+    key.update_field(tree.kernel);
+    const auto add_below = [&](const std::string& directory) {
+        for (auto at = tree.entries.lower_bound(directory + "/");
+             at != tree.entries.end() && at->first.starts_with(directory + "/"); ++at) {
+            const std::string_view name = std::string_view(at->first).substr(directory.size() + 1);
+            if (directory == modules && (is_index(name) || name == "initramfs.img")) {
+                continue;
+            }
+            key.update_field(at->first);
+            key.update_field(at->second.digest);
+            key.update_field(at->second.target);
+        }
+    };
+    for (const std::string& directory :
+         {modules, std::string("/etc/depmod.d"), std::string("/usr/lib/depmod.d")}) {
+        add_below(directory);
+    }
+    if (const Entry* program = find_entry(tree, "/usr/sbin/depmod")) {
+        key.update_field(program->digest);
+    }
+    return key.hex();
+}
+
+void run_in_image(const Context& ctx, Tree& tree) {
     SandboxCommand command;
     command.root = tree.root;
     command.kernel = tree.kernel;
@@ -45,6 +84,43 @@ void run_depmod(const Context& ctx, Tree& tree) {
             .traced(result.output);
     }
     sync_tree(ctx, tree);
+}
+
+/// The indexes that the tree has now.
+Entries indexes_of(const Tree& tree, const std::string& modules) {
+    Entries indexes;
+    for (auto at = tree.entries.lower_bound(modules + "/");
+         at != tree.entries.end() && at->first.starts_with(modules + "/"); ++at) {
+        if (is_index(std::string_view(at->first).substr(modules.size() + 1))) {
+            indexes.insert(*at);
+        }
+    }
+    return indexes;
+}
+
+}  // namespace
+
+void run_depmod(const Context& ctx, Tree& tree) {
+    const std::string modules = "/usr/lib/modules/" + tree.kernel;
+    const Entry* directory = find_entry(tree, modules);
+    if (tree.kernel.empty() || directory == nullptr) {
+        throw error("the image has no modules of kernel '{}'", tree.kernel);
+    }
+    place_kernel(tree, modules);
+    const std::filesystem::path kept = ctx.cache / "depmod" / indexes_key(tree, modules);
+    const std::optional<std::string> text = read_sealed(kept);
+    const std::optional<Entries> indexes =
+        text ? parse_entries(ctx, *text) : std::optional<Entries>();
+    if (indexes) {
+        for (const auto& [path, entry] : *indexes) {
+            put_entry(tree, path, entry);
+        }
+        return;
+    }
+    run_in_image(ctx, tree);
+    if (const auto made = format_entries(ctx, indexes_of(tree, modules))) {
+        write_sealed(kept, *made);
+    }
 }
 
 }  // namespace edgegpu

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "compose/account_files.hpp"
+#include "compose/kernel_arguments.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/sandbox.hpp"
@@ -224,11 +225,12 @@ void set_services(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
 }
 
 void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    if (blueprint.kernel_arguments.empty()) {
+    add_kernel_arguments(blueprint.kernel_arguments, tree.kernel_arguments);
+    if (tree.kernel_arguments.empty()) {
         return;
     }
     std::string text;
-    for (const std::string& argument : blueprint.kernel_arguments) {
+    for (const std::string& argument : tree.kernel_arguments) {
         check_one_line(blueprint, "customizations.kernel.append", argument);
         text += fmt::format("{}{}", text.empty() ? "kargs = [" : ", ", toml_string(argument));
     }

@@ -272,6 +272,14 @@ void refuse_without_policy(const Blueprint& blueprint, const Tree& tree) {
     }
 }
 
+/// Erases `path` and all below it.
+void erase_below(Entries& entries, const std::string& path) {
+    for (auto it = entries.lower_bound(path); it != entries.end() && it->first.starts_with(path);) {
+        // "/x-y" sorts between "/x" and "/x/y"
+        it = it->first == path || it->first[path.size()] == '/' ? entries.erase(it) : std::next(it);
+    }
+}
+
 }  // namespace
 
 PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree) {
@@ -323,16 +331,9 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
 }
 
 void apply_policy(Tree& tree, const PolicyResult& policy) {
+    erase_below(tree.entries, std::string(replay_directory));
     for (const std::string& removed : policy.removed) {
-        for (auto it = tree.entries.lower_bound(removed); it != tree.entries.end();) {
-            if (it->first == removed || it->first.starts_with(removed + "/")) {
-                it = tree.entries.erase(it);
-            } else if (it->first.starts_with(removed)) {
-                ++it;  // "/x-y" sorts between "/x" and "/x/y"
-            } else {
-                break;
-            }
-        }
+        erase_below(tree.entries, removed);
     }
     for (const auto& [path, entry] : policy.entries) {
         tree.entries[path] = entry;

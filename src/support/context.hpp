@@ -15,7 +15,7 @@ struct Context {
     /// Root of the cache; each kind of result has a directory of its own below it:
     /// `repos/` (metadata), `packages/` (RPMs by SHA-256), `imports/` (unpacked RPMs by
     /// SHA-256), `content/` (files not from RPMs), `deflate/` (raw deflate streams by
-    /// SHA-256 of the content), `policy/`, `initramfs/`, `labels/`, `work/` (scratch of
+    /// SHA-256 of the content), `policy/`, `initramfs/`, `depmod/`, `labels/`, `work/` (scratch of
     /// the running build, emptied at start).
     std::filesystem::path cache;
     /// Where warnings, notes and progress go.

@@ -161,8 +161,8 @@ done
             .tree;
     EXPECT_EQ(tree.policy_calls,
               (std::vector<std::vector<std::string>>{
-                  {"semodule", "-n", "-i", "/usr/share/edgegpu/selinux/0-x.pp"}}));
-    EXPECT_EQ(read_entry(tree, "/usr/share/edgegpu/selinux/0-x.pp"), "module\n");
+                  {"semodule", "-n", "-i", "/usr/lib/edgegpu-replay/0-x.pp"}}));
+    EXPECT_EQ(read_entry(tree, "/usr/lib/edgegpu-replay/0-x.pp"), "module\n");
     EXPECT_FALSE(tree.entries.contains("/usr/real"));
 }
 
