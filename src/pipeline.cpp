@@ -12,6 +12,7 @@
 #include "fetch/fetch.hpp"
 #include "pipeline_inputs.hpp"
 #include "selinux/selinux.hpp"
+#include "support/cache_lock.hpp"
 
 namespace edgegpu {
 
@@ -45,6 +46,7 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint, 
 
 BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOptions& options) {
     Console& console = *ctx.console;
+    const CacheLock cache_lock(ctx);
 
     console.begin_stage("resolve");
     const Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);

@@ -4,8 +4,6 @@
 #include <future>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,20 +52,6 @@ struct Layers {
         }
     }
 };
-
-/// Two builds with one cache would pull each other's root away.
-Fd lock_work(const fs::path& work) {
-    make_directories(work);
-    Fd lock(::open((work / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!lock) {
-        throw errno_error((work / "lock").string(), errno);
-    }
-    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        throw error("{}: another build uses this cache now", work.parent_path().string())
-            .hinted("wait for it, or give each its own --cache-dir");
-    }
-    return lock;
-}
 
 std::string composition_digest(const Context& ctx, const Resolution& resolution,
                                const std::vector<ImportedPackage>& packages,
@@ -130,7 +114,6 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
         throw Error("there is no package to compose an image from");
     }
     isolate_mounts();
-    Fd lock = lock_work(ctx.cache / "work");
     const Layers layers(fs::absolute(ctx.cache / "work"));
     const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
     United united = unite(packages);
@@ -168,7 +151,7 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
         store_composition(ctx, tree, cached);
     }
     deflated.get();
-    return {std::move(tree), std::move(mount), std::move(lock)};
+    return {std::move(tree), std::move(mount)};
 }
 
 }  // namespace edgegpu

@@ -7,7 +7,6 @@
 #include "compose/tree.hpp"
 #include "fetch/fetch.hpp"
 #include "support/context.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -35,8 +34,6 @@ private:
 struct ComposedTree {
     Tree tree;
     RootMount mount;
-    /// Held until the build is over: the cache's work directory serves one build at a time.
-    Fd lock = Fd();
 };
 
 /// Unpacks every package (each once, cached by its digest, in parallel), unites the trees,

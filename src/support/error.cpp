@@ -1,6 +1,7 @@
 #include "support/error.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace edgegpu {
@@ -35,7 +36,12 @@ std::string Error::render() const {
 Error errno_error(std::string_view what, int code) {
     // strerror is not thread-safe; strerrordesc_np (glibc 2.32) is, and ignores the locale.
     const char* description = strerrordesc_np(code);
-    return error("{}: {}", what, description != nullptr ? description : "unknown error");
+    Error failure = error("{}: {}", what, description != nullptr ? description : "unknown error");
+    if (code == ENOSPC || code == EDQUOT) {
+        failure.hinted(
+            "free some space and build again; the ref still names the commit it named before");
+    }
+    return failure;
 }
 
 namespace {
