@@ -1,6 +1,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -18,9 +19,11 @@ namespace fs = std::filesystem;
 using test::CommitFixture;
 using test::output_of;
 
-constexpr unsigned kills = 60;
+// The whole build is killed in every stage by `kill_test`; here, the few milliseconds between the
+// complete commit, the ref and the summary, which it seldom meets.
+constexpr unsigned kills = 12;
 // Microseconds in which ref and summary are written.
-constexpr double near_end_range = 3000;
+constexpr double range = 3000;
 
 // Content of its own for each round, so that every round writes objects, small and large.
 void fill(CommitFixture& fixture, unsigned round) {
@@ -31,10 +34,10 @@ void fill(CommitFixture& fixture, unsigned round) {
     fixture.blueprint.version = std::to_string(round);
 }
 
-// Runs one build in a child, killed `limit` after its start or, `near_end`, after the commit was
-// complete and only ref and summary were left to write. Returns whether it ended by itself.
-bool build_in_child(CommitFixture& fixture, unsigned round, std::chrono::microseconds limit,
-                    bool near_end = false) {
+// Runs one build in a child, killed `limit` after the commit was complete and only ref and summary
+// were left to write; without a limit it is left alone. Returns whether it ended by itself.
+bool build_in_child(CommitFixture& fixture, unsigned round,
+                    std::optional<std::chrono::microseconds> limit = std::nullopt) {
     const pid_t child = ::fork();
     if (child == 0) {
         try {
@@ -47,17 +50,18 @@ bool build_in_child(CommitFixture& fixture, unsigned round, std::chrono::microse
         }
     }
     const fs::path marker = fixture.repo() / "edgegpu-locks/lab%2F12%2Fx86_64%2Fedge.summary";
-    auto end = std::chrono::steady_clock::now() + limit;
+    std::optional<std::chrono::steady_clock::time_point> end;
     int status = -1;
     while (::waitpid(child, &status, WNOHANG) == 0) {
-        if (near_end && !fs::exists(marker)) {
-            end = std::chrono::steady_clock::now() + limit;
-        } else if (std::chrono::steady_clock::now() >= end) {
+        const auto now = std::chrono::steady_clock::now();
+        if (limit && !end && fs::exists(marker)) {
+            end = now + *limit;
+        } else if (end && now >= *end) {
             ::kill(child, SIGKILL);
             ::waitpid(child, &status, 0);
             break;
         }
-        std::this_thread::sleep_for(std::chrono::microseconds(near_end ? 20 : 200));
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
     if (WIFEXITED(status)) {
         EXPECT_EQ(WEXITSTATUS(status), 0) << "round " << round;
@@ -78,36 +82,25 @@ std::string version_of(const CommitFixture& fixture) {
 
 TEST(CommitKill, OldRefOrNewAndBothComplete) {
     CommitFixture fixture;
-    const auto never = std::chrono::hours(1);
     fill(fixture, 0);
-    ASSERT_TRUE(build_in_child(fixture, 0, never));
+    ASSERT_TRUE(build_in_child(fixture, 0));
     // A killed process loses nothing it wrote: without the waiting for the disk, more of the kills
     // fall between two steps.
     (void)output_of("ostree --repo=" + fixture.repo().string() + " config set core.fsync false");
-    fill(fixture, 1);
-    const auto began = std::chrono::steady_clock::now();
-    ASSERT_TRUE(build_in_child(fixture, 1, never));
-    const auto usual = std::chrono::duration_cast<std::chrono::microseconds>(
-        std::chrono::steady_clock::now() - began);
-
     std::mt19937 random(20240229);
     std::uniform_real_distribution<double> share(0.0, 1.0);
     unsigned killed = 0;
-    unsigned old_refs = 0;
     unsigned new_refs = 0;
-    for (unsigned round = 2; killed < kills && round < 10 * kills; ++round) {
+    for (unsigned round = 1; killed < kills && round < 10 * kills; ++round) {
         fill(fixture, round);
         const std::string before = ref_of(fixture);
-        const bool near_end = killed % 3 == 0;
-        const double range = near_end ? near_end_range : static_cast<double>(usual.count());
         const auto limit = std::chrono::microseconds(static_cast<long>(share(random) * range));
-        const bool ended = build_in_child(fixture, round, limit, near_end);
+        const bool ended = build_in_child(fixture, round, limit);
         const std::string after = ref_of(fixture);
         killed += ended ? 0 : 1;
         new_refs += !ended && after != before ? 1 : 0;
         if (after == before) {
             EXPECT_FALSE(ended);
-            ++old_refs;
         } else {
             EXPECT_EQ(version_of(fixture), fmt::format("'{}'\n", round));
         }
@@ -117,7 +110,7 @@ TEST(CommitKill, OldRefOrNewAndBothComplete) {
         ASSERT_EQ(status, 0) << "round " << round << " after " << limit.count()
                              << " us: " << checked;
         if (after == before) {
-            ASSERT_TRUE(build_in_child(fixture, round, never));
+            ASSERT_TRUE(build_in_child(fixture, round));
             EXPECT_EQ(version_of(fixture), fmt::format("'{}'\n", round));
         } else {
             // The next build starts by finishing what this one owes: the summary.
@@ -125,7 +118,7 @@ TEST(CommitKill, OldRefOrNewAndBothComplete) {
                 fmt::format("ostree --repo={} summary -v | grep -c {}", fixture.repo().string(),
                             after.substr(0, after.size() - 1));
             fill(fixture, ++round);
-            ASSERT_TRUE(build_in_child(fixture, round, never));
+            ASSERT_TRUE(build_in_child(fixture, round));
             EXPECT_NE(ref_of(fixture), after);
             EXPECT_EQ(output_of(summary), "0\n");
         }
@@ -137,11 +130,8 @@ TEST(CommitKill, OldRefOrNewAndBothComplete) {
                         " prune --refs-only --depth=0");
     }
     EXPECT_GE(killed, kills);
-    EXPECT_GT(old_refs, 0U);
-    EXPECT_GT(new_refs, 0U);
     RecordProperty("killed", static_cast<int>(killed));
     RecordProperty("new_refs", static_cast<int>(new_refs));
-    RecordProperty("old_refs", static_cast<int>(old_refs));
 }
 
 }  // namespace
