@@ -152,6 +152,7 @@ public:
     ~Child() {
         if (pid_ > 0) {
             kill_group();
+            discard_output();
             reap();
         }
     }
@@ -231,6 +232,22 @@ private:
                 return;
             }
             read_output();
+        }
+    }
+
+    /// Waits until the whole sandbox is gone: bubblewrap's own children end a little after it, and
+    /// hold the pipe until then. Nobody may still use the image's root when it is unmounted.
+    void discard_output() noexcept {
+        const auto deadline = std::chrono::steady_clock::now() + straggler_patience;
+        std::array<char, 65536> buffer{};
+        while (output_) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                deadline - std::chrono::steady_clock::now());
+            pollfd event{output_.get(), POLLIN, 0};
+            if (left.count() <= 0 || ::poll(&event, 1, static_cast<int>(left.count())) == 0 ||
+                ::read(output_.get(), buffer.data(), buffer.size()) == 0) {
+                return;
+            }
         }
     }
 
