@@ -98,7 +98,7 @@ std::vector<std::string> stage_files(const Context& ctx, const std::vector<FileO
         write_file_object(*missing[i], staging, streams);
         const std::size_t count = ++done;
         if (ctx.console != nullptr && count % 64 == 0) {
-            ctx.console->progress(count, missing.size(), "objects");
+            ctx.console->progress(count, missing.size(), "objects written");
         }
     });
     std::vector<std::string> names;

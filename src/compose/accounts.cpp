@@ -106,9 +106,9 @@ std::vector<std::string> apply_owners(const Context& ctx, Tree& tree,
         if (user == users.end() || group == groups.end()) {
             entry.mode &= ~06000U;
             if (told.insert(owner.package).second) {
-                ctx.console->warn(fmt::format(
-                    "package {}: {}:{}, the owner of {}, does not exist in the image; root is used",
-                    owner.package, owner.user, owner.group, owner.path));
+                ctx.console->warn_of("owners that do not exist in the image, root is used instead",
+                                     fmt::format("{}:{} of {} (package {})", owner.user,
+                                                 owner.group, owner.path, owner.package));
             }
         }
         change_owner(tree.root / owner.path.substr(1), entry);

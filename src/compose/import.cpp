@@ -121,7 +121,7 @@ std::vector<ImportedPackage> import_packages(const Context& ctx, const PackageFi
         const std::size_t index = order[i];
         result[index] = import_package(ctx, packages[index]);
         if (ctx.console != nullptr) {
-            ctx.console->progress(++finished, packages.size(), packages[index].package.nevra.name);
+            ctx.console->progress(++finished, packages.size(), "packages imported");
         }
     });
     return result;

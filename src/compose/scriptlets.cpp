@@ -258,8 +258,9 @@ void run_scriptlets(const Context& ctx, Tree& tree, const std::vector<ImportedPa
     const std::size_t total = plan.before.size() + plan.after.size();
     const auto run_all = [&](const std::vector<Script>& scripts) {
         for (const Script& script : scripts) {
-            ctx.console->progress(++done, total,
-                                  packages[script.package].nevra.name + " " + script.kind);
+            ctx.console->progress(
+                ++done, total,
+                "scriptlets, " + packages[script.package].nevra.name + " " + script.kind);
             runner.run(script);
         }
     };

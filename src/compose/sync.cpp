@@ -97,9 +97,8 @@ private:
             entries_[path] = std::move(entry);
         } else if (!whiteout) {
             erase(path);
-            ctx_.console->warn(path +
-                               ": a device, fifo or socket made by a scriptlet; an ostree commit "
-                               "carries none, so it is left out");
+            ctx_.console->warn_of("left out, as an ostree commit carries no device, fifo or socket",
+                                  path);
         }
     }
 

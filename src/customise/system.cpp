@@ -213,7 +213,7 @@ void set_services(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
                         where(blueprint, "customizations.services.masked"), unit);
         }
         if (!has_unit(tree, unit)) {
-            ctx.console->warn(fmt::format("masked unit '{}' is not in the image", unit));
+            ctx.console->warn_of("masked units that are not in the image", unit);
         }
         put_entry(tree, "/etc/systemd/system/" + unit, link_to("/dev/null"));
     }

@@ -53,7 +53,7 @@ int on_end(void* data, LrTransferStatus, const char*) {
     Progress& progress = *transfer->progress;
     progress.done = std::min(progress.done + 1, progress.total);
     progress.ctx.console->progress(progress.done, progress.total,
-                                   transfer->file->package.nevra.name);
+                                   "downloaded, " + transfer->file->package.nevra.name);
     return LR_CB_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -142,11 +143,13 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
 
     const SignatureCheck check_signature(ctx, blueprint);
     std::atomic<std::size_t> done{0};
+    std::atomic<std::uint64_t> bytes{0};
     parallel_for(ctx, files.size(), [&](std::size_t i) {
         const PackageFile& file = files[i];
         verify_digest(file.path, file.package);
         check_signature(repository_of(blueprint, file.package), file);
-        ctx.console->progress(++done, files.size(), file.package.nevra.name);
+        bytes += file.package.size;
+        ctx.console->progress(++done, files.size(), "packages, " + human_size(bytes));
     });
     return files;
 }

@@ -1,114 +1,318 @@
 #include "support/console.hpp"
 
-#include <array>
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "support/error.hpp"
 
 namespace edgegpu {
 
-using std::chrono::steady_clock;
+namespace {
 
-Console::Console(Color color, bool quiet) : quiet_(quiet), terminal_(isatty(2) == 1) {
-    const char* no_color = std::getenv("NO_COLOR");
-    const bool wanted = terminal_ && (no_color == nullptr || *no_color == '\0');
-    colored_ = color == Color::always || (color == Color::automatic && wanted);
+constexpr std::size_t bar_width = 20;
+constexpr std::size_t shown_items = 4;
+constexpr auto redraw_interval = std::chrono::milliseconds(100);
+constexpr auto log_interval = std::chrono::seconds(10);
+
+std::string_view environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+bool is_terminal() {
+    return ::isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb";
+}
+
+/// As setlocale(3) would choose; the program itself stays in the C locale.
+bool shows_utf8() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const std::string_view value = environment(name);
+        if (!value.empty()) {
+            return value.find("UTF-8") != std::string_view::npos ||
+                   value.find("utf8") != std::string_view::npos;
+        }
+    }
+    return false;
+}
+
+unsigned terminal_columns() {
+    winsize size{};
+    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 80;
+}
+
+/// Writes all, or nothing more: who listened may have gone, which is no reason to fail.
+void write_whole(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return;
+        }
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+std::string bar(std::size_t done, std::size_t total, bool unicode) {
+    const std::size_t filled = total == 0 ? 0 : bar_width * std::min(done, total) / total;
+    std::string text;
+    for (std::size_t i = 0; i < bar_width; ++i) {
+        text += i < filled ? (unicode ? "█" : "#") : (unicode ? "░" : ".");
+    }
+    return text;
+}
+
+std::string joined(const std::string& what, const std::vector<std::string>& items,
+                   std::size_t limit) {
+    if (items.empty()) {
+        return what;
+    }
+    const std::size_t shown = std::min(limit, items.size());
+    std::string text = fmt::format(
+        "{}: {}", what, fmt::join(items.begin(), items.begin() + std::ptrdiff_t(shown), ", "));
+    if (shown < items.size()) {
+        text += fmt::format(" and {} more", items.size() - shown);
+    }
+    return text;
+}
+
+}  // namespace
+
+bool use_color(Color color) {
+    return color == Color::always ||
+           (color == Color::automatic && is_terminal() && environment("NO_COLOR").empty());
+}
+
+ConsoleOutput standard_error(Color color, bool quiet, int progress_fd) {
+    ConsoleOutput output;
+    output.write = [](std::string_view text) { write_whole(STDERR_FILENO, text); };
+    output.colored = use_color(color);
+    output.unicode = shows_utf8();
+    output.quiet = quiet;
+    if (is_terminal()) {
+        output.columns = terminal_columns;
+        output.animated = !quiet;
+    }
+    if (progress_fd >= 0) {
+        const int flags = ::fcntl(progress_fd, F_GETFL);
+        if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+            throw error(ErrorKind::usage, "--progress-fd: descriptor {} is not open for writing",
+                        progress_fd)
+                .hinted("as in: edgegpu build BLUEPRINT --progress-fd 3 3>progress.jsonl");
+        }
+        if (progress_fd > STDERR_FILENO) {
+            ::fcntl(progress_fd, F_SETFD, FD_CLOEXEC);
+        }
+        output.write_event = [progress_fd](std::string_view line) {
+            write_whole(progress_fd, line);
+        };
+    }
+    return output;
+}
+
+Console::Console(ConsoleOutput output) : out_(std::move(output)) {
+    if (out_.write_event) {
+        out_.write_event("{\"event\":\"begin\",\"format\":\"edgegpu-progress/1\"}\n");
+    }
+    if (out_.animated) {
+        ticker_ = std::jthread([this](const std::stop_token& stop) {
+            std::unique_lock lock(mutex_);
+            while (!stop.stop_requested()) {
+                wake_.wait_for(lock, stop, redraw_interval, [] { return false; });
+                if (!stop.stop_requested()) {
+                    draw_line();
+                }
+            }
+        });
+    }
+}
+
+Console::~Console() {
+    ticker_ = {};
+    const std::lock_guard lock(mutex_);
+    clear_line();
+    show_warnings();
+}
+
+double Console::elapsed() const {
+    return std::chrono::duration<double>(out_.now() - stage_began_).count();
 }
 
 void Console::clear_line() {
     if (line_open_) {
-        std::fputs("\r\033[K", stderr);
+        out_.write("\r\033[K");
         line_open_ = false;
+    }
+}
+
+void Console::event(std::string_view name, std::string_view key, std::string_view text) {
+    if (!out_.write_event) {
+        return;
+    }
+    nlohmann::ordered_json line = {{"event", name}, {"stage", stage_}};
+    if (name == "progress") {
+        line["done"] = done_;
+        line["total"] = total_;
+    } else if (name == "stage-end") {
+        line["seconds"] = times_.back().seconds;
+    }
+    if (!key.empty()) {
+        line[std::string(key)] = text;
+    }
+    using nlohmann::ordered_json;
+    out_.write_event(line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n');
+}
+
+void Console::draw_line() {
+    if (!out_.columns || out_.quiet || stage_.empty()) {
+        return;
+    }
+    last_drawn_ = out_.now();
+    std::string state;
+    if (total_ > 0) {
+        state = fmt::format("{} {}/{} {}", bar(done_, total_, out_.unicode), done_, total_, what_);
+    } else {
+        state = out_.unicode ? "…" : "...";
+    }
+    // The last column stays free: some terminals wrap as soon as it is written.
+    const std::size_t columns = std::max(out_.columns(), 2U) - 1;
+    const std::string line = clip(fmt::format("  {:<12} {:>6.1f} s  {}", stage_, elapsed(), state),
+                                  columns, out_.unicode);
+    out_.write(fmt::format("\r{}\033[K", line));
+    line_open_ = true;
+}
+
+void Console::show_warnings() {
+    for (Warning& warning : warnings_) {
+        if (!std::exchange(warning.shown, true)) {
+            const char* mark = out_.colored ? "\033[33mwarning\033[0m" : "warning";
+            out_.write(
+                fmt::format("{}: {}\n", mark, joined(warning.what, warning.items, shown_items)));
+        }
     }
 }
 
 void Console::begin_stage(std::string_view name) {
     const std::lock_guard lock(mutex_);
     clear_line();
+    show_warnings();
     stage_ = name;
-    stage_began_ = steady_clock::now();
-    last_drawn_ = {};
+    stage_began_ = out_.now();
+    last_drawn_ = stage_began_;
+    last_event_ = {};
+    done_ = total_ = 0;
+    what_.clear();
+    event("stage-begin", "", "");
+    draw_line();
 }
 
 void Console::end_stage(std::string_view result) {
     const std::lock_guard lock(mutex_);
     clear_line();
-    const std::chrono::duration<double> took = steady_clock::now() - stage_began_;
-    times_.push_back({stage_, took.count()});
-    if (!quiet_) {
-        const char* mark = colored_ ? "\033[32m✓\033[0m" : "-";
-        fmt::print(stderr, "{} {:<12} {:>6.2f} s  {}\n", mark, stage_, took.count(), result);
+    times_.push_back({stage_, elapsed()});
+    if (!out_.quiet) {
+        const std::string mark = out_.unicode ? "✓" : "-";
+        out_.write(fmt::format("{} {:<12} {:>6.2f} s  {}\n",
+                               out_.colored ? "\033[32m" + mark + "\033[0m" : mark, stage_,
+                               times_.back().seconds, printable_line(result)));
     }
+    event("stage-end", "result", result);
+    show_warnings();
     stage_.clear();
 }
 
 void Console::progress(std::size_t done, std::size_t total, std::string_view what) {
     const std::lock_guard lock(mutex_);
-    const auto now = steady_clock::now();
-    // On a terminal ten redraws a second; in a log one line every ten seconds is enough.
-    const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::seconds(10);
-    if (last_drawn_ == steady_clock::time_point{} && !terminal_) {
+    const auto now = out_.now();
+    done_ = done;
+    total_ = total;
+    if (out_.write_event && (now - last_event_ >= redraw_interval || done == total)) {
+        last_event_ = now;
+        event("progress", "what", what);
+    }
+    what_ = printable_line(what);
+    if (out_.quiet) {
+        return;
+    }
+    if (out_.columns) {
+        if (now - last_drawn_ >= redraw_interval) {
+            draw_line();
+        }
+    } else if (now - last_drawn_ >= log_interval) {
         last_drawn_ = now;
+        out_.write(fmt::format("  {}: {}/{} {}\n", stage_, done, total, what_));
     }
-    if (quiet_ || now - last_drawn_ < interval) {
-        return;
-    }
-    last_drawn_ = now;
-    if (!terminal_) {
-        fmt::print(stderr, "  {}: {} of {} {}\n", stage_, done, total, what);
-        return;
-    }
-    constexpr std::size_t width = 24;
-    const std::size_t filled = total == 0 ? 0 : width * std::min(done, total) / total;
-    std::string bar;
-    for (std::size_t i = 0; i < width; ++i) {
-        bar += i < filled ? "█" : "░";
-    }
-    clear_line();
-    fmt::print(stderr, "  {:<12} {} {}/{} {:.40}", stage_, bar, done, total, what);
-    std::fflush(stderr);
-    line_open_ = true;
 }
 
 void Console::note(std::string_view text) {
     const std::lock_guard lock(mutex_);
-    if (!quiet_) {
+    event("note", "text", text);
+    if (!out_.quiet) {
         clear_line();
-        fmt::print(stderr, "  {}\n", text);
+        out_.write(fmt::format("  {}\n", printable_line(text)));
+        draw_line();
     }
 }
 
 void Console::warn(std::string_view text) {
     const std::lock_guard lock(mutex_);
-    clear_line();
-    fmt::print(stderr, "{}: {}\n", colored_ ? "\033[33mwarning\033[0m" : "warning", text);
-    warnings_.emplace_back(text);
+    const std::string clean = printable_line(text);
+    if (std::any_of(warnings_.begin(), warnings_.end(),
+                    [&](const Warning& known) { return known.what == clean; })) {
+        return;
+    }
+    event("warning", "text", clean);
+    warnings_.push_back({clean, {}});
+    if (stage_.empty()) {
+        show_warnings();
+    }
+}
+
+void Console::warn_of(std::string_view what, std::string_view item) {
+    const std::lock_guard lock(mutex_);
+    const std::string clean = printable_line(what);
+    event("warning", "text", fmt::format("{}: {}", clean, item));
+    auto group = std::find_if(warnings_.begin(), warnings_.end(), [&](const Warning& known) {
+        return known.what == clean && !known.shown;
+    });
+    if (group == warnings_.end()) {
+        group = warnings_.insert(group, {clean, {}});
+    }
+    group->items.push_back(printable_line(item));
+    if (stage_.empty()) {
+        show_warnings();
+    }
+}
+
+void Console::redraw() {
+    const std::lock_guard lock(mutex_);
+    draw_line();
 }
 
 std::vector<std::string> Console::warnings() const {
     const std::lock_guard lock(mutex_);
-    return warnings_;
+    std::vector<std::string> texts;
+    texts.reserve(warnings_.size());
+    for (const Warning& warning : warnings_) {
+        texts.push_back(joined(warning.what, warning.items, warning.items.size()));
+    }
+    return texts;
 }
 
 std::vector<StageTime> Console::stage_times() const {
     const std::lock_guard lock(mutex_);
     return times_;
-}
-
-std::string human_size(std::size_t bytes) {
-    static constexpr std::array units = {"B", "kB", "MB", "GB", "TB"};
-    auto value = static_cast<double>(bytes);
-    std::size_t unit = 0;
-    while (value >= 999.5 && unit + 1 < units.size()) {
-        value /= 1000;
-        ++unit;
-    }
-    if (unit > 0 && value < 9.95) {
-        return fmt::format("{:.1f} {}", value, units[unit]);
-    }
-    return fmt::format("{:.0f} {}", value, units[unit]);
 }
 
 }  // namespace edgegpu

@@ -1,16 +1,25 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
+
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
 /// When to colour.
 enum class Color { automatic, always, never };
+
+/// Whether messages on stderr are coloured: `color`, or for automatic a terminal that is not
+/// dumb and no NO_COLOR.
+[[nodiscard]] bool use_color(Color color);
 
 /// How long a stage took.
 struct StageTime {
@@ -18,48 +27,99 @@ struct StageTime {
     double seconds = 0;
 };
 
-/// Everything a user sees besides the result: stages, progress and warnings, on stderr.
+/// Where a Console writes and what it may use there; a test makes one that is no terminal of
+/// anybody's.
+struct ConsoleOutput {
+    using Clock = std::chrono::steady_clock;
+    /// Takes whole messages; called with the console's lock held.
+    std::function<void(std::string_view)> write;
+    /// Takes one JSON object with its newline (docs/progress.md); empty: nobody wants them.
+    std::function<void(std::string_view)> write_event;
+    /// Width of the terminal in columns, asked at every redraw; empty: no terminal, nothing is
+    /// redrawn.
+    std::function<unsigned()> columns;
+    std::function<Clock::time_point()> now = Clock::now;
+    bool colored = false;
+    /// The terminal shows UTF-8.
+    bool unicode = false;
+    /// Warnings and errors only.
+    bool quiet = false;
+    /// Redraw the live line ten times a second, so that its timer goes on in a stage that reports
+    /// nothing. Off in tests, which call `redraw`.
+    bool animated = false;
+};
+
+/// stderr as it is. `progress_fd` -1: no events; else an open descriptor, which is not handed
+/// down to programs. Throws ErrorKind::usage if it is not open for writing.
+[[nodiscard]] ConsoleOutput standard_error(Color color, bool quiet, int progress_fd = -1);
+
+/// Everything a user sees besides the result: stages, progress and warnings.
 /// All members may be called from any thread.
 class Console {
 public:
-    /// `quiet` prints warnings only; `color` automatic follows isatty(2) and NO_COLOR.
-    explicit Console(Color color = Color::automatic, bool quiet = false);
+    explicit Console(ConsoleOutput output);
+    /// To stderr; for tests and tools that want no choice.
+    explicit Console(Color color = Color::automatic, bool quiet = false)
+        : Console(standard_error(color, quiet)) {}
+    Console(const Console&) = delete;
+    Console& operator=(const Console&) = delete;
+    /// Takes the live line away.
+    ~Console();
 
-    /// Begins a stage ("Resolving packages"), ending the one before it.
+    /// Begins a stage ("resolve"), ending the one before it.
     void begin_stage(std::string_view name);
-    /// Ends the current stage; `result` is shown behind it ("241 packages, 1.1 GB").
+    /// Ends the current stage; `result` is shown behind it ("241 packages, 1.1 GB"), and below it
+    /// the warnings that came in it.
     void end_stage(std::string_view result);
-    /// Progress inside the stage, `done` of `total` units; throttled, redrawn in place on a
-    /// terminal.
+    /// Progress inside the stage, `done` of `total` units ("packages, 80 MB", "systemd %post").
+    /// Cheap: may be called for every unit. Redrawn in place on a terminal; one line every ten
+    /// seconds elsewhere.
     void progress(std::size_t done, std::size_t total, std::string_view what);
     /// A line of information below the stage.
     void note(std::string_view text);
-    /// A warning; kept too, for --json and the summary.
+    /// A warning, shown at the end of its stage; the same text is shown and kept once.
     void warn(std::string_view text);
+    /// One of many warnings of a kind: those of a stage are shown as one, "WHAT: A, B, C".
+    void warn_of(std::string_view what, std::string_view item);
+    /// Draws the live line again with the time of now; does nothing without a terminal.
+    void redraw();
 
-    /// All warnings so far, in order.
+    /// All warnings so far, in order, each group as one text with all its items.
     [[nodiscard]] std::vector<std::string> warnings() const;
     /// The stages that ended, in order.
     [[nodiscard]] std::vector<StageTime> stage_times() const;
-    /// Whether escape sequences may be written to stderr.
-    [[nodiscard]] bool colored() const noexcept { return colored_; }
+    /// Whether escape sequences may be written.
+    [[nodiscard]] bool colored() const noexcept { return out_.colored; }
 
 private:
+    struct Warning {
+        std::string what;
+        std::vector<std::string> items;
+        bool shown = false;
+    };
+
+    // All of these are called with mutex_ held.
     void clear_line();
+    void draw_line();
+    void show_warnings();
+    void event(std::string_view name, std::string_view key, std::string_view text);
+    [[nodiscard]] double elapsed() const;
 
     mutable std::mutex mutex_;
-    bool quiet_;
-    bool terminal_;
-    bool colored_;
+    ConsoleOutput out_;
     bool line_open_ = false;
     std::string stage_;
-    std::chrono::steady_clock::time_point stage_began_;
-    std::chrono::steady_clock::time_point last_drawn_;
+    ConsoleOutput::Clock::time_point stage_began_;
+    ConsoleOutput::Clock::time_point last_drawn_;
+    ConsoleOutput::Clock::time_point last_event_;
+    std::size_t done_ = 0;
+    std::size_t total_ = 0;
+    std::string what_;
     std::vector<StageTime> times_;
-    std::vector<std::string> warnings_;
+    std::vector<Warning> warnings_;
+    std::condition_variable_any wake_;
+    /// Last, so that it ends before what it uses.
+    std::jthread ticker_;
 };
-
-/// "1.1 GB", "734 MB", "12 kB", "17 B": decimal units, one digit below ten.
-[[nodiscard]] std::string human_size(std::size_t bytes);
 
 }  // namespace edgegpu

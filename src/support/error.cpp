@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "support/terminal_text.hpp"
+
 namespace edgegpu {
 
 int Error::exit_status() const noexcept {
@@ -22,13 +24,14 @@ int Error::exit_status() const noexcept {
     return 1;
 }
 
-std::string Error::render() const {
-    std::string text = "error: " + message_ + '\n';
+std::string Error::render(bool colored) const {
+    std::string text = colored ? "\033[1;31merror\033[0m: " : "error: ";
+    text += printable(message_) + '\n';
     for (const std::string& trace : traces_) {
-        text += "  " + trace + '\n';
+        text += "  " + printable(trace) + '\n';
     }
     if (!hint_.empty()) {
-        text += "hint: " + hint_ + '\n';
+        text += (colored ? "\033[1;36mhint\033[0m: " : "hint: ") + printable(hint_) + '\n';
     }
     return text;
 }
@@ -46,22 +49,24 @@ Error errno_error(std::string_view what, int code) {
 
 namespace {
 
+/// Insertions, deletions, replacements and swaps of neighbours ("biuld" is one from "build").
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-        row[j] = j;
-    }
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t above = row[j];
-            row[j] =
-                std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-            diagonal = above;
+    std::vector<std::vector<std::size_t>> cost(a.size() + 1,
+                                               std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i) {
+        for (std::size_t j = 0; j <= b.size(); ++j) {
+            if (i == 0 || j == 0) {
+                cost[i][j] = i + j;
+                continue;
+            }
+            cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
+                                   cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+            }
         }
     }
-    return row[b.size()];
+    return cost[a.size()][b.size()];
 }
 
 }  // namespace

@@ -48,8 +48,9 @@ public:
     }
     /// The exit status that belongs to kind().
     [[nodiscard]] int exit_status() const noexcept;
-    /// The text a user sees: "error: …", indented traces, "hint: …"; ends with a newline.
-    [[nodiscard]] std::string render() const;
+    /// The text a user sees: "error: …", indented traces, "hint: …"; ends with a newline. Control
+    /// characters of what was read from outside are escaped; `colored` marks "error" and "hint".
+    [[nodiscard]] std::string render(bool colored = false) const;
 
 private:
     ErrorKind kind_;
