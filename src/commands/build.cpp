@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <thread>
 
@@ -9,6 +10,7 @@
 #include "commands/commands.hpp"
 #include "pipeline.hpp"
 #include "support/context.hpp"
+#include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/interrupt.hpp"
 
@@ -35,9 +37,11 @@ std::filesystem::path cache_directory(const std::filesystem::path& wanted) {
 
 namespace {
 
+/// Digits and words that both the document and the summary show.
 struct Totals {
     std::uint64_t download = 0;
     double seconds = 0;
+    /// of edgegpu itself, not of the programs it runs
     long peak_rss_mib = 0;
 };
 
@@ -56,58 +60,105 @@ Totals totals_of(const BuildResult& result, const Console& console) {
     return totals;
 }
 
-void print_json(const BuildResult& result, const Console& console) {
+/// docs/schemas/build.json
+std::string json_document(const BuildResult& result, const BuildOptions& options,
+                          const Console& console) {
+    using nlohmann::ordered_json;
     const Totals totals = totals_of(result, console);
-    nlohmann::ordered_json stages = nlohmann::ordered_json::array();
+    ordered_json stages = ordered_json::array();
     for (const StageTime& stage : console.stage_times()) {
         stages.push_back({{"name", stage.name}, {"seconds", stage.seconds}});
     }
     const Commit& commit = result.commit;
-    const nlohmann::ordered_json document = {{"format", "edgegpu-build/1"},
-                                             {"unchanged", result.unchanged},
-                                             {"ref", commit.ref},
-                                             {"commit", commit.checksum},
-                                             {"parent", commit.parent},
-                                             {"version", commit.version},
-                                             {"signed", commit.is_signed},
-                                             {"kernel", result.resolution.kernel_uname},
-                                             {"driver", result.resolution.driver_version},
-                                             {"packages", result.resolution.packages.size()},
-                                             {"package_bytes", totals.download},
-                                             {"files", commit.files},
-                                             {"bytes", commit.size},
-                                             {"new_objects", commit.new_objects},
-                                             {"new_bytes", commit.new_bytes},
-                                             {"peak_rss_mib", totals.peak_rss_mib},
-                                             {"stages", stages},
-                                             {"warnings", console.warnings()}};
-    fmt::print("{}\n", document.dump(2));
+    ordered_json document = {{"format", "edgegpu-build/1"},
+                             {"unchanged", result.unchanged},
+                             {"repository", options.repo.string()},
+                             {"lockfile", options.lockfile.string()},
+                             {"ref", commit.ref},
+                             {"commit", commit.checksum},
+                             {"version", commit.version},
+                             {"kernel", result.resolution.kernel_uname},
+                             {"driver", result.resolution.driver_version},
+                             {"packages", result.resolution.packages.size()},
+                             {"package_bytes", totals.download}};
+    // What only writing a commit tells is left out where none was written.
+    if (!result.unchanged) {
+        document.update({{"parent", commit.parent},
+                         {"signed", commit.is_signed},
+                         {"files", commit.files},
+                         {"bytes", commit.size},
+                         {"new_objects", commit.new_objects},
+                         {"new_bytes", commit.new_bytes}});
+    }
+    document.update({{"seconds", totals.seconds},
+                     {"peak_rss_mib", totals.peak_rss_mib},
+                     {"stages", stages},
+                     {"warnings", console.warnings()}});
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 
-void print_text(const BuildResult& result, const BuildOptions& options, const Console& console) {
+std::string plural(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string row(std::string_view name, std::string_view value) {
+    return fmt::format("  {:<10}{}\n", name, printable_line(value));
+}
+
+std::string stage_list(const Console& console) {
+    std::vector<std::string> parts;
+    for (const StageTime& stage : console.stage_times()) {
+        parts.push_back(fmt::format("{} {:.1f}", stage.name, stage.seconds));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string kernel_and_driver(const Resolution& resolution) {
+    return resolution.driver_version.empty()
+               ? resolution.kernel_uname + ", no NVIDIA driver"
+               : fmt::format("{} with NVIDIA driver {}", resolution.kernel_uname,
+                             resolution.driver_version);
+}
+
+/// The path as one would type it here: relative where that is shorter.
+std::string typed(const std::filesystem::path& path) {
+    const std::string relative = path.lexically_relative(std::filesystem::current_path()).string();
+    return relative.empty() || relative.size() >= path.string().size() ? path.string() : relative;
+}
+
+std::string summary(const BuildResult& result, const Blueprint& blueprint,
+                    const BuildOptions& options, const Console& console) {
     const Commit& commit = result.commit;
     const Totals totals = totals_of(result, console);
+    const std::string repo = typed(options.repo);
+    std::string text = "\n";
+    text += row("ref", commit.ref);
+    text += row("commit", commit.checksum);
     if (result.unchanged) {
-        fmt::print("No change: {} is {}\n", commit.ref, commit.checksum);
-        return;
+        text += row("version", commit.version);
+        text += row("kernel", kernel_and_driver(result.resolution));
+        text += row("time", fmt::format("{:.2f} s", totals.seconds));
+        return text +
+               fmt::format("\nNo change: the inputs are those of this commit in {}.\n", repo);
     }
-    const std::string driver =
-        result.resolution.driver_version.empty() ? "none" : result.resolution.driver_version;
-    fmt::print("\n");
-    fmt::print("ref       {}\n", commit.ref);
-    fmt::print("commit    {}{}\n", commit.checksum, commit.is_signed ? "  (signed)" : "");
-    if (!commit.parent.empty()) {
-        fmt::print("parent    {}\n", commit.parent);
+    text += row("signed by", commit.is_signed ? blueprint.ostree.sign : "nobody");
+    text += row("parent", commit.parent.empty() ? "none, the first of its ref" : commit.parent);
+    text += row("version", commit.version);
+    text += row("kernel", kernel_and_driver(result.resolution));
+    text += row("packages", fmt::format("{}, {} to download", result.resolution.packages.size(),
+                                        human_size(totals.download)));
+    text +=
+        row("image", fmt::format("{}, {}", plural(commit.files, "file"), human_size(commit.size)));
+    text += row("written", fmt::format("{}, {}, to {}", plural(commit.new_objects, "new object"),
+                                       human_size(commit.new_bytes), repo));
+    text += row("lockfile", typed(options.lockfile));
+    text += row("time", fmt::format("{:.1f} s ({})", totals.seconds, stage_list(console)));
+    text += row("memory", fmt::format("{} MiB at most", totals.peak_rss_mib));
+    if (const std::size_t count = console.warnings().size(); count > 0) {
+        text += row("warnings", fmt::format("{}, above", count));
     }
-    fmt::print("version   {}\n", commit.version);
-    fmt::print("kernel    {}  with NVIDIA driver {}\n", result.resolution.kernel_uname, driver);
-    fmt::print("packages  {} ({} of RPMs)\n", result.resolution.packages.size(),
-               human_size(totals.download));
-    fmt::print("image     {} files, {}; new in the repository: {} objects, {}\n", commit.files,
-               human_size(commit.size), commit.new_objects, human_size(commit.new_bytes));
-    fmt::print("time      {:.1f} s, peak memory {} MiB\n", totals.seconds, totals.peak_rss_mib);
-    fmt::print("\nNext: ostree --repo={} ls {} /usr/lib/modules\n", options.repo.string(),
-               commit.ref);
+    return text +
+           fmt::format("\nNext: ostree --repo={} ls {} /usr/lib/modules\n", repo, commit.ref);
 }
 
 }  // namespace
@@ -116,7 +167,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     const Blueprint blueprint = parse_blueprint(command.blueprint);
     check_blueprint(blueprint);
 
-    Console console(global.color, global.quiet);
+    Console console(standard_error(global.color, global.quiet, global.progress_fd));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;
@@ -132,14 +183,12 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
         options.lockfile =
             options.repo.parent_path() / (command.blueprint.stem().string() + ".lock");
     }
-    make_directories(options.lockfile.has_parent_path() ? options.lockfile.parent_path() : ".");
+    options.lockfile = std::filesystem::absolute(options.lockfile).lexically_normal();
+    make_directories(options.lockfile.parent_path());
 
     const BuildResult result = build_image(ctx, blueprint, options);
-    if (global.json) {
-        print_json(result, console);
-    } else {
-        print_text(result, options, console);
-    }
+    print_result(global.json ? json_document(result, options, console)
+                             : summary(result, blueprint, options, console));
     return result.unchanged && command.unchanged_exit_77 ? 77 : 0;
 }
 

@@ -1,6 +1,5 @@
-#include <exception>
+#include <cstdio>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
@@ -9,30 +8,46 @@
 
 namespace edgegpu {
 
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json outcome(const std::filesystem::path& path, const Error* failure) {
+    ordered_json result = {{"path", path.string()}, {"ok", failure == nullptr}};
+    if (failure != nullptr) {
+        result["error"] = failure->message();
+        result["traces"] = failure->traces();
+        result["hint"] = failure->hint();
+    }
+    return result;
+}
+
+}  // namespace
+
 int run_check(const GlobalOptions& global, const std::vector<std::filesystem::path>& blueprints) {
     std::vector<Error> failures;
-    nlohmann::ordered_json results = nlohmann::ordered_json::array();
+    ordered_json results = ordered_json::array();
     for (const std::filesystem::path& path : blueprints) {
         try {
             check_blueprint(parse_blueprint(path));
-            results.push_back({{"path", path.string()}, {"ok", true}});
-            if (!global.json) {
-                fmt::print("{}: ok\n", path.string());
+            results.push_back(outcome(path, nullptr));
+            if (!global.json && !global.quiet) {
+                print_result(printable_line(path.string()) + ": ok\n");
             }
         } catch (const Error& failure) {
-            results.push_back(
-                {{"path", path.string()}, {"ok", false}, {"error", failure.message()}});
+            results.push_back(outcome(path, &failure));
             failures.push_back(failure);
         }
     }
     if (global.json) {
-        const nlohmann::ordered_json document = {{"format", "edgegpu-check/1"},
-                                                 {"blueprints", results}};
-        fmt::print("{}\n", document.dump(2));
+        // docs/schemas/check.json
+        const ordered_json document = {{"format", "edgegpu-check/1"}, {"blueprints", results}};
+        print_result(document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n');
     }
     // The last failure is thrown; those before it are shown here, so that one run tells all.
+    const bool colored = use_color(global.color);
     for (std::size_t i = 0; i + 1 < failures.size(); ++i) {
-        fmt::print(stderr, "{}", failures[i].render());
+        std::fputs(failures[i].render(colored).c_str(), stderr);
     }
     if (!failures.empty()) {
         throw failures.back();

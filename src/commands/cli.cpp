@@ -1,10 +1,13 @@
 #include "commands/cli.hpp"
 
-#include <map>
+#include <algorithm>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/interface.hpp"
+#include "support/error.hpp"
 
 namespace edgegpu {
 
@@ -19,6 +22,56 @@ constexpr const char* footer =
     "4 fetch or verification; 77 unchanged (with --unchanged-exit-77); 130 interrupted.\n"
     "Result on stdout, everything else on stderr. NO_COLOR is honoured.";
 
+/// Everything the command line can say.
+struct Arguments {
+    GlobalOptions global;
+    BuildCommand build;
+    ResolveCommand resolve;
+    std::vector<std::filesystem::path> to_check;
+    std::string shell;
+};
+
+/// A validator that does not add a description of its own to the help.
+CLI::Validator one_of(std::vector<std::string> choices) {
+    return {[choices = std::move(choices)](std::string& value) -> std::string {
+                if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
+                    return "";
+                }
+                return fmt::format("\"{}\" is none of {}", value, fmt::join(choices, ", "));
+            },
+            ""};
+}
+
+CLI::Validator number_in(int least, int most) {
+    return {[least, most](std::string& value) -> std::string {
+                int number = 0;
+                if (CLI::detail::lexical_cast(value, number) && number >= least && number <= most) {
+                    return "";
+                }
+                return fmt::format("\"{}\" is no number from {} to {}", value, least, most);
+            },
+            ""};
+}
+
+void add_global(CLI::App& app, GlobalOptions& global) {
+    app.add_option_function<std::string>(
+           "--color",
+           [&global](const std::string& when) {
+               global.color = when == "always"  ? Color::always
+                              : when == "never" ? Color::never
+                                                : Color::automatic;
+           },
+           "Colour messages; auto: on a terminal, unless NO_COLOR is set")
+        ->check(one_of({"auto", "always", "never"}))
+        ->type_name("auto|always|never");
+    app.add_flag("-q,--quiet", global.quiet, "Warnings and errors only");
+    app.add_flag("--json", global.json, "Print the result as one JSON document");
+    app.add_option("--progress-fd", global.progress_fd,
+                   "Write progress as JSON Lines to this open file descriptor")
+        ->check(number_in(0, 1 << 20))
+        ->type_name("N");
+}
+
 void add_cache_options(CLI::App& verb, std::filesystem::path& cache_dir, bool& offline) {
     verb.add_option("--cache-dir", cache_dir,
                     "Where downloads and intermediate results are kept "
@@ -30,11 +83,13 @@ void add_cache_options(CLI::App& verb, std::filesystem::path& cache_dir, bool& o
 void add_build(CLI::App& app, BuildCommand& build) {
     CLI::App* verb = app.add_subcommand(
         "build", "Build the image of a blueprint and commit it to an ostree repository");
-    verb->add_option("BLUEPRINT", build.blueprint, "Blueprint file (TOML)")->required();
+    verb->add_option("BLUEPRINT", build.blueprint, "Blueprint file (TOML)")
+        ->required()
+        ->type_name("BLUEPRINT");
     verb->add_option("--repo", build.repo,
-                     "ostree repository (mode archive); made where it does not exist")
-        ->type_name("DIR")
-        ->capture_default_str();
+                     "ostree repository (mode archive); made where it does not exist "
+                     "(default: repo, in the working directory)")
+        ->type_name("DIR");
     add_cache_options(*verb, build.cache_dir, build.offline);
     verb->add_option("--lock", build.lockfile,
                      "Lockfile to write, or to read with --locked (default: the blueprint's "
@@ -45,56 +100,187 @@ void add_build(CLI::App& app, BuildCommand& build) {
                    "Exit with 77 when the inputs are those of the last commit");
     verb->add_option("--jobs", build.jobs, "Worker threads (default: one a processor)")
         ->type_name("N")
-        ->check(CLI::Range(1, 256));
+        ->check(number_in(1, 256));
 }
 
 void add_resolve(CLI::App& app, ResolveCommand& resolve) {
     CLI::App* verb =
         app.add_subcommand("resolve", "Show the packages a blueprint leads to, and why");
-    verb->add_option("BLUEPRINT", resolve.blueprint, "Blueprint file (TOML)")->required();
+    verb->add_option("BLUEPRINT", resolve.blueprint, "Blueprint file (TOML)")
+        ->required()
+        ->type_name("BLUEPRINT");
     add_cache_options(*verb, resolve.cache_dir, resolve.offline);
     verb->add_option("--lock", resolve.lockfile, "Write the lockfile there")->type_name("FILE");
 }
 
+void add_all(CLI::App& app, Arguments& arguments) {
+    app.footer(footer);
+    app.require_subcommand(0, 1);
+    app.fallthrough();
+    app.set_help_flag("-h,--help", "Print this help, or that of the command, and exit");
+    app.set_version_flag("--version", std::string("edgegpu ") + EDGEGPU_VERSION,
+                         "Print the version and exit");
+    app.get_formatter()->label("REQUIRED", "");
+    app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+    app.get_formatter()->label("BLUEPRINT", "FILE");
+    add_global(app, arguments.global);
+    add_build(app, arguments.build);
+    add_resolve(app, arguments.resolve);
+    app.add_subcommand("check", "Validate blueprints, as far as that needs no network")
+        ->add_option("BLUEPRINT", arguments.to_check, "Blueprint files (TOML)")
+        ->required()
+        ->type_name("BLUEPRINT");
+    app.add_subcommand("completion", "Print a completion script for a shell")
+        ->add_option("SHELL", arguments.shell, "The shell")
+        ->required()
+        ->check(one_of({"bash", "zsh", "fish"}))
+        ->type_name("bash|zsh|fish");
+    app.add_subcommand("manual", "Print the manual page edgegpu(1), for man -l -");
+    for (CLI::App* verb : app.get_subcommands({})) {
+        verb->group("Commands");
+        verb->footer("The options of edgegpu itself may stand here, too: see edgegpu --help.");
+    }
+}
+
+OptionInfo describe_option(const CLI::Option& option) {
+    OptionInfo info;
+    info.positional = option.get_positional();
+    if (info.positional) {
+        info.names = {option.get_name()};
+    }
+    for (const std::string& name : option.get_snames()) {
+        info.names.push_back('-' + name);
+    }
+    for (const std::string& name : option.get_lnames()) {
+        info.names.push_back("--" + name);
+    }
+    info.value = option.get_items_expected_max() == 0 ? "" : option.get_type_name();
+    info.description = option.get_description();
+    info.repeated = info.positional && option.get_items_expected_max() > 1;
+    return info;
+}
+
+Interface describe_interface(const CLI::App& app) {
+    Interface interface;
+    interface.description = app.get_description();
+    for (const CLI::Option* option : app.get_options()) {
+        interface.options.push_back(describe_option(*option));
+    }
+    for (const CLI::App* verb : app.get_subcommands({})) {
+        CommandInfo command{verb->get_name(), verb->get_description(), {}};
+        for (const CLI::Option* option : verb->get_options()) {
+            if (option != verb->get_help_ptr()) {
+                command.options.push_back(describe_option(*option));
+            }
+        }
+        interface.commands.push_back(std::move(command));
+    }
+    return interface;
+}
+
+/// The options that may be written here, for a "did you mean".
+std::vector<std::string> known_options(const Interface& interface, const std::string& verb) {
+    std::vector<std::string> names;
+    const auto add = [&](const std::vector<OptionInfo>& options) {
+        for (const OptionInfo& option : options) {
+            if (!option.positional) {
+                names.insert(names.end(), option.names.begin(), option.names.end());
+            }
+        }
+    };
+    add(interface.options);
+    for (const CommandInfo& command : interface.commands) {
+        if (command.name == verb) {
+            add(command.options);
+        }
+    }
+    return names;
+}
+
+std::string did_you_mean(const std::string& wanted, const std::vector<std::string>& known,
+                         const std::string& otherwise) {
+    const std::vector<std::string> near = nearest_names(wanted, known);
+    return near.empty() ? otherwise : fmt::format("did you mean \"{}\"?", near.front());
+}
+
+Error no_command(const Interface& interface, const std::vector<std::string>& rest) {
+    std::vector<std::string> names;
+    for (const CommandInfo& command : interface.commands) {
+        names.push_back(command.name);
+    }
+    const std::string list = fmt::format("one of {}; see edgegpu --help", fmt::join(names, ", "));
+    if (rest.empty()) {
+        return Error(ErrorKind::usage, "no command").hinted(list);
+    }
+    if (rest.front().starts_with('-')) {
+        return error(ErrorKind::usage, "unknown option \"{}\"", rest.front())
+            .hinted(did_you_mean(rest.front(), known_options(interface, ""), list));
+    }
+    return error(ErrorKind::usage, "unknown command \"{}\"", rest.front())
+        .hinted(did_you_mean(rest.front(), names, list));
+}
+
+/// What CLI11 complains about, in our words.
+Error usage_error(const CLI::App& app, const CLI::ParseError& failure) {
+    const Interface interface = describe_interface(app);
+    const std::vector<std::string> rest = app.remaining(true);
+    const auto chosen = app.get_subcommands();
+    if (chosen.empty()) {
+        const bool extras =
+            failure.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+        return extras ? no_command(interface, rest)
+                      : Error(ErrorKind::usage, failure.what()).hinted("see edgegpu --help");
+    }
+    const std::string verb = chosen.front()->get_name();
+    const std::string help = fmt::format("see edgegpu {} --help", verb);
+    const auto option = std::find_if(rest.begin(), rest.end(), [](const std::string& argument) {
+        return argument.size() > 1 && argument.starts_with('-');
+    });
+    if (option != rest.end()) {
+        const std::string name = option->substr(0, option->find('='));
+        return error(ErrorKind::usage, "unknown option \"{}\" of edgegpu {}", name, verb)
+            .hinted(did_you_mean(name, known_options(interface, verb), help));
+    }
+    if (failure.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !rest.empty()) {
+        return error(ErrorKind::usage, "unexpected argument \"{}\" of edgegpu {}", rest.front(),
+                     verb)
+            .hinted(help);
+    }
+    return error(ErrorKind::usage, "edgegpu {}: {}", verb, failure.what()).hinted(help);
+}
+
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
+int run_command_line(int argc, char** argv, Color& color) {
     CLI::App app(description, "edgegpu");
-    app.footer(footer);
-    app.require_subcommand(1);
-    app.fallthrough();
-    app.set_version_flag("--version", std::string("edgegpu ") + EDGEGPU_VERSION);
-
-    GlobalOptions global;
-    const std::map<std::string, Color> colors = {
-        {"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}};
-    app.add_option("--color", global.color, "Colour messages: auto, always or never")
-        ->transform(CLI::CheckedTransformer(colors))
-        ->type_name("WHEN");
-    app.add_flag("-q,--quiet", global.quiet, "Warnings and errors only");
-    app.add_flag("--json", global.json, "Print the result as one JSON document");
-
-    BuildCommand build;
-    add_build(app, build);
-    ResolveCommand resolve;
-    add_resolve(app, resolve);
-    std::vector<std::filesystem::path> to_check;
-    app.add_subcommand("check", "Validate blueprints, as far as that needs no network")
-        ->add_option("BLUEPRINT", to_check, "Blueprint files (TOML)")
-        ->required();
-
+    Arguments arguments;
+    add_all(app, arguments);
     try {
         app.parse(argc, argv);
+    } catch (const CLI::Success& help_or_version) {
+        return app.exit(help_or_version);
     } catch (const CLI::ParseError& failure) {
-        return app.exit(failure) == 0 ? 0 : 2;
+        throw usage_error(app, failure);
     }
+    color = arguments.global.color;
     if (app.got_subcommand("build")) {
-        return run_build(global, build);
+        return run_build(arguments.global, arguments.build);
     }
     if (app.got_subcommand("resolve")) {
-        return run_resolve(global, resolve);
+        return run_resolve(arguments.global, arguments.resolve);
     }
-    return run_check(global, to_check);
+    if (app.got_subcommand("check")) {
+        return run_check(arguments.global, arguments.to_check);
+    }
+    if (app.got_subcommand("completion")) {
+        print_result(completion_script(describe_interface(app), arguments.shell));
+        return 0;
+    }
+    if (app.got_subcommand("manual")) {
+        print_result(manual_page(describe_interface(app)));
+        return 0;
+    }
+    throw no_command(describe_interface(app), {});
 }
 
 }  // namespace edgegpu

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/console.hpp"
@@ -14,6 +14,8 @@ struct GlobalOptions {
     bool quiet = false;
     /// stdout carries one JSON document instead of text
     bool json = false;
+    /// an open descriptor that gets progress as JSON Lines; -1: none
+    int progress_fd = -1;
 };
 
 /// `edgegpu build`
@@ -48,6 +50,9 @@ int run_check(const GlobalOptions& global, const std::vector<std::filesystem::pa
 
 /// Resolves the blueprint and prints its packages.
 int run_resolve(const GlobalOptions& global, const ResolveCommand& command);
+
+/// Writes a result to stdout and flushes it. Throws Error if not all of it could be written.
+void print_result(std::string_view text);
 
 /// The cache directory to use: `wanted`, else $XDG_CACHE_HOME/edgegpu, else $HOME/.cache/edgegpu.
 [[nodiscard]] std::filesystem::path cache_directory(const std::filesystem::path& wanted);

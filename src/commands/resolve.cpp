@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <thread>
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@ namespace edgegpu {
 
 namespace {
 
-void print_json(const Resolution& resolution) {
+/// docs/schemas/resolve.json
+std::string json_document(const Resolution& resolution, const Console& console) {
     nlohmann::ordered_json packages = nlohmann::ordered_json::array();
     for (const ResolvedPackage& package : resolution.packages) {
         packages.push_back({{"nevra", package.nevra.text()},
@@ -27,8 +29,27 @@ void print_json(const Resolution& resolution) {
     const nlohmann::ordered_json document = {{"format", "edgegpu-resolve/1"},
                                              {"kernel", resolution.kernel.text()},
                                              {"driver", resolution.driver_version},
-                                             {"packages", packages}};
-    fmt::print("{}\n", document.dump(2));
+                                             {"packages", packages},
+                                             {"warnings", console.warnings()}};
+    using nlohmann::ordered_json;
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+/// One line a package; the columns are as wide as their widest value.
+std::string table(const Resolution& resolution) {
+    std::size_t name_width = 0;
+    std::size_t repository_width = 0;
+    for (const ResolvedPackage& package : resolution.packages) {
+        name_width = std::max(name_width, package.nevra.text().size());
+        repository_width = std::max(repository_width, package.repository.size());
+    }
+    std::string text;
+    for (const ResolvedPackage& package : resolution.packages) {
+        text += printable_line(fmt::format("{:<{}}  {:<{}}  {}", package.nevra.text(), name_width,
+                                           package.repository, repository_width, package.why)) +
+                '\n';
+    }
+    return text;
 }
 
 }  // namespace
@@ -36,7 +57,7 @@ void print_json(const Resolution& resolution) {
 int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     const Blueprint blueprint = parse_blueprint(command.blueprint);
     check_blueprint(blueprint);
-    Console console(global.color, global.quiet);
+    Console console(standard_error(global.color, global.quiet, global.progress_fd));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;
@@ -50,13 +71,7 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     if (!command.lockfile.empty()) {
         write_lockfile(command.lockfile, resolution);
     }
-    if (global.json) {
-        print_json(resolution);
-        return 0;
-    }
-    for (const ResolvedPackage& package : resolution.packages) {
-        fmt::print("{:<60} {:<12} {}\n", package.nevra.text(), package.repository, package.why);
-    }
+    print_result(global.json ? json_document(resolution, console) : table(resolution));
     return 0;
 }
 

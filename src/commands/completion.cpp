@@ -1,0 +1,273 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "commands/interface.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::string names_of(const std::vector<CommandInfo>& commands, std::string_view separator) {
+    std::vector<std::string> names;
+    names.reserve(commands.size());
+    for (const CommandInfo& command : commands) {
+        names.push_back(command.name);
+    }
+    return fmt::format("{}", fmt::join(names, separator));
+}
+
+std::vector<OptionInfo> with_global(const Interface& interface, const CommandInfo& command) {
+    std::vector<OptionInfo> all = command.options;
+    all.insert(all.end(), interface.options.begin(), interface.options.end());
+    return all;
+}
+
+std::string flags_of(const std::vector<OptionInfo>& options) {
+    std::vector<std::string> names;
+    for (const OptionInfo& option : options) {
+        if (!option.positional) {
+            names.insert(names.end(), option.names.begin(), option.names.end());
+        }
+    }
+    return fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string choices_of(const std::string& value) {
+    std::string words = value;
+    std::replace(words.begin(), words.end(), '|', ' ');
+    return words;
+}
+
+bool is_choice(const std::string& value) {
+    return value.find('|') != std::string::npos;
+}
+
+/// The bash command whose output are the possible values.
+std::string bash_values(const std::string& value) {
+    if (value == "DIR") {
+        return "compgen -d -- \"$cur\"";
+    }
+    if (value == "FILE") {
+        return "compgen -f -- \"$cur\"";
+    }
+    if (value == "BLUEPRINT") {
+        return "compgen -f -X '!*.toml' -- \"$cur\"; compgen -d -- \"$cur\"";
+    }
+    if (is_choice(value)) {
+        return fmt::format("compgen -W '{}' -- \"$cur\"", choices_of(value));
+    }
+    return ":";
+}
+
+std::string bash_script(const Interface& interface) {
+    std::map<std::string, std::string> values;  // option → its value, over all commands
+    std::string flags;
+    std::string positionals;
+    const auto remember = [&](const std::vector<OptionInfo>& options) {
+        for (const OptionInfo& option : options) {
+            for (const std::string& name : option.names) {
+                if (!option.positional && !option.value.empty()) {
+                    values[name] = option.value;
+                }
+            }
+        }
+    };
+    remember(interface.options);
+    for (const CommandInfo& command : interface.commands) {
+        remember(command.options);
+        flags += fmt::format("            {}) words='{}' ;;\n", command.name,
+                             flags_of(with_global(interface, command)));
+        for (const OptionInfo& option : command.options) {
+            if (option.positional) {
+                positionals +=
+                    fmt::format("        {}) {} ;;\n", command.name, bash_values(option.value));
+            }
+        }
+    }
+    std::string arguments;
+    for (const auto& [name, value] : values) {
+        arguments += fmt::format("        {}) {}; return ;;\n", name, bash_values(value));
+    }
+    const std::string commands = names_of(interface.commands, "|");
+    return fmt::format(R"(# bash completion of edgegpu; made by "edgegpu completion bash"
+_edgegpu_words() {{
+    local cur=$1 prev=$2 command=$3 words
+    case $prev in
+{})"
+                       R"(    esac
+    if [[ $cur == -* ]]; then
+        case $command in
+{}            *) words='{}' ;;
+        esac
+        compgen -W "$words" -- "$cur"
+        return
+    fi
+    case $command in
+{}        *) compgen -W '{}' -- "$cur" ;;
+    esac
+}}
+_edgegpu() {{
+    local word command=
+    for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+        case $word in {}) command=$word; break ;; esac
+    done
+    mapfile -t COMPREPLY < <(_edgegpu_words "${{COMP_WORDS[COMP_CWORD]}}" "${{COMP_WORDS[COMP_CWORD-1]}}" "$command")
+}}
+complete -o filenames -F _edgegpu edgegpu
+)",
+                       arguments, flags, flags_of(interface.options), positionals,
+                       names_of(interface.commands, " "), commands);
+}
+
+/// Text inside a zsh option specification within single quotes.
+std::string zsh_text(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '\'') {
+            result += "'\\''";
+        } else {
+            if (c == '[' || c == ']' || c == ':' || c == '\\') {
+                result += '\\';
+            }
+            result += c;
+        }
+    }
+    return result;
+}
+
+std::string zsh_values(const std::string& value) {
+    if (value == "DIR") {
+        return "_files -/";
+    }
+    if (value == "FILE") {
+        return "_files";
+    }
+    if (value == "BLUEPRINT") {
+        return "_files -g \"*.toml\"";
+    }
+    return is_choice(value) ? fmt::format("({})", choices_of(value)) : " ";
+}
+
+std::string zsh_arguments(const std::vector<OptionInfo>& options, std::string_view indent) {
+    std::string text;
+    for (const OptionInfo& option : options) {
+        if (option.positional) {
+            text += fmt::format(" \\\n{}'{}:{}:{}'", indent, option.repeated ? "*" : "1",
+                                zsh_text(option.names.front()), zsh_values(option.value));
+            continue;
+        }
+        for (const std::string& name : option.names) {
+            const std::string value =
+                option.value.empty()
+                    ? ""
+                    : fmt::format(":{}:{}", zsh_text(option.value), zsh_values(option.value));
+            text +=
+                fmt::format(" \\\n{}'{}[{}]{}'", indent, name, zsh_text(option.description), value);
+        }
+    }
+    return text;
+}
+
+std::string zsh_script(const Interface& interface) {
+    std::string list;
+    std::string cases;
+    for (const CommandInfo& command : interface.commands) {
+        list +=
+            fmt::format("                '{}:{}'\n", command.name, zsh_text(command.description));
+        cases +=
+            fmt::format("                {}) _arguments{} ;;\n", command.name,
+                        zsh_arguments(with_global(interface, command), "                    "));
+    }
+    return fmt::format(R"(#compdef edgegpu
+# zsh completion of edgegpu; made by "edgegpu completion zsh"
+_edgegpu() {{
+    local curcontext=$curcontext state line
+    typeset -A opt_args
+    _arguments -C{} \
+        '1:command:->command' '*::argument:->argument'
+    case $state in
+        command)
+            local -a commands=(
+{}            )
+            _describe command commands ;;
+        argument)
+            case $line[1] in
+{}            esac ;;
+    esac
+}}
+_edgegpu "$@"
+)",
+                       zsh_arguments(interface.options, "        "), list, cases);
+}
+
+std::string fish_text(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '\'' || c == '\\') {
+            result += '\\';
+        }
+        result += c;
+    }
+    return result;
+}
+
+std::string fish_values(const std::string& value) {
+    if (value.empty()) {
+        return "";
+    }
+    if (value == "DIR") {
+        return " -x -a '(__fish_complete_directories)'";
+    }
+    if (value == "FILE") {
+        return " -r -F";
+    }
+    if (value == "BLUEPRINT") {
+        return " -x -a '(__fish_complete_suffix .toml)'";
+    }
+    return is_choice(value) ? fmt::format(" -x -a '{}'", choices_of(value)) : " -x";
+}
+
+std::string fish_options(const std::vector<OptionInfo>& options, const std::string& condition) {
+    std::string text;
+    for (const OptionInfo& option : options) {
+        text += "complete -c edgegpu" + condition;
+        for (const std::string& name : option.names) {
+            if (!option.positional) {
+                text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+            }
+        }
+        text += fish_values(option.value);
+        text += option.positional ? "\n" : fmt::format(" -d '{}'\n", fish_text(option.description));
+    }
+    return text;
+}
+
+std::string fish_script(const Interface& interface) {
+    std::string text = "# fish completion of edgegpu; made by \"edgegpu completion fish\"\n";
+    text += "complete -c edgegpu -f\n";
+    const std::string commands = names_of(interface.commands, " ");
+    for (const CommandInfo& command : interface.commands) {
+        text += fmt::format(
+            "complete -c edgegpu -n 'not __fish_seen_subcommand_from {}' -a {} -d '{}'\n", commands,
+            command.name, fish_text(command.description));
+    }
+    text += fish_options(interface.options, "");
+    for (const CommandInfo& command : interface.commands) {
+        text += fish_options(command.options,
+                             fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string completion_script(const Interface& interface, const std::string& shell) {
+    if (shell == "zsh") {
+        return zsh_script(interface);
+    }
+    return shell == "fish" ? fish_script(interface) : bash_script(interface);
+}
+
+}  // namespace edgegpu
