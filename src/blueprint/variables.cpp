@@ -5,10 +5,7 @@
 
 #include "blueprint/toml_reader.hpp"
 #include "blueprint/validate.hpp"
-
-#ifndef EDGEGPU_DATADIR
-#define EDGEGPU_DATADIR "/usr/share/edgegpu"
-#endif
+#include "support/data_directory.hpp"
 
 namespace edgegpu {
 
@@ -119,7 +116,7 @@ fs::path find_shipped(const ParseScope& scope, std::string_view kind, std::strin
     }
     const fs::path file = fs::path(kind) / (std::string(name) + std::string(suffix));
     const fs::path beside = resolve_path(scope.directory.parent_path(), file.string());
-    const fs::path installed = resolve_path(EDGEGPU_DATADIR, file.string());
+    const fs::path installed = resolve_path(data_directory(), file.string());
     std::error_code ignored;
     return !fs::exists(beside, ignored) && fs::exists(installed, ignored) ? installed : beside;
 }
