@@ -102,7 +102,7 @@ std::string plural(std::size_t count, std::string_view noun) {
 }
 
 std::string row(std::string_view name, std::string_view value) {
-    return fmt::format("  {:<10}{}\n", name, printable_line(value));
+    return fmt::format("  {:<11}{}\n", name, printable_line(value));
 }
 
 std::string stage_list(const Console& console) {
@@ -145,7 +145,7 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
     text += row("parent", commit.parent.empty() ? "none, the first of its ref" : commit.parent);
     text += row("version", commit.version);
     text += row("kernel", kernel_and_driver(result.resolution));
-    text += row("packages", fmt::format("{}, {} to download", result.resolution.packages.size(),
+    text += row("packages", fmt::format("{}, {} of RPMs", result.resolution.packages.size(),
                                         human_size(totals.download)));
     text +=
         row("image", fmt::format("{}, {}", plural(commit.files, "file"), human_size(commit.size)));
