@@ -24,6 +24,9 @@ KEY_UID = "edgegpu lab <lab@example.invalid>"
 # Every time stamp in the lab is this or older, so that the same .debs give the same payloads.
 SOURCE_DATE_EPOCH = 1700000000
 
+# What gpg is told the time is: a signature of the same package by the same key is the same bytes.
+FIXED_CLOCK = ["--faked-system-time", f"{SOURCE_DATE_EPOCH}!"]
+
 PAYLOAD_ZSTD = "w3.zstdio"
 PAYLOAD_XZ = "w2.xzdio"
 
@@ -31,6 +34,7 @@ MACROS = """\
 %_gpg_name {uid}
 %_gpg_path {gnupg}
 %_gpg_digest_algo sha256
+%_gpg_sign_cmd_extra_args --faked-system-time {epoch}!
 %__gpg /usr/bin/gpg
 %_binary_payload {zstd}
 %_source_payload {zstd}
@@ -41,7 +45,7 @@ MACROS = """\
 %_build_id_links none
 %debug_package %{{nil}}
 %__os_install_post %{{nil}}
-%_build_name_fmt %%{{NAME}}-%%{{VERSION}}-%%{{RELEASE}}.%%{{ARCH}}.rpm
+%_rpmfilename %%{{NAME}}-%%{{VERSION}}-%%{{RELEASE}}.%%{{ARCH}}.rpm
 %_binary_filedigest_algorithm 8
 %_missing_doc_files_terminate_build 0
 %__brp_mangle_shebangs %{{nil}}
@@ -89,22 +93,35 @@ def run(lab, command, **kwargs):
 
 
 def setup_signing(lab):
-    """Makes the lab's key, its exported public half and `rpmmacros`, unless they are there."""
+    """Makes the lab's key, its exported public half and `rpmmacros`, unless they are there.
+
+    The key bears the lab's fixed date, so that it is valid for signatures of that date.
+    """
     lab = pathlib.Path(lab).resolve()
     home = lab / "gnupg"
     public = lab / "RPM-GPG-KEY-lab"
-    if not public.exists():
+    if not (public.exists() and key_date(lab) == SOURCE_DATE_EPOCH):
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir(parents=True, mode=0o700)
         os.chmod(home, 0o700)
-        run(lab, ["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key",
-                  KEY_UID, "rsa3072", "sign", "never"])
+        run(lab, ["gpg", "--batch", "--quiet", *FIXED_CLOCK, "--passphrase", "",
+                  "--quick-generate-key", KEY_UID, "rsa3072", "sign", "never"])
         armoured = run(lab, ["gpg", "--batch", "--armor", "--export", KEY_UID])
         write_atomic(public, armoured)
     write_atomic(
         lab / "rpmmacros",
-        MACROS.format(uid=KEY_UID, gnupg=home, zstd=PAYLOAD_ZSTD),
+        MACROS.format(uid=KEY_UID, gnupg=home, zstd=PAYLOAD_ZSTD, epoch=SOURCE_DATE_EPOCH),
     )
+
+
+def key_date(lab):
+    """When the lab's key was made, in seconds since 1970; None where there is no key."""
+    if not (pathlib.Path(lab) / "gnupg").is_dir():
+        return None
+    listed = run(lab, ["gpg", "--batch", "--quiet", "--no-auto-check-trustdb", "--with-colons",
+                       "--list-secret-keys"])
+    dates = [line.split(":")[5] for line in listed.splitlines() if line.startswith("sec:")]
+    return int(dates[0]) if len(dates) == 1 and dates[0].isdigit() else None
 
 
 def write_atomic(path, text):
@@ -182,7 +199,6 @@ def build_spec(lab, spec_text, buildroot, rpms_dir, payload=None):
             "--define", f"_topdir {top}",
             "--define", f"_rpmdir {out}",
             "--define", f"_binary_payload {payload or PAYLOAD_ZSTD}",
-            "--define", "_rpmfilename %{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm",
             "--buildroot", buildroot, spec,
         ])
         made = []
@@ -199,6 +215,8 @@ def sign(lab, rpms, jobs=2):
     """Signs the given packages in place with the lab's key."""
     lab = pathlib.Path(lab).resolve()
     rpms = sorted(str(r) for r in rpms)
+    # Two rpmsign processes that both find no agent would race to start one.
+    run(lab, ["gpgconf", "--launch", "gpg-agent"])
     chunks = [rpms[i::jobs] for i in range(jobs) if rpms[i::jobs]]
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(
@@ -214,6 +232,9 @@ def createrepo(lab, repo, comps=None, updateinfo=None, modules=None):
     """
     repo = pathlib.Path(repo).resolve()
     shutil.rmtree(repo / "repodata", ignore_errors=True)
+    # The metadata says when each file was written.
+    for package in repo.glob("*.rpm"):
+        os.utime(package, (SOURCE_DATE_EPOCH,) * 2)
     command = ["createrepo_c", "--quiet", "--workers", "2", "--no-database", "--set-timestamp-to-revision",
                "--revision", str(SOURCE_DATE_EPOCH), "--general-compress-type", "gz"]
     if comps:
@@ -231,5 +252,5 @@ def sign_repomd(lab, repo):
     repomd = pathlib.Path(repo) / "repodata" / "repomd.xml"
     asc = repomd.with_name("repomd.xml.asc")
     asc.unlink(missing_ok=True)
-    run(lab, ["gpg", "--batch", "--quiet", "--local-user", KEY_UID, "--armor", "--detach-sign",
-              "--output", asc, repomd])
+    run(lab, ["gpg", "--batch", "--quiet", *FIXED_CLOCK, "--local-user", KEY_UID, "--armor",
+              "--detach-sign", "--output", asc, repomd])

@@ -45,8 +45,6 @@ def build_all(lab, work, kernel, dist):
     jobs = os.cpu_count() or 1
     with ThreadPoolExecutor(jobs) as pool:
         made = list(pool.map(lambda build: build_one(lab, work, build), planned_builds(lab, kernel)))
-    # Two rpmsign processes that both find no agent would race to start one.
-    rpm.run(lab, ["gpgconf", "--launch", "gpg-agent"])
     rpm.sign(lab, [package for packages in made for package in packages], jobs)
     modules = work / "modules.yaml"
     rpm.write_atomic(modules, modulemd.modules_yaml(kernel, dist))

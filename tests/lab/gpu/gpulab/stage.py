@@ -9,8 +9,6 @@ SPECS = HERE / "specs"
 SOURCES = HERE / "sources"
 
 MARK = re.compile(r"@([A-Za-z][A-Za-z0-9_-]*)@")
-# Doubled, so that rpmbuild fills it in for each subpackage: in a spec %{NAME} alone is the main package's name.
-FILE_NAME = "%define _rpmfilename %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm\n"
 
 LISTED = re.compile(r"^(?=.*%(?:dir|ghost)\b)(?:%\w+(?:\([^)]*\))?\s+)+(/\S+)$")
 
@@ -57,7 +55,7 @@ def expand_sources(name, root, values):
 def read_spec(name, values):
     """The text of specs/NAME.spec.in filled in; root owns every file unless the spec says otherwise."""
     text = substitute((SPECS / f"{name}.spec.in").read_text(encoding="utf-8"), values, name)
-    return FILE_NAME + re.sub(r"^(%files\b.*)$", r"\1\n%defattr(-,root,root,-)", text, flags=re.M)
+    return re.sub(r"^(%files\b.*)$", r"\1\n%defattr(-,root,root,-)", text, flags=re.M)
 
 
 def make_listed(spec_text, root):
