@@ -3,6 +3,7 @@
 import pathlib
 import re
 import shutil
+import subprocess
 
 from labtool import convert, rpm
 
@@ -53,8 +54,8 @@ def _devel(uname, headers, devel):
     common = re.sub(r"-amd64$", "-common", uname)
     source = devel / "usr/src/kernels" / uname
     source.parent.mkdir(parents=True)
-    shutil.copytree(headers / f"usr/src/linux-headers-{uname}", source, symlinks=True)
-    shutil.copytree(headers / f"usr/src/linux-headers-{common}", source / "common", symlinks=True)
+    for origin, goal in ((uname, source), (common, source / "common")):
+        subprocess.run(["cp", "-a", headers / f"usr/src/linux-headers-{origin}", goal], check=True)
     makefile = source / "Makefile"
     makefile.write_text(makefile.read_text().replace(
         f"/usr/src/linux-headers-{common}", f"/usr/src/kernels/{uname}/common"))
@@ -84,7 +85,9 @@ def specs(uname, deb_version, made):
     parts = {
         "kernel-core": (
             "The Linux kernel",
-            ["Provides: installonlypkg(kernel)", f"Provides: kernel-uname-r = {provided}",
+            # Kernel modules ask for `kernel = V-R`, which the core offers: the meta package is optional.
+            ["Provides: installonlypkg(kernel)", f"Provides: kernel = {vr}",
+             f"Provides: kernel-x86_64 = {vr}", f"Provides: kernel-uname-r = {provided}",
              f"Provides: kernel-core-uname-r = {provided}", f"Provides: kernel-modules-core = {vr}",
              f"Provides: kernel-modules-core-uname-r = {provided}", "Requires: basesystem",
              "Requires(posttrans): kmod", f"Recommends: kernel-modules = {vr}"],
@@ -92,12 +95,14 @@ def specs(uname, deb_version, made):
         "kernel-modules": (
             "Kernel modules beyond the core",
             ["Provides: installonlypkg(kernel-module)", f"Provides: kernel-modules-uname-r = {provided}",
-             f"Requires: kernel-core = {vr}", f"Provides: kernel-modules-extra = {vr}",
+             f"Provides: kernel-modules-x86_64 = {vr}", f"Requires: kernel-uname-r = {provided}",
+             f"Requires: kernel-modules-core-uname-r = {provided}", f"Provides: kernel-modules-extra = {vr}",
              f"Provides: kernel-modules-extra-uname-r = {provided}", "Requires(posttrans): kmod"],
             f"%posttrans\ndepmod -a {uname}\n", []),
         "kernel-devel": (
             "What building kernel modules needs",
-            ["Provides: installonlypkg(kernel)", f"Provides: kernel-devel-uname-r = {provided}",
+            ["Provides: installonlypkg(kernel)", f"Provides: kernel-devel-x86_64 = {vr}",
+             f"Provides: kernel-devel-uname-r = {provided}",
              "Requires: kernel-kbuild", "Requires: make", "Requires: gcc", "Requires: basesystem"],
             "", []),
     }
@@ -106,8 +111,9 @@ def specs(uname, deb_version, made):
         files = rpm.file_list(made[name], {}, skip) + extra
         text = convert.spec(name, ("0", version, release), summary, origin, header, files, scripts)
         result.append((name, made[name], text))
-    header = ["Provides: installonlypkg(kernel)", f"Requires: kernel-core = {vr}",
-              f"Requires: kernel-modules = {vr}"]
+    header = ["Provides: installonlypkg(kernel)", f"Requires: kernel-core-uname-r = {provided}",
+              f"Requires: kernel-modules-core-uname-r = {provided}",
+              f"Requires: kernel-modules-uname-r = {provided}"]
     text = convert.spec("kernel", ("0", version, release), "The Linux kernel (meta package)",
                         origin, header, [])
     result.append(("kernel", None, text))
