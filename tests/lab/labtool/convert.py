@@ -34,7 +34,8 @@ def split_version(text):
     if not dash:
         upstream, revision = rest, "0"
     clean = lambda s: re.sub(r"[^A-Za-z0-9._+~^]", ".", s)
-    return epoch or "0", clean(upstream), clean(revision)
+    # Debian's order has a dash after the end of a version and before a dot, as RPM's has a caret.
+    return epoch or "0", clean(upstream.replace("-", "^")), clean(revision)
 
 
 def evr(text, exact=False):
@@ -82,7 +83,9 @@ class Translator:
             return None
         if not match[2]:
             return name
-        return f"{name} {OPERATOR[match[2]]} {evr(match[3], match[2] in ('=', '<='))}"
+        # For Debian 2.36-9 is later than 2.36; RPM ignores the release where a dependency has none.
+        operator = ">=" if match[2] == ">>" and "-" not in match[3] else OPERATOR[match[2]]
+        return f"{name} {operator} {evr(match[3], match[2] in ('=', '<='))}"
 
     def field(self, own, text, required):
         """A Depends or Recommends field as a list of RPM dependencies."""
