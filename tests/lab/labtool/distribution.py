@@ -1,4 +1,4 @@
-"""Make the lab's `baseos` repository: converted packages, kernels, policy, the lab's own."""
+"""Make the lab's `baseos` and `devel` repositories: converted packages, kernels, policy, the lab's own."""
 
 import json
 import os
@@ -17,24 +17,58 @@ class Distribution:
         self.config, self.jobs = config, jobs
         self.work = self.lab / "work"
         self.rpms = self.lab / "repos" / "baseos.part"
+        self.devel = self.lab / "repos" / "devel.part"
         self.kernels = debs.kernels(self.lab)
         extra = [f"linux-{kind}-{k}" for k in self.kernels for kind in ("image", "headers")]
-        self.packages = debs.resolve(self.lab, config["seeds"], extra)
-        self.paths, self.controls, self.translator = {}, {}, None
+        base = debs.resolve(self.lab, config["seeds"], extra)
+        # Named one by one: what they depend on is in baseos or left out.
+        self.devel_names = set(config["devel"]["packages"]) - {name for name, _ in base}
+        self.packages = sorted(base + debs.candidates(self.lab, self.devel_names))
+        self.paths, self.controls, self.translators, self.groups, self.headers = {}, {}, {}, {}, {}
 
     def make(self):
-        """Builds everything and publishes repos/baseos."""
+        """Builds everything and publishes repos/baseos and repos/devel."""
+        for folder in (self.work, self.rpms, self.devel):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+        self._read()
+        tasks = [(self._kernel, k) for k in self.kernels] + [(self._policy, None)]
+        tasks += [(self._own, f) for f in self._own_folders()]
+        tasks += [(self._converted, n) for n in self.groups]
+        self._run(tasks)
+        made = [*self.rpms.glob("*.rpm"), *self.devel.glob("*.rpm")]
+        rpm.sign(self.lab, made, self.jobs)
+        self._metadata()
+        for part in (self.rpms, self.devel):
+            final = part.with_suffix("")
+            shutil.rmtree(final, ignore_errors=True)
+            os.rename(part, final)
+        self._kernels_json()
         shutil.rmtree(self.work, ignore_errors=True)
-        shutil.rmtree(self.rpms, ignore_errors=True)
+
+    def make_some(self, names, folder):
+        """Builds and signs the packages `names` (converted ones or the lab's own) into `folder`."""
+        self.work, self.rpms = pathlib.Path(folder) / "work", pathlib.Path(folder)
         self.work.mkdir(parents=True)
-        self.rpms.mkdir(parents=True)
+        self._read()
+        tasks = [(self._own, f) for f in self._own_folders() if f.name in names]
+        tasks += [(self._converted, n) for n in self.groups if n in names]
+        self._run(tasks)
+        rpm.sign(self.lab, self.rpms.glob("*.rpm"), self.jobs)
+        shutil.rmtree(self.work)
+
+    def _read(self):
+        """Downloads what is missing and reads all control files."""
         self.paths = debs.download(self.lab, self.lab / "debs", self.packages)
         self.controls = {n: debs.control(p) for n, p in self.paths.items()}
-        self.translator = convert.Translator(self.config, self._convertible())
-        tasks = [(self._kernel, k) for k in self.kernels] + [(self._policy, None)]
-        tasks += [(self._own, f) for f in sorted((self.sources / "packages").iterdir())
-                  if (f / "package").is_file() and f.name != "container-selinux"]
-        tasks += [(self._converted, n) for n in self._groups()]
+        base = {n: c for n, c in self._convertible().items() if n not in self.devel_names}
+        self.translators = {"baseos": convert.Translator(self.config, base),
+                            "devel": convert.Translator(self.config, self._convertible())}
+        self.groups = self._grouped()
+        self.headers = {name: self._header(name) for name in self.groups}
+
+    def _run(self, tasks):
+        """Runs (function, argument) pairs, as many at a time as there are jobs."""
         with ThreadPoolExecutor(self.jobs) as pool:
             running = [pool.submit(task, argument) for task, argument in tasks]
             try:
@@ -43,34 +77,41 @@ class Distribution:
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        rpm.sign(self.lab, self.rpms.glob("*.rpm"), self.jobs)
-        self._metadata()
-        final = self.lab / "repos" / "baseos"
-        shutil.rmtree(final, ignore_errors=True)
-        os.rename(self.rpms, final)
-        self._kernels_json()
-        shutil.rmtree(self.work, ignore_errors=True)
+
+    def _own_folders(self):
+        """The directories of the lab's own packages; container-selinux is made with the policy."""
+        return [f for f in sorted((self.sources / "packages").iterdir())
+                if (f / "package").is_file() and f.name != "container-selinux"]
 
     def _convertible(self):
         special = ("linux-image-", "linux-headers-")
         return {n: c for n, c in self.controls.items() if not n.startswith(special)}
 
-    def _groups(self):
+    def _grouped(self):
         """{rpm name: [Debian names]} of what is converted package by package."""
         skip = set(self.config["left_out"]) | set(self.config["handled_elsewhere"])
         groups = {}
         for name in sorted(self._convertible()):
             if name not in skip:
-                groups.setdefault(self.translator.rpm_name(name), []).append(name)
+                groups.setdefault(self.translators["devel"].rpm_name(name), []).append(name)
         for merged, parts in self.config["merge"].items():
             if merged in groups:
                 groups[merged].sort(key=lambda n: parts.index(n) if n in parts else 99)
-        self.groups = groups
         return groups
 
-    def _build(self, name, text, tree):
+    def _build(self, name, text, tree, folder=None):
         payload = rpm.PAYLOAD_XZ if name in self.config["payload"]["xz"] else None
-        rpm.build_spec(self.lab, text, tree, self.rpms, payload)
+        rpm.build_spec(self.lab, text, tree, folder or self.rpms, payload)
+
+    def _repository(self, name):
+        return "devel" if self.devel_names.intersection(self.groups[name]) else "baseos"
+
+    def _header(self, name):
+        """The dependencies of a converted package; an error if one of them has no provider."""
+        controls = [self.controls[part] for part in self.groups[name]]
+        header = convert.header(self.translators[self._repository(name)], name, controls)
+        header += base.extras(self.sources / "packages" / name)[0]
+        return header if any(h.startswith("Requires: ") for h in header) else header + ["Requires: filesystem"]
 
     def _converted(self, name):
         parts = self.groups[name]
@@ -85,11 +126,7 @@ class Distribution:
         folder = self.sources / "packages" / name
         base.apply_directory(folder, tree)
         convert.fix_modes(tree)
-        header, scripts = base.extras(folder)
         controls = [self.controls[p] for p in parts]
-        header = convert.header(self.translator, name, controls) + header
-        if not any(h.startswith("Requires: ") for h in header):
-            header.append("Requires: filesystem")
         given = convert.attributes(self.config, name, tree, conffiles)
         for path in self.config["attributes"].get(name, {}):
             full = tree / path[1:]
@@ -100,8 +137,9 @@ class Distribution:
         summary, description = convert.describe(controls[0])
         noarch = all(c["Architecture"] == "all" for c in controls)
         version = convert.split_version(controls[0]["Version"])
-        self._build(name, convert.spec(name, version, summary, description, header, files, scripts,
-                                       noarch), tree)
+        text = convert.spec(name, version, summary, description, self.headers[name], files,
+                            base.extras(folder)[1], noarch)
+        self._build(name, text, tree, self.devel if self._repository(name) == "devel" else None)
 
     def _own(self, folder):
         tree = self.work / f"own-{folder.name}"
@@ -130,7 +168,7 @@ class Distribution:
         for name, tree, text in kernel.specs(uname, version, made):
             if tree is None:
                 tree = self.work / f"{name}-{uname}-empty"
-            self._build(name, text, tree)
+            self._build(name, text, tree, self.devel if name == "kernel-devel-matched" else None)
         shutil.rmtree(image, ignore_errors=True)
 
     def _policy(self, _):
@@ -163,6 +201,11 @@ class Distribution:
         updateinfo = self.work / "updateinfo.xml"
         updateinfo.write_text(metadata.updateinfo(self.kernels, self.controls))
         rpm.createrepo(self.lab, self.rpms, comps, updateinfo)
+        # The tools that baseos has, too, so that devel is what a build of kernel modules needs.
+        for name in self.config["devel"]["also"]:
+            for package in self.rpms.glob(f"{name}-[0-9]*.rpm"):
+                os.link(package, self.devel / package.name)
+        rpm.createrepo(self.lab, self.devel)
 
     def _kernels_json(self):
         record = {}

@@ -72,7 +72,7 @@ def _devel(uname, headers, devel):
 
 
 def specs(uname, deb_version, made):
-    """The spec texts of the kernel's packages as (name, tree, text), `kernel` itself last."""
+    """The spec texts of the kernel's packages as (name, tree, text); a meta package has no tree."""
     version, release = evr(uname)
     # RPM allows one dash in a version, Debian's release strings have two.
     provided = f"{version}-{release}.amd64"
@@ -117,4 +117,9 @@ def specs(uname, deb_version, made):
     text = convert.spec("kernel", ("0", version, release), "The Linux kernel (meta package)",
                         origin, header, [])
     result.append(("kernel", None, text))
+    header = ["Provides: installonlypkg(kernel)", f"Requires: kernel-core = {vr}",
+              f"Requires: kernel-devel = {vr}"]
+    text = convert.spec("kernel-devel-matched", ("0", version, release),
+                        "Ties kernel-devel to the kernel (meta package)", origin, header, [])
+    result.append(("kernel-devel-matched", None, text))
     return result

@@ -66,6 +66,14 @@ LIBRARIES = {
 DEVEL_LINKS = ["libcuda.so", "libnvidia-ml.so", "libnvidia-encode.so", "libnvcuvid.so"]
 
 
+def add_driver(version):
+    """Adds a version that the archive offers real open modules of, unless it is listed; its branch may be new."""
+    versions = DRIVERS.setdefault(version.split(".")[0], [])
+    if version not in versions:
+        versions.append(version)
+        versions.sort(key=lambda text: [int(part) for part in text.split(".")])
+
+
 def streams():
     """Every stream as (name, branch, kind); kind is "precompiled", "dkms" or "open"."""
     made = []

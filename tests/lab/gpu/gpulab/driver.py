@@ -3,7 +3,21 @@
 import os
 import subprocess
 
-from . import catalog, stage
+from . import catalog, open_modules, stage
+
+OPEN_STANDIN = {
+    "OPEN_SUMMARY": "Stand-in for NVIDIA's open DKMS sources for edgegpu's lab",
+    "OPEN_DESCRIPTION": "Stand-in for NVIDIA's open DKMS module sources for edgegpu's lab.",
+    "OPEN_LICENSE": "Apache-2.0",
+    "OPEN_FILES": "",
+}
+OPEN_REAL = {
+    "OPEN_SUMMARY": "NVIDIA's open kernel module sources for DKMS, from Debian's package",
+    "OPEN_DESCRIPTION": "The real sources of NVIDIA's open GPU kernel modules (MIT and GPL-2.0), as Debian's nvidia-open-kernel-dkms\n"
+    "has them, for edgegpu's lab: without debug information, with a dkms.conf as in NVIDIA's own package.",
+    "OPEN_LICENSE": "MIT AND GPL-2.0-only",
+    "OPEN_FILES": "%license /usr/share/licenses/kmod-nvidia-open-dkms/copyright",
+}
 
 PRE_USERADD = """\
 getent group nvidia-persistenced >/dev/null || groupadd -r nvidia-persistenced
@@ -48,8 +62,11 @@ def add_libraries(root, libraries, version):
     return files, provides
 
 
-def driver_package(version, root):
-    """Fills `root` for all driver packages of one version; returns the spec."""
+def driver_package(version, modules, root):
+    """Fills `root` for all driver packages of one version; returns the spec.
+
+    `modules` are the real open modules (open_modules.OpenModules) or None; other versions have a stand-in.
+    """
     branch = version.split(".")[0]
     sysusers = int(branch) >= catalog.FIRST_BRANCH_WITH_SYSUSERS
     values = {
@@ -72,7 +89,11 @@ def driver_package(version, root):
         os.symlink(soname, root / "usr/lib64" / link)
     values["FILES_devel"] = "\n".join(f"/usr/lib64/{link}" for link in catalog.DEVEL_LINKS)
     compile_c("nvidia-modprobe.c", root / "usr/bin/nvidia-modprobe", root, [])
-    for name in ("nvidia", "nvidia-open"):
+    real = modules is not None and modules.version == version
+    values.update(OPEN_REAL if real else OPEN_STANDIN)
+    if real:
+        open_modules.unpack(modules, root)
+    for name in ("nvidia",) if real else ("nvidia", "nvidia-open"):
         target = root / "usr/src" / f"{name}-{version}"
         for source in ("kmod", "dkms"):
             stage.expand_sources(source, target, dict(values, DKMS_NAME=name))

@@ -65,7 +65,7 @@ def read_oldest_kernel(lab, dist):
     return Kernel(records["oldest"], dist, lab)
 
 
-def digest_inputs(lab, kernel):
+def digest_inputs(lab, kernel, modules):
     """SHA-256 over everything that decides the content of the two repositories."""
     digest = hashlib.sha256()
     files = [p for p in stage.HERE.rglob("*") if p.is_file() and "__pycache__" not in p.parts and p.suffix != ".md"]
@@ -75,5 +75,5 @@ def digest_inputs(lab, kernel):
         name = file.relative_to(stage.HERE) if file.is_relative_to(stage.HERE) else file.name
         digest.update(f"{name}\0{file.stat().st_mode & 0o111}\0".encode())
         digest.update(hashlib.sha256(file.read_bytes()).digest())
-    digest.update(f"{kernel.uname}\0{kernel.evr}".encode())
+    digest.update(f"{kernel.uname}\0{kernel.evr}\0{modules.deb.name if modules else ''}".encode())
     return digest.hexdigest()

@@ -28,14 +28,15 @@ def make_signing_key(lab):
 
 
 def kernel_build_tree(kernel, work):
-    """A copy of the flavour's headers whose absolute and relative references point at where the headers really lie."""
+    """The flavour's headers as links in `work`/kernel, with references that point at where the headers really lie."""
     tree = work / "kernel"
-    shutil.copytree(kernel.headers, tree, symlinks=True)
+    tree.mkdir()
+    for entry in sorted(kernel.headers.iterdir()):
+        if entry.name in ("scripts", "tools"):
+            os.symlink(entry.resolve(), tree / entry.name)
+        elif entry.name != "Makefile":
+            os.symlink(entry, tree / entry.name)
     (tree / "Makefile").write_text(f"include {kernel.common}/Makefile\n", encoding="utf-8")
-    for name in ("scripts", "tools"):
-        target = (kernel.headers / name).resolve()
-        (tree / name).unlink()
-        os.symlink(target, tree / name)
     return tree
 
 

@@ -7,12 +7,12 @@ from functools import partial
 
 from labtool import rpm
 
-from . import catalog, driver, inputs, kmod, microshift, modulemd, stage
+from . import catalog, driver, inputs, kmod, microshift, modulemd, open_modules, stage
 
 # One build: (repository, label, function that fills a build root and returns the spec, rpm payload or None)
 
 
-def planned_builds(lab, kernel):
+def planned_builds(lab, kernel, modules):
     """Every rpmbuild run, the slow ones first."""
     builds = []
     for versions in catalog.DRIVERS.values():
@@ -20,7 +20,9 @@ def planned_builds(lab, kernel):
             builds.append(("nvidia", f"kmod-{version}", partial(kmod.kmod_package, lab, kernel, version), None))
     for versions in catalog.DRIVERS.values():
         for version in versions:
-            builds.append(("nvidia", f"driver-{version}", partial(driver.driver_package, version), rpm.PAYLOAD_XZ))
+            # xz would take half a minute for the real sources.
+            payload = None if modules and modules.version == version else rpm.PAYLOAD_XZ
+            builds.append(("nvidia", f"driver-{version}", partial(driver.driver_package, version, modules), payload))
     for version in catalog.TOOLKITS:
         builds.append(("nvidia", f"toolkit-{version}", partial(driver.toolkit_package, version), rpm.PAYLOAD_XZ))
     builds.append(("nvidia", "desktop", partial(driver.plain_package, "desktop-standins", "desktop"), None))
@@ -40,15 +42,15 @@ def build_one(lab, work, build):
     return rpm.build_spec(lab, spec, root, work / "repos" / repository, payload)
 
 
-def build_all(lab, work, kernel, dist):
+def build_all(lab, work, kernel, dist, modules):
     """Makes both repositories, complete with metadata, below work/repos."""
     jobs = os.cpu_count() or 1
     with ThreadPoolExecutor(jobs) as pool:
-        made = list(pool.map(lambda build: build_one(lab, work, build), planned_builds(lab, kernel)))
+        made = list(pool.map(lambda build: build_one(lab, work, build), planned_builds(lab, kernel, modules)))
     rpm.sign(lab, [package for packages in made for package in packages], jobs)
-    modules = work / "modules.yaml"
-    rpm.write_atomic(modules, modulemd.modules_yaml(kernel, dist))
-    rpm.createrepo(lab, work / "repos" / "nvidia", modules=modules)
+    document = work / "modules.yaml"
+    rpm.write_atomic(document, modulemd.modules_yaml(kernel, dist))
+    rpm.createrepo(lab, work / "repos" / "nvidia", modules=document)
     rpm.createrepo(lab, work / "repos" / "microshift")
 
 
@@ -67,7 +69,10 @@ def make_repositories(lab):
     """Makes LAB/repos/nvidia and LAB/repos/microshift unless they are there for the same inputs; True when it built."""
     dist = inputs.read_dist(lab)
     kernel = inputs.read_oldest_kernel(lab, dist)
-    digest = inputs.digest_inputs(lab, kernel)
+    modules = open_modules.find(lab)
+    if modules:
+        catalog.add_driver(modules.version)
+    digest = inputs.digest_inputs(lab, kernel, modules)
     stamp = lab / "gpu-repos.digest"
     present = all((lab / "repos" / n / "repodata" / "repomd.xml.asc").exists() for n in ("nvidia", "microshift"))
     if present and stamp.exists() and stamp.read_text(encoding="utf-8").strip() == digest:
@@ -76,7 +81,7 @@ def make_repositories(lab):
     work = lab / "gpu.work" / "build"
     shutil.rmtree(work, ignore_errors=True)
     (work / "roots").mkdir(parents=True)
-    build_all(lab, work, kernel, dist)
+    build_all(lab, work, kernel, dist, modules)
     put_in_place(lab, work, digest)
     shutil.rmtree(work)
     return True
