@@ -21,9 +21,7 @@ namespace {
 Resolution resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
                                 const BuildOptions& options) {
     if (options.locked) {
-        const Resolution locked = read_lockfile(options.lockfile);
-        check_locked(locked, resolve(ctx, blueprint));
-        return locked;
+        return resolve_locked(ctx, blueprint, read_lockfile(options.lockfile));
     }
     Resolution resolution = resolve(ctx, blueprint);
     if (!options.lockfile.empty()) {

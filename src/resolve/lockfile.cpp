@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 
 #include <toml++/toml.h>
 
@@ -143,46 +142,6 @@ void append_package(std::string& out, const ResolvedPackage& package) {
     out += fmt::format("why = {}\n", quoted(package.why));
 }
 
-/// What a package is, for finding out what drifted.
-std::string identity(const ResolvedPackage& package) {
-    return package.nevra.text() + " " + package.sha256;
-}
-
-/// "name.arch" → its packages; more than one never occurs in a solved set.
-std::map<std::string, const ResolvedPackage*> by_name(const Resolution& resolution) {
-    std::map<std::string, const ResolvedPackage*> packages;
-    for (const ResolvedPackage& package : resolution.packages) {
-        packages[package.nevra.name + "." + package.nevra.arch] = &package;
-    }
-    return packages;
-}
-
-std::vector<std::string> drift(const Resolution& locked, const Resolution& fresh) {
-    std::vector<std::string> lines;
-    const auto before = by_name(locked);
-    const auto now = by_name(fresh);
-    for (const auto& [name, package] : before) {
-        const auto other = now.find(name);
-        if (other == now.end()) {
-            lines.push_back(fmt::format("{} is locked, but no longer part of the result",
-                                        package->nevra.text()));
-        } else if (package->nevra != other->second->nevra) {
-            lines.push_back(fmt::format("{} is locked, now it would be {}", package->nevra.text(),
-                                        other->second->nevra.text()));
-        } else if (identity(*package) != identity(*other->second)) {
-            lines.push_back(fmt::format("{} has another digest in repository '{}' now",
-                                        package->nevra.text(), other->second->repository));
-        }
-    }
-    for (const auto& [name, package] : now) {
-        if (!before.contains(name)) {
-            lines.push_back(
-                fmt::format("{} is not locked ({})", package->nevra.text(), package->why));
-        }
-    }
-    return lines;
-}
-
 }  // namespace
 
 Resolution read_lockfile(const std::filesystem::path& path) {
@@ -245,24 +204,6 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
         append_package(out, package);
     }
     write_file(path, out, 0644, true);
-}
-
-void check_locked(const Resolution& locked, const Resolution& fresh) {
-    const std::vector<std::string> lines = drift(locked, fresh);
-    if (lines.empty()) {
-        return;
-    }
-    constexpr std::size_t most = 20;
-    Error failure =
-        error(ErrorKind::unsolvable, "the repositories differ from the lockfile in {} {}",
-              lines.size(), lines.size() == 1 ? "package" : "packages");
-    for (std::size_t i = 0; i < lines.size() && i < most; ++i) {
-        failure.traced(lines[i]);
-    }
-    if (lines.size() > most) {
-        failure.traced(fmt::format("and {} more", lines.size() - most));
-    }
-    throw failure.hinted("build without --locked to accept the new packages and lock them");
 }
 
 }  // namespace edgegpu

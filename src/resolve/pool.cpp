@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -167,6 +168,14 @@ void PackagePool::hide(Id id, Hidden reason) {
 }
 
 void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modules) {
+    // pool_installable() knows of `considered` too: it must not see the last filter.
+    pool_->considered = nullptr;
+    map_setall(&considered_);
+    hidden_.assign(hidden_.size(), Hidden::no);
+    std::map<std::string, const Repository*> repositories;
+    for (const Repository& repository : blueprint.repositories) {
+        repositories[repository.id] = &repository;
+    }
     std::set<Id> modular_names;
     for (const std::string& name : modules.names) {
         modular_names.insert(pool_str2id(pool_.get(), name.c_str(), 1));
@@ -174,8 +183,11 @@ void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modu
     IdQueue provides;
     for (const Id id : packages_) {
         Solvable* package = solvable(id);
-        const Repository& repository =
-            *static_cast<const RepositoryMetadata*>(package->repo->appdata)->repository;
+        const Repository& repository = *repositories.at(package->repo->name);
+        if (!repository.enabled) {
+            hide(id, Hidden::repository);
+            continue;
+        }
         if (pool_installable(pool_.get(), package) == 0) {
             hide(id, Hidden::architecture);
             continue;
@@ -208,6 +220,14 @@ void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modu
     pool_->considered = &considered_;
 }
 
+void PackagePool::limit(const std::function<bool(Id)>& keeps) {
+    for (const Id id : packages_) {
+        if (visible(id) && !keeps(id)) {
+            hide(id, Hidden::locked);
+        }
+    }
+}
+
 void PackagePool::prepare(const Context& ctx, const std::vector<PackageRequest>& requests) {
     std::set<Id> paths;
     IdQueue dependencies;
@@ -228,6 +248,11 @@ void PackagePool::prepare(const Context& ctx, const std::vector<PackageRequest>&
     const bool needed = std::any_of(paths.begin(), paths.end(), [&](Id path) {
         return !is_in_primary(pool_id2str(pool_.get(), path));
     });
+    // What was made for all packages once holds whatever is hidden: only new file lists count.
+    if (prepared_ && (!needed || with_files_.size() == metadata_.size())) {
+        return;
+    }
+    prepared_ = true;
     if (needed) {
         for (std::size_t i = 0; i < metadata_.size(); ++i) {
             load_files(ctx, pool_id2repo(pool_.get(), static_cast<Id>(i) + 1));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -21,7 +22,9 @@ enum class Hidden : std::uint8_t {
     no,            ///< it does take part
     architecture,  ///< built for another architecture, or a source package
     excluded,      ///< matched by `excludes` or `excludepkgs`, or left out by `includepkgs`
-    module         ///< filtered out by modular filtering
+    module,        ///< filtered out by modular filtering
+    repository,    ///< its repository is disabled
+    locked         ///< not what the lockfile holds
 };
 
 /// All packages of all repositories in one libsolv pool. Life cycle: construct (loads), `filter`,
@@ -36,8 +39,12 @@ public:
     PackagePool(const PackagePool&) = delete;
     PackagePool& operator=(const PackagePool&) = delete;
 
-    /// Hides what architecture, excludes and modules rule out.
+    /// Hides what architecture, disabled repositories, excludes and modules rule out, and shows the
+    /// rest again: filtering anew, with another blueprint of the same repositories too, costs
+    /// milliseconds where loading costs many times that.
     void filter(const Blueprint& blueprint, const ModuleSelection& modules);
+    /// Hides what is visible and `keeps` refuses, as Hidden::locked, until the next `filter`.
+    void limit(const std::function<bool(Id)>& keeps);
     /// Makes dependencies resolvable; downloads file lists where a visible package or a request
     /// needs a path that primary metadata leave out.
     void prepare(const Context& ctx, const std::vector<PackageRequest>& requests);
@@ -83,6 +90,8 @@ private:
     std::vector<Id> packages_;
     /// repositories whose file lists are loaded
     std::set<Id> with_files_;
+    /// `prepare` ran
+    bool prepared_ = false;
 };
 
 /// Packages that an install spec means, as dnf understands it: name, name.arch, a NEVRA form

@@ -23,6 +23,13 @@ std::string hidden_hint(const PackagePool& pool, const std::vector<Id>& hidden) 
             case Hidden::module:
                 reasons.insert("modular filtering hides it: enable its module stream");
                 break;
+            case Hidden::repository:
+                reasons.insert(
+                    fmt::format("its repository '{}' is disabled", pool.solvable(id)->repo->name));
+                break;
+            case Hidden::locked:
+                reasons.insert("it is not what the lockfile holds");
+                break;
             case Hidden::no:
                 break;
         }

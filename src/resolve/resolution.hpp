@@ -80,13 +80,18 @@ struct Resolution {
 /// cannot be had or fails verification.
 [[nodiscard]] Resolution resolve(const Context& ctx, const Blueprint& blueprint);
 
+/// Confirms a lockfile instead of resolving anew: every locked package is still in the repository
+/// that it names, with the same digest and size, and together they still are what the blueprint
+/// asks for. What else the repositories hold by now does not matter. Returns the locked packages.
+/// Throws ErrorKind::unsolvable that says package by package what drifted, ErrorKind::fetch as
+/// `resolve` does.
+[[nodiscard]] Resolution resolve_locked(const Context& ctx, const Blueprint& blueprint,
+                                        const Resolution& locked);
+
 /// Reads a lockfile (TOML). Throws ErrorKind::usage naming file and line.
 [[nodiscard]] Resolution read_lockfile(const std::filesystem::path& path);
 
 /// Writes a lockfile: TOML, deterministic, one [[package]] block each, atomically.
 void write_lockfile(const std::filesystem::path& path, const Resolution& resolution);
-
-/// Throws ErrorKind::unsolvable that says what drifted if `locked` and `fresh` differ.
-void check_locked(const Resolution& locked, const Resolution& fresh);
 
 }  // namespace edgegpu

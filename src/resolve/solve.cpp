@@ -35,17 +35,14 @@ void fill_queue(Pool* pool, const Jobs& jobs, Queue* queue) {
     }
 }
 
-/// Explains the solution from the requests outwards, so that every chain of reasons is a shortest
-/// one and does not depend on the order in which the solver happened to decide.
+/// Explains a set of packages from the requests outwards, so that every chain of reasons is a
+/// shortest one and does not depend on the order in which the solver happened to decide.
 class Explainer {
 public:
-    Explainer(const PackagePool& pool, Solver* solver, Solution& solution)
-        : pool_(pool),
-          solver_(solver),
-          solution_(solution),
-          installed_(solution.packages.begin(), solution.packages.end()) {}
+    Explainer(const PackagePool& pool, const std::vector<Id>& packages)
+        : pool_(pool), installed_(packages.begin(), packages.end()) {}
 
-    void run(const Jobs& jobs) {
+    std::map<Id, std::string> run(const Jobs& jobs) {
         for (const Install& install : jobs.installs) {
             for (const Id id : install.any_of) {
                 mark(id, install.why);
@@ -53,16 +50,12 @@ public:
         }
         walk(false);
         walk(true);
-        for (const Id id : solution_.packages) {
-            if (!solution_.why.contains(id)) {
-                solution_.why[id] = decision(id);
-            }
-        }
+        return std::move(why_);
     }
 
 private:
     void mark(Id id, const std::string& why) {
-        if (installed_.contains(id) && solution_.why.emplace(id, why).second) {
+        if (installed_.contains(id) && why_.emplace(id, why).second) {
             next_.push_back(id);
         }
     }
@@ -71,7 +64,7 @@ private:
     /// dependencies in the pool is another one when it was read from the cache.
     void walk(bool weak) {
         next_.clear();
-        for (const auto& entry : solution_.why) {
+        for (const auto& entry : why_) {
             next_.push_back(entry.first);
         }
         while (!next_.empty()) {
@@ -105,29 +98,28 @@ private:
         }
     }
 
-    /// What the solver itself says: rich dependencies and Supplements end here.
-    [[nodiscard]] std::string decision(Id id) const {
-        Id rule = 0;
-        const int reason = solver_describe_decision(solver_, id, &rule);
-        if (reason == SOLVER_REASON_WEAKDEP) {
-            return "weak dependency";
-        }
-        Id from = 0;
-        Id to = 0;
-        Id dependency = 0;
-        if (rule != 0 &&
-            solver_ruleinfo(solver_, rule, &from, &to, &dependency) == SOLVER_RULE_PKG_REQUIRES) {
-            return fmt::format("required by {}", pool_.name(from));
-        }
-        return "dependency";
-    }
-
     const PackagePool& pool_;
-    Solver* solver_;
-    Solution& solution_;
     std::set<Id> installed_;
+    std::map<Id, std::string> why_;
     std::vector<Id> next_;
 };
+
+/// What the solver itself says of a package: rich dependencies and Supplements end here.
+std::string decision(const PackagePool& pool, Solver* solver, Id id) {
+    Id rule = 0;
+    const int reason = solver_describe_decision(solver, id, &rule);
+    if (reason == SOLVER_REASON_WEAKDEP) {
+        return "weak dependency";
+    }
+    Id from = 0;
+    Id to = 0;
+    Id dependency = 0;
+    if (rule != 0 &&
+        solver_ruleinfo(solver, rule, &from, &to, &dependency) == SOLVER_RULE_PKG_REQUIRES) {
+        return fmt::format("required by {}", pool.name(from));
+    }
+    return "dependency";
+}
 
 /// How much a kind of rule explains: causes first, then what follows from them. "conflicting
 /// requests" and the like say nothing that the others do not.
@@ -173,6 +165,11 @@ std::vector<std::string> describe_problems(Solver* solver) {
 
 }  // namespace
 
+std::map<Id, std::string> reasons(const PackagePool& pool, const Jobs& jobs,
+                                  const std::vector<Id>& packages) {
+    return Explainer(pool, packages).run(jobs);
+}
+
 Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
     const SolverPtr solver(solver_create(pool.get()));
     solver_set_flag(solver.get(), SOLVER_FLAG_IGNORE_RECOMMENDED, weak_dependencies ? 0 : 1);
@@ -194,7 +191,12 @@ Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies
         }
     }
     std::sort(solution.packages.begin(), solution.packages.end());
-    Explainer(pool, solver.get(), solution).run(jobs);
+    solution.why = reasons(pool, jobs, solution.packages);
+    for (const Id id : solution.packages) {
+        if (!solution.why.contains(id)) {
+            solution.why[id] = decision(pool, solver.get(), id);
+        }
+    }
     return solution;
 }
 

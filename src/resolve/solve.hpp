@@ -39,4 +39,9 @@ struct Solution {
 /// Supplements count only with `weak_dependencies`. Same pool and jobs, same result.
 [[nodiscard]] Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies);
 
+/// Why each of `packages` is there: the request, or the nearest package (from the requests) that
+/// requires or recommends it. Packages that no such chain reaches are left out.
+[[nodiscard]] std::map<Id, std::string> reasons(const PackagePool& pool, const Jobs& jobs,
+                                                const std::vector<Id>& packages);
+
 }  // namespace edgegpu

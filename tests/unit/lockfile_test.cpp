@@ -103,23 +103,5 @@ TEST_F(Lockfile, RefusesAnotherFormat) {
               path_.string() + ":1: 'format' is not one this edgegpu knows (1)");
 }
 
-TEST_F(Lockfile, EqualResolutionsDoNotDrift) {
-    EXPECT_NO_THROW(check_locked(example(), example()));
-}
-
-TEST_F(Lockfile, DriftNamesTheLockedAndTheNewPackage) {
-    Resolution fresh = example();
-    fresh.packages[1].nevra.version = "2";
-    try {
-        check_locked(example(), fresh);
-        FAIL() << "drift was not noticed";
-    } catch (const Error& problem) {
-        EXPECT_EQ(problem.kind(), ErrorKind::unsolvable);
-        ASSERT_EQ(problem.traces().size(), 1U);
-        EXPECT_EQ(problem.traces()[0],
-                  "x-3:1~rc1^git-1.noarch is locked, now it would be x-3:2-1.noarch");
-    }
-}
-
 }  // namespace
 }  // namespace edgegpu

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "resolve/modules.hpp"
+#include "resolve/pool.hpp"
+#include "resolve/solve.hpp"
+#include "support/context.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+/// A kernel, and with [nvidia] a driver version with its kernel modules.
+struct Attempt {
+    Id kernel = 0;
+    std::string driver;
+    std::vector<Id> kmods;
+};
+
+/// A solved attempt.
+struct Chosen {
+    Attempt attempt;
+    /// everything that was asked of the solver
+    Jobs jobs;
+    Solution solution;
+};
+
+/// What a search came to.
+struct SearchResult {
+    std::optional<Chosen> chosen;
+    /// without `chosen`: the cause
+    std::optional<Error> failure;
+    /// without `chosen`: the jobs of the best kernel that were refused, if any were tried
+    std::optional<Jobs> refused;
+};
+
+/// Finds the newest kernel (and driver) with which the whole blueprint solves, `base` being its
+/// other jobs; notes on ctx.console what was passed over. Solving costs milliseconds, so every pair
+/// is tried in earnest instead of being guessed from names. Throws ErrorKind::unsolvable where
+/// there is nothing to try.
+[[nodiscard]] SearchResult find_kernel(const Context& ctx, const Blueprint& blueprint,
+                                       const PackagePool& pool, const ModuleSelection& modules,
+                                       Jobs base);
+
+}  // namespace edgegpu

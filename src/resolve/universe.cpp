@@ -1,0 +1,179 @@
+#include "resolve/universe.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "resolve/kernel.hpp"
+#include "resolve/metadata.hpp"
+#include "resolve/nvidia.hpp"
+#include "resolve/requests.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// What must hold whatever the solver did: it is checked, not assumed.
+void check_chosen(const PackagePool& pool, const Chosen& chosen) {
+    for (const Id id : chosen.solution.packages) {
+        if (id != chosen.attempt.kernel && is_kernel(pool, id)) {
+            throw error(ErrorKind::unsolvable, "two kernels would be installed: {} and {}",
+                        pool.nevra(chosen.attempt.kernel).text(), pool.nevra(id).text());
+        }
+        const std::string name = pool.name(id);
+        const bool driver =
+            name == "nvidia-driver" || name == "nvidia-driver-cuda" || name == "nvidia-kmod-common";
+        if (driver && !chosen.attempt.driver.empty() && pool.version(id) != chosen.attempt.driver) {
+            throw error(ErrorKind::unsolvable,
+                        "{} does not have the version {} of the kernel module",
+                        pool.nevra(id).text(), chosen.attempt.driver);
+        }
+    }
+}
+
+/// Says so where a requested package is not the newest there is: dnf is silent about it.
+void note_older(const Context& ctx, const PackagePool& pool, const Jobs& jobs,
+                const Solution& solution) {
+    for (const Install& install : jobs.installs) {
+        const auto taken = std::find_if(install.any_of.begin(), install.any_of.end(), [&](Id id) {
+            return std::binary_search(solution.packages.begin(), solution.packages.end(), id);
+        });
+        if (install.why != "requested" || taken == install.any_of.end()) {
+            continue;
+        }
+        std::vector<Id> same = install.any_of;
+        std::erase_if(same, [&](Id id) {
+            return pool.solvable(id)->name != pool.solvable(*taken)->name ||
+                   pool.solvable(id)->arch != pool.solvable(*taken)->arch;
+        });
+        pool.sort_best_first(same);
+        if (pool.solvable(same.front())->evr != pool.solvable(*taken)->evr &&
+            !is_kernel(pool, *taken)) {
+            ctx.console->note(fmt::format("{} passed over: taking {}",
+                                          pool.nevra(same.front()).text(),
+                                          pool.nevra(*taken).text()));
+        }
+    }
+}
+
+}  // namespace
+
+Universe::Universe(const Context& ctx, const Blueprint& blueprint)
+    : repositories_(blueprint.repositories) {
+    Blueprint sources;
+    sources.repositories = std::move(repositories_);
+    std::vector<RepositoryMetadata> metadata = load_metadata(ctx, sources);
+    if (metadata.empty()) {
+        throw error(ErrorKind::usage, "{}: no repository is enabled", blueprint.path.string())
+            .hinted("add a [[repositories]] block");
+    }
+    catalogue_ = read_modules(metadata, blueprint.architecture);
+    for (const RepositoryMetadata& repository : metadata) {
+        if (!repository.comps.empty()) {
+            add_comps(comps_, read_metadata_file(repository.comps), repository.resolved.id);
+        }
+    }
+    // Moving a vector keeps its elements where the metadata point to.
+    repositories_ = std::move(sources.repositories);
+    pool_ = std::make_unique<PackagePool>(ctx, std::move(metadata), blueprint.architecture);
+}
+
+std::vector<StreamRequest> stream_requests(const Blueprint& blueprint,
+                                           const ModuleCatalogue& catalogue) {
+    std::vector<StreamRequest> requests;
+    for (const ModuleRequest& module : blueprint.modules) {
+        const auto preset = catalogue.defaults.find(module.name);
+        const std::string stream = module.stream.empty() && preset != catalogue.defaults.end()
+                                       ? preset->second
+                                       : module.stream;
+        requests.push_back({module.name, stream, "", module.location});
+    }
+    if (!blueprint.nvidia) {
+        return requests;
+    }
+    const std::optional<StreamRequest> driver = driver_stream(*blueprint.nvidia, catalogue);
+    if (!driver) {
+        return requests;
+    }
+    for (StreamRequest& request : requests) {
+        if (request.name != driver->name) {
+            continue;
+        }
+        if (request.stream != driver->stream) {
+            throw error(
+                ErrorKind::usage, "{}: module {}:{} contradicts [nvidia], which needs {}:{}",
+                request.location.text(), request.name, request.stream, driver->name, driver->stream)
+                .hinted("leave the module out: [nvidia] enables it");
+        }
+        request.version = driver->version;
+        return requests;
+    }
+    requests.push_back(*driver);
+    return requests;
+}
+
+Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint& blueprint,
+                        const Limits& limits) {
+    const ModuleCatalogue& catalogue =
+        limits.catalogue != nullptr ? *limits.catalogue : universe.catalogue();
+    PackagePool& pool = universe.pool();
+    Outcome outcome;
+    try {
+        outcome.modules = select_modules(catalogue, stream_requests(blueprint, catalogue));
+        pool.filter(blueprint, outcome.modules);
+        if (limits.keeps) {
+            pool.limit(limits.keeps);
+        }
+        pool.prepare(ctx, blueprint.packages);
+        outcome.jobs = request_jobs(ctx, blueprint, pool, universe.comps(), outcome.modules);
+        SearchResult found = find_kernel(ctx, blueprint, pool, outcome.modules, outcome.jobs);
+        outcome.failure = std::move(found.failure);
+        outcome.refused = std::move(found.refused);
+        if (found.chosen) {
+            check_chosen(pool, *found.chosen);
+            outcome.chosen = std::move(found.chosen);
+        }
+    } catch (const Error& problem) {
+        if (problem.kind() != ErrorKind::unsolvable && problem.kind() != ErrorKind::usage) {
+            throw;
+        }
+        outcome.failure = problem;
+    }
+    if (outcome.chosen) {
+        note_older(ctx, pool, outcome.jobs, outcome.chosen->solution);
+    }
+    return outcome;
+}
+
+Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcome& outcome) {
+    PackagePool& pool = universe.pool();
+    const ModuleSelection& modules = outcome.modules;
+    const Chosen& chosen = *outcome.chosen;
+    Resolution result;
+    for (const Id id : chosen.solution.packages) {
+        ResolvedPackage package = pool.resolved(id);
+        const auto artifact = modules.included.find(pool.nevra_with_epoch(id));
+        package.module = artifact != modules.included.end() ? artifact->second : "";
+        package.why = chosen.solution.why.at(id);
+        result.packages.push_back(std::move(package));
+    }
+    std::sort(result.packages.begin(), result.packages.end(),
+              [](const ResolvedPackage& left, const ResolvedPackage& right) {
+                  return left.nevra < right.nevra;
+              });
+    for (const ModuleStream& stream : modules.enabled) {
+        result.modules.push_back(stream.id);
+    }
+    for (const RepositoryMetadata& metadata : pool.repositories()) {
+        result.repositories.push_back(metadata.resolved);
+    }
+    std::sort(result.repositories.begin(), result.repositories.end(),
+              [](const auto& left, const auto& right) { return left.id < right.id; });
+    result.kernel = pool.nevra(chosen.attempt.kernel);
+    result.kernel_uname = kernel_uname(ctx, pool, chosen.attempt.kernel);
+    result.driver_version = chosen.attempt.driver;
+    return result;
+}
+
+}  // namespace edgegpu
