@@ -23,7 +23,7 @@ Resolution resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
     if (options.locked) {
         return resolve_locked(ctx, blueprint, read_lockfile(options.lockfile));
     }
-    Resolution resolution = resolve(ctx, blueprint);
+    Resolution resolution = resolve(ctx, blueprint, {options.explain});
     if (!options.lockfile.empty()) {
         write_lockfile(options.lockfile, resolution);
     }

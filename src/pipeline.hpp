@@ -18,6 +18,8 @@ struct BuildOptions {
     std::filesystem::path lockfile;
     /// Use exactly the lockfile's packages, or fail.
     bool locked = false;
+    /// A failing resolve carries the solver's proof.
+    bool explain = false;
 };
 
 /// What a build made.

@@ -178,6 +178,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     BuildOptions options;
     options.repo = std::filesystem::absolute(command.repo).lexically_normal();
     options.locked = command.locked;
+    options.explain = command.explain;
     options.lockfile = command.lockfile;
     if (options.lockfile.empty()) {
         options.lockfile =

@@ -27,6 +27,7 @@ struct Arguments {
     GlobalOptions global;
     BuildCommand build;
     ResolveCommand resolve;
+    WhyCommand why;
     std::vector<std::filesystem::path> to_check;
     std::string shell;
 };
@@ -80,6 +81,10 @@ void add_cache_options(CLI::App& verb, std::filesystem::path& cache_dir, bool& o
     verb.add_flag("--offline", offline, "Touch no network: use what the cache holds, or fail");
 }
 
+void add_explain_option(CLI::App& verb, bool& explain) {
+    verb.add_flag("--explain", explain, "If nothing fits, add the solver's whole proof");
+}
+
 void add_build(CLI::App& app, BuildCommand& build) {
     CLI::App* verb = app.add_subcommand(
         "build", "Build the image of a blueprint and commit it to an ostree repository");
@@ -96,6 +101,7 @@ void add_build(CLI::App& app, BuildCommand& build) {
                      "name with .lock, beside the repository)")
         ->type_name("FILE");
     verb->add_flag("--locked", build.locked, "Build exactly the lockfile's packages, or fail");
+    add_explain_option(*verb, build.explain);
     verb->add_flag("--unchanged-exit-77", build.unchanged_exit_77,
                    "Exit with 77 when the inputs are those of the last commit");
     verb->add_option("--jobs", build.jobs, "Worker threads (default: one a processor)")
@@ -110,7 +116,34 @@ void add_resolve(CLI::App& app, ResolveCommand& resolve) {
         ->required()
         ->type_name("BLUEPRINT");
     add_cache_options(*verb, resolve.cache_dir, resolve.offline);
-    verb->add_option("--lock", resolve.lockfile, "Write the lockfile there")->type_name("FILE");
+    CLI::Option* lock = verb->add_option("--lock", resolve.lockfile,
+                                         "Write the lockfile there; with --update, read it first")
+                            ->type_name("FILE");
+    verb->add_option("--update", resolve.update,
+                     "Move only these packages (all, if none is named); the rest stays as locked")
+        ->type_name("PACKAGE")
+        ->expected(0, -1)
+        ->needs(lock);
+    verb->add_option("--against", resolve.against,
+                     "Show first what changed since a lockfile, or since a ref of --repo")
+        ->type_name("LOCK|REF");
+    verb->add_option("--repo", resolve.repo,
+                     "ostree repository for --against (default: repo, in the working directory)")
+        ->type_name("DIR");
+    add_explain_option(*verb, resolve.explain);
+}
+
+void add_why(CLI::App& app, WhyCommand& why) {
+    CLI::App* verb = app.add_subcommand(
+        "why", "Show the chain that pulls a package into the image, or what keeps it out");
+    verb->add_option("BLUEPRINT", why.blueprint, "Blueprint file (TOML)")
+        ->required()
+        ->type_name("BLUEPRINT");
+    verb->add_option("PACKAGE", why.package,
+                     "Name, NEVRA form or glob, something a package provides, or a path")
+        ->required()
+        ->type_name("PACKAGE");
+    add_cache_options(*verb, why.cache_dir, why.offline);
 }
 
 void add_all(CLI::App& app, Arguments& arguments) {
@@ -126,6 +159,7 @@ void add_all(CLI::App& app, Arguments& arguments) {
     add_global(app, arguments.global);
     add_build(app, arguments.build);
     add_resolve(app, arguments.resolve);
+    add_why(app, arguments.why);
     app.add_subcommand("check", "Validate blueprints, as far as that needs no network")
         ->add_option("BLUEPRINT", arguments.to_check, "Blueprint files (TOML)")
         ->required()
@@ -268,6 +302,9 @@ int run_command_line(int argc, char** argv, Color& color) {
     }
     if (app.got_subcommand("resolve")) {
         return run_resolve(arguments.global, arguments.resolve);
+    }
+    if (app.got_subcommand("why")) {
+        return run_why(arguments.global, arguments.why);
     }
     if (app.got_subcommand("check")) {
         return run_check(arguments.global, arguments.to_check);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct BuildCommand {
     std::filesystem::path lockfile;
     bool locked = false;
     bool offline = false;
+    /// a failing resolve carries the solver's proof
+    bool explain = false;
     bool unchanged_exit_77 = false;
     unsigned jobs = 0;
 };
@@ -37,6 +40,21 @@ struct ResolveCommand {
     std::filesystem::path blueprint;
     std::filesystem::path cache_dir;
     std::filesystem::path lockfile;
+    /// patterns of the locked packages that may move; empty: all
+    std::vector<std::string> update;
+    /// a lockfile, or a ref or commit of `repo`, to compare with
+    std::string against;
+    std::filesystem::path repo = "repo";
+    bool offline = false;
+    /// a failure carries the solver's proof
+    bool explain = false;
+};
+
+/// `edgegpu why`
+struct WhyCommand {
+    std::filesystem::path blueprint;
+    std::string package;
+    std::filesystem::path cache_dir;
     bool offline = false;
 };
 
@@ -50,6 +68,10 @@ int run_check(const GlobalOptions& global, const std::vector<std::filesystem::pa
 
 /// Resolves the blueprint and prints its packages.
 int run_resolve(const GlobalOptions& global, const ResolveCommand& command);
+
+/// Prints why a package is in the image of the blueprint, or what keeps it out. Returns 0 in both
+/// cases.
+int run_why(const GlobalOptions& global, const WhyCommand& command);
 
 /// Writes a result to stdout and flushes it. Throws Error if not all of it could be written.
 void print_result(std::string_view text);

@@ -1,11 +1,12 @@
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
 #include "commands/commands.hpp"
+#include "commands/resolution_text.hpp"
 #include "pipeline_inputs.hpp"
 #include "resolve/resolution.hpp"
 #include "support/context.hpp"
@@ -15,41 +16,14 @@ namespace edgegpu {
 
 namespace {
 
-/// docs/schemas/resolve.json
-std::string json_document(const Resolution& resolution, const Console& console) {
-    nlohmann::ordered_json packages = nlohmann::ordered_json::array();
-    for (const ResolvedPackage& package : resolution.packages) {
-        packages.push_back({{"nevra", package.nevra.text()},
-                            {"repository", package.repository},
-                            {"sha256", package.sha256},
-                            {"size", package.size},
-                            {"module", package.module},
-                            {"why", package.why}});
+Resolution resolve_as_told(const Context& ctx, const Blueprint& blueprint,
+                           const ResolveCommand& command) {
+    const ResolveOptions options{command.explain};
+    if (!command.update.empty()) {
+        return resolve_update(ctx, blueprint, read_lockfile(command.lockfile), command.update,
+                              options);
     }
-    const nlohmann::ordered_json document = {{"format", "edgegpu-resolve/1"},
-                                             {"kernel", resolution.kernel.text()},
-                                             {"driver", resolution.driver_version},
-                                             {"packages", packages},
-                                             {"warnings", console.warnings()}};
-    using nlohmann::ordered_json;
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
-}
-
-/// One line a package; the columns are as wide as their widest value.
-std::string table(const Resolution& resolution) {
-    std::size_t name_width = 0;
-    std::size_t repository_width = 0;
-    for (const ResolvedPackage& package : resolution.packages) {
-        name_width = std::max(name_width, package.nevra.text().size());
-        repository_width = std::max(repository_width, package.repository.size());
-    }
-    std::string text;
-    for (const ResolvedPackage& package : resolution.packages) {
-        text += printable_line(fmt::format("{:<{}}  {:<{}}  {}", package.nevra.text(), name_width,
-                                           package.repository, repository_width, package.why)) +
-                '\n';
-    }
-    return text;
+    return resolve(ctx, blueprint, options);
 }
 
 }  // namespace
@@ -66,12 +40,22 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
 
     console.begin_stage("resolve");
-    const Resolution resolution = resolve(ctx, blueprint);
+    // Read before the lockfile is written: it may be what to compare with.
+    std::vector<Nevra> before;
+    if (!command.against.empty()) {
+        before = packages_of(command.against, command.repo);
+    }
+    const Resolution resolution = resolve_as_told(ctx, blueprint, command);
     console.end_stage(describe(resolution));
     if (!command.lockfile.empty()) {
         write_lockfile(command.lockfile, resolution);
     }
-    print_result(global.json ? json_document(resolution, console) : table(resolution));
+    std::optional<std::vector<PackageChange>> changes;
+    if (!command.against.empty()) {
+        changes = compare_packages(before, resolution);
+    }
+    print_result(global.json ? resolution_json(resolution, changes, console.warnings())
+                             : resolution_text(resolution, changes));
     return 0;
 }
 

@@ -176,6 +176,10 @@ void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modu
     for (const Repository& repository : blueprint.repositories) {
         repositories[repository.id] = &repository;
     }
+    for (std::size_t i = 0; i < metadata_.size(); ++i) {
+        Repo* repo = pool_id2repo(pool_.get(), static_cast<Id>(i) + 1);
+        repo->priority = -repositories.at(repo->name)->priority;
+    }
     std::set<Id> modular_names;
     for (const std::string& name : modules.names) {
         modular_names.insert(pool_str2id(pool_.get(), name.c_str(), 1));

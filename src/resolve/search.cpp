@@ -56,10 +56,10 @@ public:
                 for (const std::string& note : passed_over_) {
                     ctx_.console->note(note);
                 }
-                return {std::move(chosen), std::nullopt, std::nullopt};
+                return {std::move(chosen), std::nullopt, std::nullopt, {}};
             }
         }
-        return {std::nullopt, failure(kernels), std::move(refused_)};
+        return {std::nullopt, failure(kernels), std::move(refused_), std::move(unpaired_)};
     }
 
 private:
@@ -81,6 +81,7 @@ private:
         const std::string text = pool_.nevra(kernel).text();
         const std::vector<Attempt> pairs = attempts(kernel);
         if (pairs.empty()) {
+            unpaired_.push_back(kernel);
             passed_over_.push_back(fmt::format("kernel {} passed over: no nvidia kmod of driver {}",
                                                text, blueprint_.nvidia->driver));
             return std::nullopt;
@@ -164,6 +165,7 @@ private:
     std::vector<std::string> passed_over_;
     std::vector<std::string> problems_;
     std::optional<Jobs> refused_;
+    std::vector<Id> unpaired_;
 };
 
 }  // namespace

@@ -35,6 +35,8 @@ struct SearchResult {
     std::optional<Error> failure;
     /// without `chosen`: the jobs of the best kernel that were refused, if any were tried
     std::optional<Jobs> refused;
+    /// without `chosen`: the kernels that have no module of the wanted driver, if that is all
+    std::vector<Id> unpaired;
 };
 
 /// Finds the newest kernel (and driver) with which the whole blueprint solves, `base` being its

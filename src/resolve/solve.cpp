@@ -35,6 +35,14 @@ void fill_queue(Pool* pool, const Jobs& jobs, Queue* queue) {
     }
 }
 
+SolverPtr make_solver(const PackagePool& pool, bool weak_dependencies) {
+    SolverPtr solver(solver_create(pool.get()));
+    solver_set_flag(solver.get(), SOLVER_FLAG_IGNORE_RECOMMENDED, weak_dependencies ? 0 : 1);
+    solver_set_flag(solver.get(), SOLVER_FLAG_BEST_OBEY_POLICY, 1);
+    solver_set_flag(solver.get(), SOLVER_FLAG_YUM_OBSOLETES, 1);
+    return solver;
+}
+
 /// Explains a set of packages from the requests outwards, so that every chain of reasons is a
 /// shortest one and does not depend on the order in which the solver happened to decide.
 class Explainer {
@@ -163,6 +171,36 @@ std::vector<std::string> describe_problems(Solver* solver) {
     return lines[0];
 }
 
+/// Adds the proof of one problem: what was decided, and the rule that it follows from.
+void append_proof(Solver* solver, Id problem, std::vector<std::string>& lines) {
+    constexpr int flags = SOLVER_DECISIONLIST_PROBLEM | SOLVER_DECISIONLIST_SORTED |
+                          SOLVER_DECISIONLIST_WITHINFO | SOLVER_DECISIONLIST_MERGEDINFO;
+    // A decision is eight ids: package (negative: not installed), reason, rule; its bits, kind,
+    // from, to and dependency.
+    constexpr int width = 8;
+    IdQueue decisions;
+    solver_get_decisionlist(solver, problem, flags, decisions.get());
+    for (int i = 0; i + width <= decisions.size();) {
+        const Id* item = decisions.begin() + i;
+        const int step = width * (solver_decisionlist_merged(solver, decisions.get(), i) + 1);
+        const bool end = item[1] == SOLVER_REASON_UNSOLVABLE;
+        // That a name is taken once goes without saying.
+        if (end || item[4] != SOLVER_RULE_PKG_SAME_NAME) {
+            const std::string text =
+                item[4] == 0
+                    ? solver_reason2str(solver, item[1])
+                    : solver_decisioninfo2str(solver, item[3], item[4], item[5], item[6], item[7]);
+            IdQueue packages;
+            solver_decisionlist_solvables(solver, decisions.get(), i, packages.get());
+            lines.push_back(
+                end ? "unsolvable: " + text
+                    : fmt::format("{} {}: {}", item[0] < 0 ? "not installed" : "installed",
+                                  pool_solvidset2str(solver->pool, packages.get()), text));
+        }
+        i += step;
+    }
+}
+
 }  // namespace
 
 std::map<Id, std::string> reasons(const PackagePool& pool, const Jobs& jobs,
@@ -171,10 +209,7 @@ std::map<Id, std::string> reasons(const PackagePool& pool, const Jobs& jobs,
 }
 
 Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
-    const SolverPtr solver(solver_create(pool.get()));
-    solver_set_flag(solver.get(), SOLVER_FLAG_IGNORE_RECOMMENDED, weak_dependencies ? 0 : 1);
-    solver_set_flag(solver.get(), SOLVER_FLAG_BEST_OBEY_POLICY, 1);
-    solver_set_flag(solver.get(), SOLVER_FLAG_YUM_OBSOLETES, 1);
+    const SolverPtr solver = make_solver(pool, weak_dependencies);
     IdQueue queue;
     fill_queue(pool.get(), jobs, queue.get());
     Solution solution;
@@ -198,6 +233,32 @@ Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies
         }
     }
     return solution;
+}
+
+Refusal refuse(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
+    const SolverPtr solver = make_solver(pool, weak_dependencies);
+    IdQueue queue;
+    fill_queue(pool.get(), jobs, queue.get());
+    Refusal refusal;
+    if (solver_solve(solver.get(), queue.get()) == 0) {
+        return refusal;
+    }
+    IdQueue rules;
+    solver_findallproblemrules(solver.get(), 1, rules.get());
+    for (const Id rule : rules) {
+        ProblemRule info;
+        info.type = solver_ruleinfo(solver.get(), rule, &info.from, &info.to, &info.dependency);
+        if ((info.type & SOLVER_RULE_TYPEMASK) == SOLVER_RULE_JOB) {
+            // Of a job libsolv tells its place in the queue, no packages.
+            info = {info.type, 0, 0, 0};
+        }
+        refusal.rules.push_back(info);
+    }
+    const int count = static_cast<int>(solver_problem_count(solver.get()));
+    for (Id problem = 1; problem <= count; ++problem) {
+        append_proof(solver.get(), problem, refusal.proof);
+    }
+    return refusal;
 }
 
 }  // namespace edgegpu

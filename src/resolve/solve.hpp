@@ -39,6 +39,27 @@ struct Solution {
 /// Supplements count only with `weak_dependencies`. Same pool and jobs, same result.
 [[nodiscard]] Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies);
 
+/// One rule of those that cannot all hold; ids are 0 where the kind of rule has none.
+struct ProblemRule {
+    /// a SolverRuleinfo
+    int type = 0;
+    Id from = 0;
+    Id to = 0;
+    Id dependency = 0;
+};
+
+/// What stands against jobs that cannot be solved.
+struct Refusal {
+    /// the rules of the first problem, in the solver's order
+    std::vector<ProblemRule> rules;
+    /// libsolv's decisions and the rules they follow from, up to the contradiction, one a line; the
+    /// proofs of several problems one after the other
+    std::vector<std::string> proof;
+};
+
+/// Solves jobs that `solve` refused again, to say why.
+[[nodiscard]] Refusal refuse(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies);
+
 /// Why each of `packages` is there: the request, or the nearest package (from the requests) that
 /// requires or recommends it. Packages that no such chain reaches are left out.
 [[nodiscard]] std::map<Id, std::string> reasons(const PackagePool& pool, const Jobs& jobs,

@@ -57,26 +57,89 @@ void note_older(const Context& ctx, const PackagePool& pool, const Jobs& jobs,
     }
 }
 
+Comps read_comps(const std::vector<RepositoryMetadata>& metadata) {
+    Comps comps;
+    for (const RepositoryMetadata& repository : metadata) {
+        if (!repository.comps.empty()) {
+            add_comps(comps, read_metadata_file(repository.comps), repository.resolved.id);
+        }
+    }
+    return comps;
+}
+
+/// A subscription lists hundreds of disabled repositories: those beyond this many are only looked
+/// at where the cache has them.
+constexpr std::size_t most_downloads = 8;
+
+void add_disabled(const Context& ctx, const Blueprint& blueprint,
+                  std::vector<RepositoryMetadata>& metadata) {
+    std::size_t seen = 0;
+    for (const Repository& repository : blueprint.repositories) {
+        if (repository.enabled) {
+            continue;
+        }
+        Context careful = ctx;
+        careful.offline = ctx.offline || ++seen > most_downloads;
+        Blueprint alone;
+        alone.repositories = {repository};
+        alone.repositories.front().enabled = true;
+        try {
+            for (RepositoryMetadata& loaded : load_metadata(careful, alone)) {
+                metadata.push_back(std::move(loaded));
+            }
+        } catch (const Error& problem) {
+            if (problem.kind() == ErrorKind::interrupted) {
+                throw;
+            }
+            ctx.console->note(fmt::format("disabled repository '{}' not looked at: {}",
+                                          repository.id, problem.message()));
+        }
+    }
+}
+
 }  // namespace
 
-Universe::Universe(const Context& ctx, const Blueprint& blueprint)
-    : repositories_(blueprint.repositories) {
-    Blueprint sources;
-    sources.repositories = std::move(repositories_);
-    std::vector<RepositoryMetadata> metadata = load_metadata(ctx, sources);
+Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories which)
+    : repositories_(blueprint.repositories), architecture_(blueprint.architecture) {
+    std::vector<RepositoryMetadata> metadata = load_metadata(ctx, blueprint);
     if (metadata.empty()) {
         throw error(ErrorKind::usage, "{}: no repository is enabled", blueprint.path.string())
             .hinted("add a [[repositories]] block");
     }
-    catalogue_ = read_modules(metadata, blueprint.architecture);
-    for (const RepositoryMetadata& repository : metadata) {
-        if (!repository.comps.empty()) {
-            add_comps(comps_, read_metadata_file(repository.comps), repository.resolved.id);
+    if (which == Repositories::all) {
+        add_disabled(ctx, blueprint, metadata);
+    }
+    // The metadata outlive the blueprint they were loaded for.
+    for (RepositoryMetadata& loaded : metadata) {
+        loaded.repository =
+            &*std::find_if(repositories_.begin(), repositories_.end(),
+                           [&](const auto& own) { return own.id == loaded.resolved.id; });
+    }
+    all_.modules = read_modules(metadata, architecture_);
+    all_.comps = read_comps(metadata);
+    pool_ = std::make_unique<PackagePool>(ctx, std::move(metadata), architecture_);
+}
+
+const Universe::Extras& Universe::extras(const Blueprint& blueprint) {
+    std::vector<std::string> ids;
+    std::vector<RepositoryMetadata> enabled;
+    for (const RepositoryMetadata& metadata : pool_->repositories()) {
+        const bool on = std::any_of(
+            blueprint.repositories.begin(), blueprint.repositories.end(),
+            [&](const auto& known) { return known.id == metadata.resolved.id && known.enabled; });
+        if (on) {
+            ids.push_back(metadata.resolved.id);
+            enabled.push_back(metadata);
         }
     }
-    // Moving a vector keeps its elements where the metadata point to.
-    repositories_ = std::move(sources.repositories);
-    pool_ = std::make_unique<PackagePool>(ctx, std::move(metadata), blueprint.architecture);
+    if (enabled.size() == pool_->repositories().size()) {
+        return all_;
+    }
+    const auto known = parts_.find(ids);
+    if (known != parts_.end()) {
+        return known->second;
+    }
+    return parts_[ids] = {read_modules(enabled, architecture_), read_comps(enabled)};
 }
 
 std::vector<StreamRequest> stream_requests(const Blueprint& blueprint,
@@ -116,20 +179,29 @@ std::vector<StreamRequest> stream_requests(const Blueprint& blueprint,
 Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                         const Limits& limits) {
     const ModuleCatalogue& catalogue =
-        limits.catalogue != nullptr ? *limits.catalogue : universe.catalogue();
+        limits.catalogue != nullptr ? *limits.catalogue : universe.catalogue(blueprint);
     PackagePool& pool = universe.pool();
     Outcome outcome;
     try {
-        outcome.modules = select_modules(catalogue, stream_requests(blueprint, catalogue));
+        try {
+            outcome.modules = select_modules(catalogue, stream_requests(blueprint, catalogue));
+        } catch (const Error&) {
+            // Whoever explains this looks at packages too.
+            pool.filter(blueprint, {});
+            pool.prepare(ctx, blueprint.packages);
+            throw;
+        }
         pool.filter(blueprint, outcome.modules);
         if (limits.keeps) {
             pool.limit(limits.keeps);
         }
         pool.prepare(ctx, blueprint.packages);
-        outcome.jobs = request_jobs(ctx, blueprint, pool, universe.comps(), outcome.modules);
+        outcome.jobs =
+            request_jobs(ctx, blueprint, pool, universe.comps(blueprint), outcome.modules);
         SearchResult found = find_kernel(ctx, blueprint, pool, outcome.modules, outcome.jobs);
         outcome.failure = std::move(found.failure);
         outcome.refused = std::move(found.refused);
+        outcome.unpaired = std::move(found.unpaired);
         if (found.chosen) {
             check_chosen(pool, *found.chosen);
             outcome.chosen = std::move(found.chosen);

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,20 +23,40 @@ namespace edgegpu {
 /// the same repositories (enabled or not) can be solved over it: that costs milliseconds.
 class Universe {
 public:
-    /// Loads the enabled repositories of the blueprint. Throws ErrorKind::usage if there is none,
-    /// ErrorKind::fetch for metadata that cannot be had.
-    Universe(const Context& ctx, const Blueprint& blueprint);
+    enum class Repositories : std::uint8_t {
+        enabled,
+        all  ///< disabled ones too, hidden, as far as their metadata can be had
+    };
+    /// Loads the repositories of the blueprint. Throws ErrorKind::usage if none is enabled,
+    /// ErrorKind::fetch for metadata of an enabled one that cannot be had.
+    Universe(const Context& ctx, const Blueprint& blueprint,
+             Repositories which = Repositories::enabled);
 
     PackagePool& pool() noexcept { return *pool_; }
     [[nodiscard]] const PackagePool& pool() const noexcept { return *pool_; }
-    [[nodiscard]] const ModuleCatalogue& catalogue() const noexcept { return catalogue_; }
-    [[nodiscard]] const Comps& comps() const noexcept { return comps_; }
+    /// The modules of all loaded repositories.
+    [[nodiscard]] const ModuleCatalogue& catalogue() const noexcept { return all_.modules; }
+    /// The modules and groups of those that `blueprint` enables; lives as long as the universe.
+    [[nodiscard]] const ModuleCatalogue& catalogue(const Blueprint& blueprint) {
+        return extras(blueprint).modules;
+    }
+    [[nodiscard]] const Comps& comps(const Blueprint& blueprint) { return extras(blueprint).comps; }
+    /// The groups of all loaded repositories.
+    [[nodiscard]] const Comps& comps() const noexcept { return all_.comps; }
 
 private:
+    struct Extras {
+        ModuleCatalogue modules;
+        Comps comps;
+    };
+    const Extras& extras(const Blueprint& blueprint);
+
     /// what the metadata point into
     std::vector<Repository> repositories_;
-    ModuleCatalogue catalogue_;
-    Comps comps_;
+    std::string architecture_;
+    Extras all_;
+    /// where not all repositories are enabled: ids of those that are → what they have
+    std::map<std::vector<std::string>, Extras> parts_;
     std::unique_ptr<PackagePool> pool_;
 };
 
@@ -55,6 +78,8 @@ struct Outcome {
     std::optional<Error> failure;
     /// without `chosen`: the jobs that the solver refused, if it came to that
     std::optional<Jobs> refused;
+    /// without `chosen`: the kernels that have no module of the wanted driver, if that is all
+    std::vector<Id> unpaired;
 };
 
 /// Solves the blueprint over the universe: selects module streams, filters, collects requests,

@@ -318,18 +318,20 @@ TEST_F(Resolve, UnknownPackageNamesTheNearest) {
     const Error problem = failure();
     EXPECT_EQ(problem.kind(), ErrorKind::unsolvable);
     EXPECT_EQ(problem.message(), "no package matches 'standrad'");
-    EXPECT_EQ(problem.hint(), "did you mean standard?");
-    ASSERT_FALSE(problem.traces().empty());
+    ASSERT_GE(problem.traces().size(), 2U);
     EXPECT_EQ(problem.traces()[0], "requested at /blueprint.toml:9:5");
+    EXPECT_EQ(problem.traces()[1], "did you mean standard?");
+    EXPECT_NE(problem.hint().find("+ name = \"standard\""), std::string::npos) << problem.hint();
 }
 
 TEST_F(Resolve, UnsolvableSetSaysWhy) {
     request("broken");
     const Error problem = failure();
     EXPECT_EQ(problem.kind(), ErrorKind::unsolvable);
-    EXPECT_EQ(problem.message(), "no set of packages satisfies the blueprint");
+    EXPECT_EQ(problem.message(),
+              "nothing provides missing-thing, which broken-1-1.x86_64 requires");
     ASSERT_FALSE(problem.traces().empty());
-    EXPECT_EQ(problem.traces()[0], "nothing provides missing-thing needed by broken-1-1.x86_64");
+    EXPECT_EQ(problem.traces()[0], "/blueprint.toml:9:5 asks for broken");
 }
 
 TEST_F(Resolve, ConflictSaysWhy) {
@@ -342,7 +344,9 @@ TEST_F(Resolve, ConflictSaysWhy) {
 TEST_F(Resolve, ExcludedPackageIsSaidToBeExcluded) {
     request("weak");
     blueprint_.excludes = {"we*"};
-    EXPECT_EQ(failure().hint(), "weak-1-1.x86_64 exists, but excludes or includepkgs leave it out");
+    const std::vector<std::string> traces = failure().traces();
+    ASSERT_GE(traces.size(), 2U);
+    EXPECT_EQ(traces[1], "weak-1-1.x86_64 of repository 'base' exists, but excludes has \"we*\"");
 }
 
 TEST_F(Resolve, MissingKernelIsAnError) {
@@ -384,17 +388,19 @@ TEST_F(Resolve, NewestKernelWithoutModuleIsAnError) {
     want_driver("535");
     blueprint_.nvidia->kernel = "newest";
     const Error problem = failure();
-    EXPECT_EQ(problem.message(), "no kernel has precompiled modules of nvidia driver 535");
+    EXPECT_EQ(problem.message(),
+              "kernel kernel-core-6.1.0-56.el9.x86_64 has no module of NVIDIA driver 535");
     ASSERT_FALSE(problem.traces().empty());
     EXPECT_EQ(problem.traces()[0],
-              "kernel kernel-core-6.1.0-56.el9.x86_64 passed over: no nvidia kmod of driver 535");
+              "/blueprint.toml:20:1 asks for NVIDIA driver \"535\" with kernel \"newest\"");
 }
 
 TEST_F(Resolve, UnknownStreamListsTheStreams) {
     want_driver("470");
     const Error problem = failure();
     EXPECT_EQ(problem.message(), "module 'nvidia-driver' has no stream '470'");
-    EXPECT_EQ(problem.hint(), "its streams: 535, 550");
+    const std::vector<std::string>& traces = problem.traces();
+    EXPECT_NE(std::find(traces.begin(), traces.end(), "its streams: 535, 550"), traces.end());
 }
 
 TEST_F(Resolve, ToolkitPartsHaveOneVersion) {

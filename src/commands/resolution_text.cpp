@@ -1,0 +1,240 @@
+#include "commands/resolution_text.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commit/glib.hpp"
+#include "support/console.hpp"
+#include "support/error.hpp"
+#include "support/terminal_text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::vector<Nevra> packages_of_commit(const std::string& name, const std::filesystem::path& repo) {
+    GlibFailure failure;
+    OstreeRepo* opened = ostree_repo_open_at(AT_FDCWD, repo.c_str(), nullptr, failure.out());
+    if (opened == nullptr) {
+        throw error(ErrorKind::usage, "--against {}: no such lockfile, and no ostree repository {}",
+                    name, repo.string())
+            .hinted("name the repository with --repo");
+    }
+    const RepoHandle handle(opened);
+    char* checksum = nullptr;
+    if (ostree_repo_resolve_rev(opened, name.c_str(), FALSE, &checksum, failure.out()) == FALSE) {
+        throw error(ErrorKind::usage, "--against {}: no such lockfile, and no such ref in {}", name,
+                    repo.string());
+    }
+    const TextHandle owned(checksum);
+    GVariant* loaded = nullptr;
+    if (ostree_repo_load_commit(opened, checksum, &loaded, nullptr, failure.out()) == FALSE) {
+        throw failure.to_error(repo.string(), fmt::format("cannot read commit {}", checksum));
+    }
+    const VariantHandle commit(loaded);
+    const VariantHandle metadata(g_variant_get_child_value(commit.get(), 0));
+    const VariantHandle list(g_variant_lookup_value(metadata.get(), "rpmostree.rpmdb.pkglist",
+                                                    G_VARIANT_TYPE("a(sssss)")));
+    if (!list) {
+        throw error(ErrorKind::usage, "--against {}: commit {} carries no list of packages", name,
+                    checksum);
+    }
+    std::vector<Nevra> packages;
+    for (gsize i = 0; i < g_variant_n_children(list.get()); ++i) {
+        const char* text[5] = {};
+        g_variant_get_child(list.get(), i, "(&s&s&s&s&s)", &text[0], &text[1], &text[2], &text[3],
+                            &text[4]);
+        Nevra nevra{text[0], 0, text[2], text[3], text[4]};
+        const std::string epoch = text[1];
+        std::from_chars(epoch.data(), epoch.data() + epoch.size(), nevra.epoch);
+        packages.push_back(std::move(nevra));
+    }
+    return packages;
+}
+
+bool is_driver_part(const std::string& name) {
+    return name.starts_with("kmod-nvidia") || name.starts_with("nvidia-") ||
+           name.starts_with("libnvidia-") || name.starts_with("cuda-drivers");
+}
+
+bool is_kernel_part(const Resolution& resolution, const ResolvedPackage& package) {
+    return package.nevra.name.starts_with("kernel") &&
+           package.nevra.evr() == resolution.kernel.evr();
+}
+
+/// Lines of columns, each as wide as its widest value.
+std::string columns(const std::vector<std::vector<std::string>>& rows, const char* indent) {
+    std::vector<std::size_t> widths;
+    for (const std::vector<std::string>& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], row[i].size());
+        }
+    }
+    std::string text;
+    for (const std::vector<std::string>& row : rows) {
+        std::string line = indent;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += printable_line(line) + "\n";
+    }
+    return text;
+}
+
+std::vector<std::string> row_of(const ResolvedPackage& package) {
+    return {package.nevra.name, package.nevra.evr(),      package.nevra.arch,
+            package.repository, human_size(package.size), package.why};
+}
+
+std::string changes_text(const std::vector<PackageChange>& changes) {
+    if (changes.empty()) {
+        return "No package changed.\n\n";
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const PackageChange& change : changes) {
+        const char* sign = change.before.empty() ? "+" : change.now.empty() ? "-" : "~";
+        std::string versions = change.before.empty() || change.now.empty()
+                                   ? change.before + change.now
+                                   : fmt::format("{} -> {}", change.before, change.now);
+        rows.push_back({sign, change.name, change.arch, std::move(versions)});
+    }
+    return fmt::format(
+        "{} changed (+ new, - gone, ~ another version):\n{}\n",
+        changes.size() == 1 ? "1 package" : fmt::format("{} packages", changes.size()),
+        columns(rows, "  "));
+}
+
+}  // namespace
+
+std::vector<Nevra> packages_of(const std::string& name, const std::filesystem::path& repo) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(name, ignored)) {
+        return packages_of_commit(name, repo);
+    }
+    std::vector<Nevra> packages;
+    for (const ResolvedPackage& package : read_lockfile(name).packages) {
+        packages.push_back(package.nevra);
+    }
+    return packages;
+}
+
+std::vector<PackageChange> compare_packages(const std::vector<Nevra>& before,
+                                            const Resolution& now) {
+    std::map<std::pair<std::string, std::string>, PackageChange> slots;
+    const auto slot = [&](const Nevra& nevra) -> PackageChange& {
+        PackageChange& change = slots[{nevra.name, nevra.arch}];
+        change.name = nevra.name;
+        change.arch = nevra.arch;
+        return change;
+    };
+    for (const Nevra& nevra : before) {
+        slot(nevra).before = nevra.evr();
+    }
+    for (const ResolvedPackage& package : now.packages) {
+        slot(package.nevra).now = package.nevra.evr();
+    }
+    std::vector<PackageChange> changes;
+    for (auto& [key, change] : slots) {
+        if (change.before != change.now) {
+            changes.push_back(std::move(change));
+        }
+    }
+    return changes;
+}
+
+std::string resolution_text(const Resolution& resolution,
+                            const std::optional<std::vector<PackageChange>>& changes) {
+    std::vector<std::vector<std::string>> first;
+    std::vector<std::vector<std::string>> rest;
+    std::uint64_t bytes = 0;
+    for (const ResolvedPackage& package : resolution.packages) {
+        bytes += package.size;
+        const bool pair =
+            is_kernel_part(resolution, package) ||
+            (!resolution.driver_version.empty() && is_driver_part(package.nevra.name));
+        (pair ? first : rest).push_back(row_of(package));
+    }
+    std::string text = fmt::format("Kernel {}", resolution.kernel_uname);
+    if (!resolution.driver_version.empty()) {
+        text += fmt::format(" with NVIDIA driver {}", resolution.driver_version);
+    }
+    text += ":\n" + columns(first, "  ") + "\n";
+    if (changes) {
+        text += changes_text(*changes);
+    }
+    std::vector<std::string> modules;
+    for (const ResolvedModule& module : resolution.modules) {
+        modules.push_back(module.name + ":" + module.stream);
+    }
+    if (!modules.empty()) {
+        text += fmt::format("Module streams: {}\n\n", fmt::join(modules, ", "));
+    }
+    text +=
+        fmt::format("{} more packages, {} to download in all:\n", rest.size(), human_size(bytes));
+    return text + columns(rest, "  ");
+}
+
+std::string resolution_json(const Resolution& resolution,
+                            const std::optional<std::vector<PackageChange>>& changes,
+                            const std::vector<std::string>& warnings) {
+    using nlohmann::ordered_json;
+    ordered_json packages = ordered_json::array();
+    for (const ResolvedPackage& package : resolution.packages) {
+        packages.push_back({{"nevra", package.nevra.text()},
+                            {"name", package.nevra.name},
+                            {"epoch", package.nevra.epoch},
+                            {"version", package.nevra.version},
+                            {"release", package.nevra.release},
+                            {"arch", package.nevra.arch},
+                            {"repository", package.repository},
+                            {"location", package.location},
+                            {"sha256", package.sha256},
+                            {"size", package.size},
+                            {"module", package.module},
+                            {"why", package.why}});
+    }
+    ordered_json modules = ordered_json::array();
+    for (const ResolvedModule& module : resolution.modules) {
+        modules.push_back({{"name", module.name},
+                           {"stream", module.stream},
+                           {"version", module.version},
+                           {"context", module.context}});
+    }
+    ordered_json repositories = ordered_json::array();
+    for (const ResolvedRepository& repository : resolution.repositories) {
+        repositories.push_back({{"id", repository.id},
+                                {"repomd_sha256", repository.repomd_sha256},
+                                {"revision_time", repository.revision_time}});
+    }
+    ordered_json document = {{"format", "edgegpu-resolve/1"},
+                             {"kernel", resolution.kernel.text()},
+                             {"kernel_uname", resolution.kernel_uname},
+                             {"driver", resolution.driver_version},
+                             {"modules", modules},
+                             {"repositories", repositories},
+                             {"packages", packages},
+                             {"warnings", warnings}};
+    if (changes) {
+        ordered_json list = ordered_json::array();
+        for (const PackageChange& change : *changes) {
+            list.push_back({{"name", change.name},
+                            {"arch", change.arch},
+                            {"before", change.before},
+                            {"now", change.now}});
+        }
+        document["changes"] = list;
+    }
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace edgegpu

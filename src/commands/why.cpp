@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "blueprint/blueprint.hpp"
+#include "commands/commands.hpp"
+#include "resolve/explain_package.hpp"
+#include "support/context.hpp"
+#include "support/interrupt.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::string answer_text(const WhyCommand& command, const PackageAnswer& answer) {
+    std::string text;
+    for (const PackageReason& reason : answer.installed) {
+        const ResolvedPackage& package = reason.package;
+        text += package.nevra.text();
+        if (!reason.provides.empty()) {
+            text += fmt::format(" provides {}", reason.provides);
+        }
+        text += fmt::format("\n  from repository {}; {}\n  {}\n", package.repository, package.why,
+                            reason.origin);
+        for (const std::string& link : reason.chain) {
+            text += fmt::format("    {}\n", link);
+        }
+        if (!reason.required_by.empty()) {
+            text += fmt::format("  required by {}\n", fmt::join(reason.required_by, ", "));
+        }
+    }
+    if (answer.installed.empty()) {
+        text += fmt::format("{} is not in the image\n", command.package);
+        for (const std::string& line : answer.kept_out) {
+            text += fmt::format("  {}\n", line);
+        }
+    }
+    return text;
+}
+
+std::string answer_json(const WhyCommand& command, const PackageAnswer& answer) {
+    using nlohmann::ordered_json;
+    ordered_json installed = ordered_json::array();
+    for (const PackageReason& reason : answer.installed) {
+        installed.push_back({{"nevra", reason.package.nevra.text()},
+                             {"repository", reason.package.repository},
+                             {"why", reason.package.why},
+                             {"origin", reason.origin},
+                             {"chain", reason.chain},
+                             {"required_by", reason.required_by}});
+    }
+    const ordered_json document = {{"format", "edgegpu-why/1"},
+                                   {"package", command.package},
+                                   {"installed", installed},
+                                   {"kept_out", answer.kept_out}};
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+int run_why(const GlobalOptions& global, const WhyCommand& command) {
+    const Blueprint blueprint = parse_blueprint(command.blueprint);
+    check_blueprint(blueprint);
+    Console console(standard_error(global.color, true, global.progress_fd));
+    Context ctx;
+    ctx.cache = cache_directory(command.cache_dir);
+    ctx.console = &console;
+    ctx.cancelled = &interrupted();
+    ctx.offline = command.offline;
+    ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
+    const PackageAnswer answer = why_package(ctx, blueprint, command.package);
+    print_result(global.json ? answer_json(command, answer) : answer_text(command, answer));
+    return 0;
+}
+
+}  // namespace edgegpu

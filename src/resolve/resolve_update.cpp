@@ -1,0 +1,179 @@
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "resolve/explain.hpp"
+#include "resolve/resolution.hpp"
+#include "resolve/universe.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// What makes a package one of its kind in a set: name and architecture.
+std::string slot(const Nevra& nevra) {
+    return nevra.name + "." + nevra.arch;
+}
+
+std::string source_of(const PackagePool& pool, Id id) {
+    const char* name = solvable_lookup_str(pool.solvable(id), SOLVABLE_SOURCENAME);
+    const char* evr = solvable_lookup_str(pool.solvable(id), SOLVABLE_SOURCEEVR);
+    // libsolv leaves out what equals the package's own.
+    return fmt::format("{} {}", name != nullptr ? name : pool.name(id),
+                       evr != nullptr ? evr : pool.nevra(id).evr());
+}
+
+/// The locked packages that stay, and what happens where not all of them can.
+class Keeper {
+public:
+    Keeper(const PackagePool& pool, const Resolution& locked) : pool_(pool), locked_(locked) {
+        std::map<std::string, const ResolvedPackage*> wanted;
+        for (const ResolvedPackage& package : locked.packages) {
+            wanted[package.nevra.text() + "@" + package.repository] = &package;
+        }
+        for (const Id id : pool.packages()) {
+            const auto found =
+                wanted.find(pool.nevra(id).text() + "@" + pool.solvable(id)->repo->name);
+            if (found != wanted.end()) {
+                kept_[slot(found->second->nevra)] = {id, found->second};
+            }
+        }
+    }
+
+    /// Lets go of what the pattern names, and of what is built from the same source or belongs to
+    /// the same module: such packages require one another in exactly one version. False if nothing
+    /// is named.
+    bool release_named(const std::string& pattern) {
+        const bool locked =
+            std::any_of(locked_.packages.begin(), locked_.packages.end(), [&](const auto& package) {
+                const Nevra& nevra = package.nevra;
+                return ::fnmatch(pattern.c_str(), nevra.name.c_str(), 0) == 0 ||
+                       ::fnmatch(pattern.c_str(), nevra.text().c_str(), 0) == 0;
+            });
+        std::set<std::string> sources;
+        std::set<std::string> modules;
+        for (const auto& [name, kept] : kept_) {
+            if (matches_package(pool_, kept.id, pattern)) {
+                sources.insert(source_of(pool_, kept.id));
+                modules.insert(kept.package->module);
+            }
+        }
+        modules.erase("");
+        std::erase_if(kept_, [&](const auto& entry) {
+            return sources.contains(source_of(pool_, entry.second.id)) ||
+                   modules.contains(entry.second.package->module);
+        });
+        return locked || !sources.empty();
+    }
+
+    /// Lets go of what stands in the way of a solution; false if nothing is kept any more.
+    bool release(const Blueprint& blueprint, const Outcome& outcome) {
+        if (kept_.empty()) {
+            return false;
+        }
+        const std::size_t before = kept_.size();
+        if (!outcome.unpaired.empty()) {
+            // The new driver has no module for the locked kernel.
+            release_named("kernel*");
+        }
+        if (outcome.refused) {
+            release_slots(refuse(pool_, *outcome.refused, blueprint.weak_dependencies).rules);
+        }
+        if (kept_.size() == before) {
+            // It did not come to a solve, or nothing kept is in the way by itself.
+            kept_.clear();
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool allows(Id id) const {
+        const auto kept = kept_.find(slot(pool_.nevra(id)));
+        return kept == kept_.end() || kept->second.id == id;
+    }
+
+    /// Locked documents of the modules of which something is kept, all documents of the others.
+    [[nodiscard]] ModuleCatalogue catalogue(const ModuleCatalogue& all) const {
+        std::map<std::string, std::string> fixed;
+        for (const ResolvedModule& module : locked_.modules) {
+            const std::string text = fmt::format("{}:{}:{}:{}", module.name, module.stream,
+                                                 module.version, module.context);
+            const bool used = std::any_of(kept_.begin(), kept_.end(), [&](const auto& entry) {
+                return entry.second.package->module == text;
+            });
+            const bool there = std::any_of(all.streams.begin(), all.streams.end(),
+                                           [&](const auto& known) { return known.text() == text; });
+            if (used && there) {
+                fixed[module.name] = text;
+            }
+        }
+        ModuleCatalogue result = all;
+        std::erase_if(result.streams, [&](const ModuleStream& stream) {
+            const auto found = fixed.find(stream.id.name);
+            return found != fixed.end() && stream.id.name == found->first &&
+                   stream.id.stream ==
+                       found->second.substr(stream.id.name.size() + 1, stream.id.stream.size()) &&
+                   stream.text() != found->second;
+        });
+        return result;
+    }
+
+private:
+    struct Kept {
+        Id id = 0;
+        const ResolvedPackage* package = nullptr;
+    };
+
+    void release_slots(const std::vector<ProblemRule>& rules) {
+        for (const ProblemRule& rule : rules) {
+            for (const Id id : {rule.from, rule.to}) {
+                if (id > 0) {
+                    kept_.erase(slot(pool_.nevra(id)));
+                }
+            }
+            if (rule.dependency != 0) {
+                const Id offset = static_cast<Id>(pool_whatprovides(pool_.get(), rule.dependency));
+                for (const Id* id = pool_.get()->whatprovidesdata + offset; *id != 0; ++id) {
+                    kept_.erase(slot(pool_.nevra(*id)));
+                }
+            }
+        }
+    }
+
+    const PackagePool& pool_;
+    const Resolution& locked_;
+    std::map<std::string, Kept> kept_;
+};
+
+}  // namespace
+
+Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const Resolution& locked,
+                          const std::vector<std::string>& patterns, const ResolveOptions& options) {
+    Universe universe(ctx, blueprint);
+    Keeper keeper(universe.pool(), locked);
+    for (const std::string& pattern : patterns) {
+        if (!keeper.release_named(pattern)) {
+            throw error(ErrorKind::usage, "--update {}: the lockfile has no such package", pattern);
+        }
+    }
+    Console console(Color::never, true);
+    Context quiet = ctx;
+    quiet.console = &console;
+    while (true) {
+        const ModuleCatalogue catalogue = keeper.catalogue(universe.catalogue());
+        const Outcome outcome = solve_blueprint(
+            quiet, universe, blueprint, {&catalogue, [&](Id id) { return keeper.allows(id); }});
+        if (outcome.chosen) {
+            return describe_outcome(ctx, universe, outcome);
+        }
+        if (!keeper.release(blueprint, outcome)) {
+            throw explain(ctx, universe, blueprint, outcome, options.proof);
+        }
+    }
+}
+
+}  // namespace edgegpu
