@@ -29,6 +29,7 @@ struct Arguments {
     ResolveCommand resolve;
     WhyCommand why;
     std::vector<std::filesystem::path> to_check;
+    std::string gpu;
     std::string shell;
 };
 
@@ -164,6 +165,10 @@ void add_all(CLI::App& app, Arguments& arguments) {
         ->add_option("BLUEPRINT", arguments.to_check, "Blueprint files (TOML)")
         ->required()
         ->type_name("BLUEPRINT");
+    app.add_subcommand("gpus", "List NVIDIA GPUs: which driver branches and modules drive them")
+        ->add_option("GPU", arguments.gpu,
+                     "PCI id (10de:20b7), or part of a name; all GPUs if left out")
+        ->type_name("ID|NAME");
     app.add_subcommand("completion", "Print a completion script for a shell")
         ->add_option("SHELL", arguments.shell, "The shell")
         ->required()
@@ -308,6 +313,9 @@ int run_command_line(int argc, char** argv, Color& color) {
     }
     if (app.got_subcommand("check")) {
         return run_check(arguments.global, arguments.to_check);
+    }
+    if (app.got_subcommand("gpus")) {
+        return run_gpus(arguments.global, arguments.gpu);
     }
     if (app.got_subcommand("completion")) {
         print_result(completion_script(describe_interface(app), arguments.shell));

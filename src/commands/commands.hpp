@@ -76,6 +76,10 @@ int run_why(const GlobalOptions& global, const WhyCommand& command);
 /// Writes a result to stdout and flushes it. Throws Error if not all of it could be written.
 void print_result(std::string_view text);
 
+/// Prints what is known of the GPUs that `wanted` (a PCI id, part of a name, or "" for all) names.
+/// Throws Error if it names none.
+int run_gpus(const GlobalOptions& global, const std::string& wanted);
+
 /// The cache directory to use: `wanted`, else $XDG_CACHE_HOME/edgegpu, else $HOME/.cache/edgegpu.
 [[nodiscard]] std::filesystem::path cache_directory(const std::filesystem::path& wanted);
 
