@@ -30,6 +30,17 @@ Resolution resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
     return resolution;
 }
 
+/// Without its kernel modules an image has no GPU: better no image.
+void require_precompiled(const Resolution& resolution) {
+    if (resolution.dkms_source) {
+        throw error(
+            "the kernel modules in {} have to be compiled for kernel {}: edgegpu build takes "
+            "precompiled modules only",
+            resolution.dkms_source->nevra.text(), resolution.kernel_uname)
+            .hinted("set modules = \"precompiled\" in [nvidia]");
+    }
+}
+
 /// The policy and the initramfs depend on the same tree and not on each other, and each keeps
 /// one core busy: they are built side by side, and only then put into the tree.
 void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
@@ -48,6 +59,7 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
 
     console.begin_stage("resolve");
     const Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);
+    require_precompiled(resolution);
     ctx.source_date_epoch = image_time(resolution);
     console.end_stage(describe(resolution));
 

@@ -75,7 +75,7 @@ struct NvidiaRequest {
     std::string toolkit;
     /// Profile of the driver module.
     std::string profile = "ks";
-    /// PCI ids "10de:20b7".
+    /// PCI ids, lower case: "10de:20b7".
     std::vector<std::string> devices;
     SourceLocation location;
 };

@@ -60,10 +60,24 @@ void set_default_ref(const TableReader& root, Blueprint& blueprint) {
         distro.name + '/' + distro.major + '/' + blueprint.architecture + "/edge";
 }
 
-[[noreturn]] void refuse_value(const TableReader& table, std::string_view key,
-                               std::string_view value) {
-    throw error_at(table.location(key), "not supported yet: {} = \"{}\"", table.full_name(key),
-                   value);
+/// "10DE:20B7" → "10de:20b7".
+std::string read_device(const LocatedString& text) {
+    std::string id = text.value;
+    std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
+    });
+    const bool well_formed = id.size() == 9 && id[4] == ':' &&
+                             id.find_first_not_of("0123456789abcdef:") == std::string::npos &&
+                             std::count(id.begin(), id.end(), ':') == 1;
+    if (!well_formed) {
+        throw error_at(text.location, "\"{}\" is not a PCI id", text.value)
+            .hinted("VENDOR:DEVICE as lspci -n shows it, as in \"10de:20b7\"");
+    }
+    if (!id.starts_with("10de:")) {
+        throw error_at(text.location, "\"{}\" is not a device of NVIDIA", text.value)
+            .hinted("NVIDIA's devices begin with \"10de:\"; lspci -d 10de: -n lists them");
+    }
+    return id;
 }
 
 bool is_driver(std::string_view text) {
@@ -83,13 +97,7 @@ NvidiaRequest read_nvidia(const TableReader& table) {
             .hinted("as in \"535\" or \"535.261.03\"");
     }
     nvidia.modules = table.choice("modules", "auto", {"auto", "precompiled", "dkms"});
-    if (nvidia.modules == "dkms") {
-        refuse_value(table, "modules", nvidia.modules);
-    }
     nvidia.flavor = table.choice("flavor", "auto", {"auto", "open", "proprietary"});
-    if (nvidia.flavor == "open") {
-        refuse_value(table, "flavor", nvidia.flavor);
-    }
     nvidia.kernel = table.string("kernel", "newest-supported");
     nvidia.toolkit = table.string("toolkit");
     for (const auto& [key, value] :
@@ -104,7 +112,10 @@ NvidiaRequest read_nvidia(const TableReader& table) {
     if (!is_plain_name(nvidia.profile, "_-")) {
         throw error_at(table.location("profile"), "invalid module profile \"{}\"", nvidia.profile);
     }
-    table.refuse_unsupported({"devices", "secure_boot"});
+    for (const LocatedString& device : table.strings("devices")) {
+        nvidia.devices.push_back(read_device(device));
+    }
+    table.refuse_unsupported({"secure_boot"});
     table.finish();
     return nvidia;
 }

@@ -30,7 +30,10 @@ std::vector<std::string> drivers_of(const PackagePool& pool, const NvidiaRequest
                                     Id kernel) {
     std::vector<std::string> found = all_versions(pool);
     std::erase_if(found, [&](const std::string& version) {
-        return kernel_modules(pool, nvidia, version, kernel).empty();
+        const std::vector<std::string> flavors = flavors_of(nvidia, version);
+        return std::all_of(flavors.begin(), flavors.end(), [&](const std::string& flavor) {
+            return kernel_modules(pool, flavor, version, kernel).empty();
+        });
     });
     return found;
 }

@@ -53,13 +53,17 @@ std::string module_directory(const std::string& path, bool image) {
     return path.substr(begin, end == std::string::npos ? end : end - begin);
 }
 
+bool is_kernel_name(std::string_view name) {
+    constexpr std::array<std::string_view, 6> cores{"kernel-core",          "kernel-rt-core",
+                                                    "kernel-64k-core",      "kernel-debug-core",
+                                                    "kernel-rt-debug-core", "kernel-uki-virt"};
+    return std::find(cores.begin(), cores.end(), name) != cores.end();
+}
+
 }  // namespace
 
 bool is_kernel(const PackagePool& pool, Id id) {
-    constexpr std::array cores{"kernel-core",       "kernel-rt-core",       "kernel-64k-core",
-                               "kernel-debug-core", "kernel-rt-debug-core", "kernel-uki-virt"};
-    const std::string name = pool.name(id);
-    return std::find(cores.begin(), cores.end(), name) != cores.end() ||
+    return is_kernel_name(pool_id2str(pool.get(), pool.solvable(id)->name)) ||
            !pool.provided_versions(id, "kernel-uname-r").empty();
 }
 
@@ -99,18 +103,20 @@ void add_kernel_jobs(const PackagePool& pool, const std::string& name, Id kernel
     if (!meta.empty()) {
         jobs.installs.push_back({meta, why});
     }
-    constexpr std::array suffixes{
+    constexpr std::array<std::string_view, 8> suffixes{
         "",       "-core",          "-modules",          "-modules-core",
         "-devel", "-modules-extra", "-modules-internal", "-devel-matched"};
+    const std::vector<Id> kernels = pool.providers("kernel-uname-r");
     for (const Id id : pool.packages()) {
         if (id == kernel || !pool.visible(id)) {
             continue;
         }
-        const std::string package = pool.name(id);
-        const bool part = package.starts_with(name) &&
-                          std::any_of(suffixes.begin(), suffixes.end(),
-                                      [&](const char* suffix) { return package == name + suffix; });
-        if ((part && pool.solvable(id)->evr != evr) || is_kernel(pool, id)) {
+        const std::string_view package = pool_id2str(pool.get(), pool.solvable(id)->name);
+        const bool part =
+            package.starts_with(name) && std::find(suffixes.begin(), suffixes.end(),
+                                                   package.substr(name.size())) != suffixes.end();
+        if ((part && pool.solvable(id)->evr != evr) ||
+            std::binary_search(kernels.begin(), kernels.end(), id) || is_kernel_name(package)) {
             jobs.forbidden.push_back(id);
         }
     }

@@ -50,6 +50,21 @@ public:
         }
         return **node->as_string();
     }
+    [[nodiscard]] std::vector<std::string> texts(const std::string& key) const {
+        const toml::array* array = table_[key].as_array();
+        if (array == nullptr || !array->is_homogeneous(toml::node_type::string)) {
+            if (array == nullptr || !array->empty()) {
+                throw complain(key, "is not an array of strings");
+            }
+            return {};
+        }
+        std::vector<std::string> values;
+        for (const toml::node& item : *array) {
+            values.push_back(**item.as_string());
+        }
+        return values;
+    }
+    [[nodiscard]] const toml::table& table() const { return table_; }
     [[nodiscard]] std::int64_t number(const std::string& key) const {
         const toml::node* node = table_.get(key);
         if (node == nullptr || !node->is_integer() || **node->as_integer() < 0) {
@@ -130,8 +145,8 @@ void append_nevra(std::string& out, const Nevra& nevra) {
                        quoted(nevra.release), quoted(nevra.arch));
 }
 
-void append_package(std::string& out, const ResolvedPackage& package) {
-    out += "\n[[package]]\n";
+void append_package(std::string& out, const char* header, const ResolvedPackage& package) {
+    out += fmt::format("\n{}\n", header);
     append_nevra(out, package.nevra);
     out += fmt::format("repository = {}\nlocation = {}\nsha256 = {}\nsize = {}\nbuild_time = {}\n",
                        quoted(package.repository), quoted(package.location), quoted(package.sha256),
@@ -140,6 +155,28 @@ void append_package(std::string& out, const ResolvedPackage& package) {
         out += fmt::format("module = {}\n", quoted(package.module));
     }
     out += fmt::format("why = {}\n", quoted(package.why));
+}
+
+void append_passed_over(std::string& out, const PassedOver& passed) {
+    out += fmt::format("\n[[passed_over]]\nwhat = {}\nreason = {}\n", quoted(passed.what),
+                       quoted(passed.reason));
+    for (const Advisory& advisory : passed.advisories) {
+        std::vector<std::string> cves;
+        for (const std::string& cve : advisory.cves) {
+            cves.push_back(quoted(cve));
+        }
+        out += fmt::format("\n[[passed_over.advisory]]\nid = {}\nseverity = {}\ncves = [{}]\n",
+                           quoted(advisory.id), quoted(advisory.severity), fmt::join(cves, ", "));
+    }
+}
+
+PassedOver read_passed_over(const std::string& file, const TableReader& reader) {
+    PassedOver passed{reader.text("what"), reader.text("reason"), {}};
+    for_each_table(file, reader.table(), "advisory", [&](const TableReader& advisory) {
+        passed.advisories.push_back(
+            {advisory.text("id"), advisory.text("severity"), advisory.texts("cves")});
+    });
+    return passed;
 }
 
 }  // namespace
@@ -162,6 +199,7 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     Resolution result;
     result.kernel_uname = head.text("kernel_uname");
     result.driver_version = head.text("driver_version", true);
+    result.driver_flavor = head.text("driver_flavor", true);
     const toml::node* kernel = root.get("kernel");
     if (kernel == nullptr || !kernel->is_table()) {
         throw head.complain("kernel", "is not a table");
@@ -178,6 +216,18 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     for_each_table(file, root, "package", [&](const TableReader& reader) {
         result.packages.push_back(read_package(reader));
     });
+    if (const toml::node* source = root.get("dkms_source"); source != nullptr) {
+        if (!source->is_table()) {
+            throw head.complain("dkms_source", "is not a table");
+        }
+        result.dkms_source = read_package(TableReader(file, *source->as_table()));
+    }
+    for_each_table(file, root, "build_package", [&](const TableReader& reader) {
+        result.build_root.push_back(read_package(reader));
+    });
+    for_each_table(file, root, "passed_over", [&](const TableReader& reader) {
+        result.passed_over.push_back(read_passed_over(file, reader));
+    });
     return result;
 }
 
@@ -187,6 +237,9 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
                        quoted(resolution.kernel_uname));
     if (!resolution.driver_version.empty()) {
         out += fmt::format("driver_version = {}\n", quoted(resolution.driver_version));
+    }
+    if (!resolution.driver_flavor.empty()) {
+        out += fmt::format("driver_flavor = {}\n", quoted(resolution.driver_flavor));
     }
     out += "\n[kernel]\n";
     append_nevra(out, resolution.kernel);
@@ -200,8 +253,17 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
                            quoted(module.name), quoted(module.stream), quoted(module.version),
                            quoted(module.context));
     }
+    for (const PassedOver& passed : resolution.passed_over) {
+        append_passed_over(out, passed);
+    }
     for (const ResolvedPackage& package : resolution.packages) {
-        append_package(out, package);
+        append_package(out, "[[package]]", package);
+    }
+    if (resolution.dkms_source) {
+        append_package(out, "[dkms_source]", *resolution.dkms_source);
+    }
+    for (const ResolvedPackage& package : resolution.build_root) {
+        append_package(out, "[[build_package]]", package);
     }
     write_file(path, out, 0644, true);
 }

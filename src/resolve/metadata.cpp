@@ -205,7 +205,7 @@ fs::path file_of(LrYumRepo* repo, const char* type) {
 RepositoryMetadata open_state(const Context& ctx, const Repository& repository,
                               const fs::path& directory) {
     std::vector<std::string> types = wanted_types();
-    types.emplace_back("filelists");
+    types.insert(types.end(), {"filelists", "updateinfo"});
     const LrResultPtr result = open_local(ctx, repository, directory, types);
     LrYumRepo* repo = nullptr;
     LrYumRepoMd* repomd = nullptr;
@@ -226,11 +226,32 @@ RepositoryMetadata open_state(const Context& ctx, const Repository& repository,
     metadata.filelists = file_of(repo, "filelists");
     metadata.comps = file_of(repo, "group");
     metadata.modules = file_of(repo, "modules");
+    metadata.updateinfo = file_of(repo, "updateinfo");
+    if (metadata.updateinfo.empty()) {
+        const LrYumRepoMdRecord* record = lr_yum_repomd_get_record(repomd, "updateinfo");
+        if (record != nullptr && record->location_href != nullptr) {
+            // Only announced so far.
+            metadata.updateinfo = directory / fs::path(record->location_href).filename();
+        }
+    }
     if (metadata.primary.empty()) {
         throw error(ErrorKind::fetch, "repository '{}': repomd.xml lists no primary metadata",
                     repository.id);
     }
     return metadata;
+}
+
+/// Downloads one more kind of file into a repository's state and takes over all paths.
+void download_more(const Context& ctx, RepositoryMetadata& metadata, const char* type) {
+    const Repository& repository = *metadata.repository;
+    // The verified repomd.xml stays; only the record's file is added to it.
+    const LrResultPtr result = open_local(ctx, repository, metadata.directory, wanted_types());
+    const LrHandlePtr handle = make_handle(repository);
+    lr_handle_setopt(handle.get(), nullptr, LRO_UPDATE, 1L);
+    perform(ctx, repository, handle.get(), result.get(), metadata.directory, {type});
+    const RepositoryMetadata now = open_state(ctx, repository, metadata.directory);
+    metadata.filelists = now.filelists;
+    metadata.updateinfo = now.updateinfo;
 }
 
 }  // namespace
@@ -260,12 +281,18 @@ void load_filelists(const Context& ctx, RepositoryMetadata& metadata) {
                     repository.id)
             .hinted("run once without --offline");
     }
-    // The verified repomd.xml stays; only the record's file is added to it.
-    const LrResultPtr result = open_local(ctx, repository, metadata.directory, wanted_types());
-    const LrHandlePtr handle = make_handle(repository);
-    lr_handle_setopt(handle.get(), nullptr, LRO_UPDATE, 1L);
-    perform(ctx, repository, handle.get(), result.get(), metadata.directory, {"filelists"});
-    metadata.filelists = open_state(ctx, repository, metadata.directory).filelists;
+    download_more(ctx, metadata, "filelists");
+}
+
+bool load_updateinfo(const Context& ctx, RepositoryMetadata& metadata) {
+    if (metadata.updateinfo.empty() || fs::exists(metadata.updateinfo)) {
+        return true;
+    }
+    if (ctx.offline && !is_local(*metadata.repository)) {
+        return false;
+    }
+    download_more(ctx, metadata, "updateinfo");
+    return true;
 }
 
 std::string read_metadata_file(const fs::path& path) {

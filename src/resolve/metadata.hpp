@@ -23,18 +23,23 @@ struct RepositoryMetadata {
     std::filesystem::path filelists;
     std::filesystem::path comps;
     std::filesystem::path modules;
+    std::filesystem::path updateinfo;
 };
 
 /// Brings every enabled repository's repomd.xml up to date and downloads the rest where it
 /// changed; signatures are checked where `repo_gpgcheck` is on, checksums always. Offline, the
-/// last state in the cache is used; file:// repositories are read in any case. File lists are not
-/// downloaded here. Throws ErrorKind::fetch naming the repository.
+/// last state in the cache is used; file:// repositories are read in any case. File lists and
+/// advisories are not downloaded here. Throws ErrorKind::fetch naming the repository.
 [[nodiscard]] std::vector<RepositoryMetadata> load_metadata(const Context& ctx,
                                                             const Blueprint& blueprint);
 
 /// Downloads the file lists of a repository if they are not in the cache, and sets
 /// `metadata.filelists`. Throws ErrorKind::fetch naming the repository.
 void load_filelists(const Context& ctx, RepositoryMetadata& metadata);
+
+/// The same for the advisories (updateinfo.xml): sets `metadata.updateinfo`, to an empty path where
+/// the repository has none. Offline, false is returned if they are not in the cache.
+[[nodiscard]] bool load_updateinfo(const Context& ctx, RepositoryMetadata& metadata);
 
 /// A metadata file uncompressed by its name's extension, at most 256 MiB. Throws
 /// ErrorKind::fetch naming the path.

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <set>
+#include <string_view>
 
+#include "resolve/devices.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -22,10 +26,6 @@ bool is_wanted(const std::string& version, const NvidiaRequest& request) {
            version.starts_with(request.driver + ".");
 }
 
-bool provides(const PackagePool& pool, Id id, const std::string& capability) {
-    return !pool.provided_versions(id, capability).empty();
-}
-
 /// Whether a package name ends in the kernel's version and release, the latter with or without
 /// its last parts (the dist tag is cut, and minor releases append to it).
 bool name_fits(const std::string& name, const std::string& prefix, const Nevra& kernel) {
@@ -38,47 +38,58 @@ bool name_fits(const std::string& name, const std::string& prefix, const Nevra& 
            (full.size() == tail.size() || full[tail.size()] == '.');
 }
 
-bool fits_kernel(const PackagePool& pool, Id kmod, const std::string& version,
-                 const Nevra& kernel) {
-    const std::string exact = fmt::format("{}-{}.{}", kernel.version, kernel.release, kernel.arch);
+/// What modules for this kernel may say that they were built for. A variant such as kernel-rt has
+/// the version of the plain kernel, but another `uname -r`; of the plain one the version counts
+/// too.
+std::vector<std::string> targets_of(const PackagePool& pool, Id kernel) {
+    const Nevra nevra = pool.nevra(kernel);
+    std::vector<std::string> targets = pool.provided_versions(kernel, "kernel-uname-r");
+    if (targets.empty() || nevra.name == "kernel-core" || nevra.name == "kernel") {
+        targets.push_back(fmt::format("{}-{}.{}", nevra.version, nevra.release, nevra.arch));
+    }
+    return targets;
+}
+
+bool fits_kernel(const PackagePool& pool, Id kmod, const std::string& prefix, const Nevra& kernel,
+                 const std::vector<std::string>& targets) {
+    const auto is_target = [&](const std::string& text) {
+        return std::find(targets.begin(), targets.end(), text) != targets.end();
+    };
     const std::vector<std::string> built_for = pool.provided_versions(kmod, "kernel-modules");
     if (!built_for.empty()) {
-        return std::find(built_for.begin(), built_for.end(), exact) != built_for.end();
+        return std::any_of(built_for.begin(), built_for.end(), is_target);
     }
-    const std::string name = pool.name(kmod);
-    return name_fits(name, fmt::format("kmod-nvidia-{}-", version), kernel) ||
-           name_fits(name, fmt::format("kmod-nvidia-open-{}-", version), kernel);
+    return is_target(fmt::format("{}-{}.{}", kernel.version, kernel.release, kernel.arch)) &&
+           name_fits(pool.name(kmod), prefix, kernel);
 }
 
-bool is_precompiled(const std::string& name, const NvidiaRequest& request) {
-    if (!name.starts_with("kmod-nvidia-") || name.ends_with("-dkms")) {
-        return false;
-    }
-    const bool open = name.starts_with("kmod-nvidia-open-");
-    return request.flavor == "auto" || (request.flavor == "open") == open;
+/// Whether `name` is of `flavor`; DKMS packages of proprietary modules have several names.
+bool is_flavor(std::string_view name, const std::string& flavor) {
+    return name.starts_with("kmod-nvidia-open-") == (flavor == "open");
 }
 
-/// Names of the packages that belong to one driver and must have its version.
-std::set<std::string> driver_names(const PackagePool& pool, const ModuleSelection& modules) {
+/// Whether a package may belong to the driver: user space, firmware or modules.
+bool is_driver_name(std::string_view name) {
+    constexpr std::array prefixes{
+        "nvidia-driver",   "nvidia-open",         "nvidia-kmod-common",    "nvidia-persistenced",
+        "nvidia-modprobe", "nvidia-settings",     "nvidia-xconfig",        "nvidia-libXNVCtrl",
+        "nvidia-firmware", "nvidia-gsp-firmware", "nvidia-fabric-manager", "nvidia-fabricmanager",
+        "nvidia-imex",     "cuda-drivers",        "libnvidia-ml",          "libnvidia-cfg",
+        "libnvidia-fbc",   "libnvidia-gpucomp",   "libnvidia-nscq",        "libnvsdm",
+        "xorg-x11-nvidia", "kmod-nvidia-"};
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+/// Names of the driver module's artifacts, which have the driver's epoch 3.
+std::set<std::string, std::less<>> artifact_names(const ModuleSelection& modules) {
+    std::set<std::string, std::less<>> names;
     if (const ModuleStream* stream = modules.find(driver_module); stream != nullptr) {
-        std::set<std::string> names;
         for (const std::string& artifact : stream->artifacts) {
             const std::size_t epoch = artifact.find("-3:");
             if (epoch != std::string::npos) {
                 names.insert(artifact.substr(0, epoch));
             }
-        }
-        return names;
-    }
-    constexpr std::array prefixes{"nvidia-driver",       "nvidia-open",     "nvidia-kmod-common",
-                                  "nvidia-persistenced", "nvidia-modprobe", "cuda-drivers",
-                                  "libnvidia-ml",        "libnvidia-cfg"};
-    std::set<std::string> names;
-    for (const Id id : pool.packages()) {
-        const std::string name = pool.name(id);
-        if (std::any_of(prefixes.begin(), prefixes.end(),
-                        [&](const char* prefix) { return name.starts_with(prefix); })) {
-            names.insert(name);
         }
     }
     return names;
@@ -100,17 +111,44 @@ void add_profile(const PackagePool& pool, const NvidiaRequest& request, const Mo
     const std::string why =
         fmt::format("profile {}:{}/{}", stream.id.name, stream.id.stream, request.profile);
     for (const std::string& name : profile->second) {
+        if (name == "dkms" || name.ends_with("-dkms")) {
+            // The modules are precompiled, or are compiled outside the image.
+            continue;
+        }
         std::vector<Id> found = pool.named(name);
         if (found.empty()) {
             throw error(ErrorKind::unsolvable, "package '{}' of {} is in no repository", name, why)
                 .traced(requested_at(request));
         }
-        if (name.ends_with("-dkms")) {
-            // The precompiled module stands in for it.
-            continue;
-        }
         jobs.installs.push_back({std::move(found), why});
     }
+}
+
+/// The highest branch that has a stream of its own, or "latest".
+std::string highest_branch(const ModuleCatalogue& catalogue) {
+    unsigned highest = 0;
+    for (const std::string& stream : catalogue.stream_names(driver_module)) {
+        highest = std::max(highest, branch_of(stream));
+    }
+    return highest == 0 ? "latest" : std::to_string(highest);
+}
+
+/// Name of the stream for a request without "auto".
+std::string stream_name(const NvidiaRequest& request, const ModuleCatalogue& catalogue) {
+    const bool open = request.flavor == "open";
+    std::string base = request.driver.substr(0, request.driver.find('.'));
+    if (request.driver == "latest") {
+        const std::string suffix = request.modules == "dkms" ? "-dkms" : "";
+        const std::string stream = (open ? "open" : "latest") + suffix;
+        const std::vector<std::string> streams = catalogue.stream_names(driver_module);
+        if (std::find(streams.begin(), streams.end(), stream) != streams.end()) {
+            return stream;
+        }
+        base = highest_branch(catalogue);
+    }
+    // The streams N-open hold DKMS sources; repositories that have precompiled open modules put
+    // them there too.
+    return base + (open ? "-open" : request.modules == "dkms" ? "-dkms" : "");
 }
 
 }  // namespace
@@ -119,27 +157,65 @@ bool is_exact_version(const std::string& driver) {
     return driver != "latest" && driver.find('.') != std::string::npos;
 }
 
+std::vector<std::string> flavors_of(const NvidiaRequest& request, const std::string& version) {
+    if (request.flavor != "auto") {
+        return {request.flavor};
+    }
+    // NVIDIA made the open modules its default with branch 560; "latest" is later.
+    constexpr unsigned first_open_default = 560;
+    const unsigned branch = branch_of(version);
+    if (branch == 0 || branch >= first_open_default) {
+        return {"open", "proprietary"};
+    }
+    return {"proprietary", "open"};
+}
+
 std::optional<StreamRequest> driver_stream(const NvidiaRequest& request,
                                            const ModuleCatalogue& catalogue) {
-    if (request.modules == "dkms") {
-        throw error(ErrorKind::usage, "{}: not supported yet: [nvidia] modules = \"dkms\"",
-                    request.location.text())
-            .hinted("use \"precompiled\" or \"auto\"");
-    }
     if (!catalogue.has_module(driver_module)) {
         return std::nullopt;
     }
     StreamRequest stream;
     stream.name = driver_module;
-    stream.stream = request.driver.substr(0, request.driver.find('.'));
-    if (request.flavor == "open") {
-        stream.stream += "-open";
-    }
+    stream.stream = stream_name(request, catalogue);
     if (is_exact_version(request.driver)) {
         stream.version = request.driver;
     }
     stream.location = request.location;
     return stream;
+}
+
+std::vector<NvidiaRequest> driver_ways(const NvidiaRequest& request,
+                                       const ModuleCatalogue& catalogue) {
+    const bool modular = catalogue.has_module(driver_module);
+    const std::vector<std::string> streams = catalogue.stream_names(driver_module);
+    const std::vector<std::string> flavors =
+        modular ? flavors_of(request, request.driver) : std::vector<std::string>{request.flavor};
+    std::vector<NvidiaRequest> all;
+    for (const char* modules : {"precompiled", "dkms"}) {
+        if (request.modules != "auto" && request.modules != modules) {
+            continue;
+        }
+        for (const std::string& flavor : flavors) {
+            NvidiaRequest way = request;
+            way.modules = modules;
+            way.flavor = flavor;
+            all.push_back(std::move(way));
+        }
+    }
+    std::vector<NvidiaRequest> ways;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(ways), [&](const NvidiaRequest& way) {
+        return !modular || std::find(streams.begin(), streams.end(), stream_name(way, catalogue)) !=
+                               streams.end();
+    });
+    if (ways.empty()) {
+        // The plain stream is the one to miss.
+        const auto plain = std::find_if(all.begin(), all.end(), [](const NvidiaRequest& way) {
+            return way.modules == "precompiled" && way.flavor == "proprietary";
+        });
+        ways.push_back(plain != all.end() ? *plain : all.front());
+    }
+    return ways;
 }
 
 std::vector<std::string> driver_versions(const PackagePool& pool, const NvidiaRequest& request) {
@@ -173,15 +249,31 @@ std::vector<std::string> driver_versions(const PackagePool& pool, const NvidiaRe
     return wanted;
 }
 
-std::vector<Id> kernel_modules(const PackagePool& pool, const NvidiaRequest& request,
+std::vector<Id> kernel_modules(const PackagePool& pool, const std::string& flavor,
                                const std::string& version, Id kernel) {
     const Nevra kernel_nevra = pool.nevra(kernel);
+    const std::vector<std::string> targets = targets_of(pool, kernel);
+    const std::string prefix =
+        fmt::format("kmod-nvidia-{}{}-", flavor == "open" ? "open-" : "", version);
     std::vector<Id> found;
     for (const Id id : pool.packages()) {
-        const char* name = pool_id2str(pool.get(), pool.solvable(id)->name);
-        if (std::string_view(name).starts_with("kmod-nvidia-") && pool.visible(id) &&
-            is_precompiled(name, request) && pool.version(id) == version &&
-            fits_kernel(pool, id, version, kernel_nevra)) {
+        const std::string_view name = pool_id2str(pool.get(), pool.solvable(id)->name);
+        if (name.starts_with("kmod-nvidia-") && !name.ends_with("-dkms") &&
+            is_flavor(name, flavor) && pool.visible(id) && pool.version(id) == version &&
+            fits_kernel(pool, id, prefix, kernel_nevra, targets)) {
+            found.push_back(id);
+        }
+    }
+    pool.sort_best_first(found);
+    return found;
+}
+
+std::vector<Id> dkms_sources(const PackagePool& pool, const std::string& flavor,
+                             const std::string& version) {
+    std::vector<Id> found;
+    for (const auto& entry : pool.stand_ins()) {
+        const Id id = entry.first;
+        if (pool.visible(id) && is_flavor(pool.name(id), flavor) && pool.version(id) == version) {
             found.push_back(id);
         }
     }
@@ -193,13 +285,17 @@ void add_driver_jobs(const PackagePool& pool, const NvidiaRequest& request,
                      const ModuleSelection& modules, const std::string& version,
                      const std::vector<Id>& kmods, Jobs& jobs) {
     jobs.installs.push_back({kmods, fmt::format("nvidia driver {}", request.driver)});
-    const std::set<std::string> family = driver_names(pool, modules);
+    jobs.stand_in = pool.is_stand_in(kmods.front()) ? kmods.front() : 0;
+    const std::set<std::string, std::less<>> artifacts = artifact_names(modules);
+    const std::vector<Id> all_kmods = pool.providers("nvidia-kmod");
     for (const Id id : pool.packages()) {
         if (!pool.visible(id) || std::find(kmods.begin(), kmods.end(), id) != kmods.end()) {
             continue;
         }
-        const bool other_version = family.contains(pool.name(id)) && pool.version(id) != version;
-        if (other_version || provides(pool, id, "nvidia-kmod")) {
+        const std::string_view name = pool_id2str(pool.get(), pool.solvable(id)->name);
+        const bool of_a_driver = is_driver_name(name) || artifacts.contains(name);
+        if ((of_a_driver && pool.version(id) != version) ||
+            std::binary_search(all_kmods.begin(), all_kmods.end(), id)) {
             jobs.forbidden.push_back(id);
         }
     }
@@ -219,7 +315,8 @@ void add_toolkit_jobs(const PackagePool& pool, const NvidiaRequest& request, Job
         return;
     }
     constexpr std::array parts{"nvidia-container-toolkit", "nvidia-container-toolkit-base",
-                               "libnvidia-container-tools", "libnvidia-container1"};
+                               "libnvidia-container-tools", "libnvidia-container1",
+                               "libnvidia-container-devel"};
     std::vector<Id> chosen;
     std::string version;
     std::vector<std::string> all;

@@ -121,12 +121,13 @@ PackagePool::PackagePool(const Context& ctx, std::vector<RepositoryMetadata> rep
     for (const RepositoryMetadata& metadata : metadata_) {
         load(ctx, metadata);
     }
-    hidden_.assign(static_cast<std::size_t>(pool_->nsolvables), Hidden::no);
     for (Id id = 2; id < pool_->nsolvables; ++id) {
         if (pool_->solvables[id].repo != nullptr) {
             packages_.push_back(id);
         }
     }
+    add_stand_ins();
+    hidden_.assign(static_cast<std::size_t>(pool_->nsolvables), Hidden::no);
     map_init(&considered_, pool_->nsolvables);
     map_setall(&considered_);
 }
@@ -157,6 +158,47 @@ void PackagePool::load(const Context& ctx, const RepositoryMetadata& metadata) {
                     repository.id, pool_errstr(pool_.get()));
     }
     save_cache(repo, cache, true);
+}
+
+void PackagePool::add_stand_ins() {
+    Pool* pool = pool_.get();
+    const Id capability = pool_str2id(pool, "nvidia-kmod", 0);
+    std::vector<Id> sources;
+    for (const Id id : packages_) {
+        const std::string_view name = pool_id2str(pool, solvable(id)->name);
+        if (capability != 0 && name.starts_with("kmod-nvidia-") && name.ends_with("-dkms")) {
+            sources.push_back(id);
+        }
+    }
+    if (sources.empty()) {
+        return;
+    }
+    Repo* repo = repo_create(pool, "compiled modules");
+    for (const Id source : sources) {
+        const Id id = repo_add_solvable(repo);
+        // The new solvable may have moved the others.
+        Solvable* stand_in = solvable(id);
+        const Solvable* original = solvable(source);
+        const std::string name = pool_id2str(pool, original->name);
+        stand_in->name =
+            pool_str2id(pool, (name.substr(0, name.size() - 4) + "compiled").c_str(), 1);
+        stand_in->evr = original->evr;
+        stand_in->arch = original->arch;
+        IdQueue provides;
+        solvable_lookup_idarray(solvable(source), SOLVABLE_PROVIDES, provides.get());
+        for (const Id provided : provides) {
+            if (provided == capability ||
+                (ISRELDEP(provided) != 0 && GETRELDEP(pool, provided)->name == capability)) {
+                solvable_add_deparray(stand_in, SOLVABLE_PROVIDES, provided, 0);
+            }
+        }
+        stand_ins_[source] = id;
+    }
+}
+
+bool PackagePool::is_stand_in(Id id) const {
+    return std::any_of(stand_ins_.begin(), stand_ins_.end(),
+                       [&](const auto& entry) { return entry.second == id; });
 }
 
 void PackagePool::hide(Id id, Hidden reason) {
@@ -366,6 +408,20 @@ std::vector<std::string> PackagePool::provided_versions(Id id,
         }
     }
     return versions;
+}
+
+std::vector<Id> PackagePool::providers(const std::string& capability) const {
+    std::vector<Id> found;
+    const Id wanted = pool_str2id(pool_.get(), capability.c_str(), 0);
+    if (wanted == 0) {
+        return found;
+    }
+    const Id offset = static_cast<Id>(pool_whatprovides(pool_.get(), wanted));
+    for (const Id* id = pool_->whatprovidesdata + offset; *id != 0; ++id) {
+        found.push_back(*id);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 std::vector<Id> PackagePool::named(const std::string& name) const {

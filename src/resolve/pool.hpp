@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -59,6 +60,13 @@ public:
         return metadata_;
     }
 
+    /// For every package of DKMS sources (kmod-nvidia-…-dkms) the package that compiling it for the
+    /// image leads to: it provides the same `nvidia-kmod` and requires nothing, so that neither
+    /// compiler nor dkms is drawn into the image. Stand-ins are no members of `packages`, and a
+    /// solve takes none but the one its jobs name.
+    [[nodiscard]] const std::map<Id, Id>& stand_ins() const noexcept { return stand_ins_; }
+    [[nodiscard]] bool is_stand_in(Id id) const;
+
     [[nodiscard]] std::string name(Id id) const;
     [[nodiscard]] std::string version(Id id) const;
     [[nodiscard]] Nevra nevra(Id id) const;
@@ -71,6 +79,9 @@ public:
     /// without version gives "".
     [[nodiscard]] std::vector<std::string> provided_versions(Id id,
                                                              const std::string& capability) const;
+    /// All packages, visible or not, that provide `capability` in any version; ascending. Only
+    /// after `prepare`.
+    [[nodiscard]] std::vector<Id> providers(const std::string& capability) const;
     /// All paths of a package, as its repository's file lists (downloaded if need be) have them.
     [[nodiscard]] std::vector<std::string> files(const Context& ctx, Id id);
     /// Visible packages with exactly this name, best first: repository priority, newest version.
@@ -81,6 +92,7 @@ public:
 private:
     void load(const Context& ctx, const RepositoryMetadata& metadata);
     void load_files(const Context& ctx, Repo* repo);
+    void add_stand_ins();
     void hide(Id id, Hidden reason);
 
     std::vector<RepositoryMetadata> metadata_;
@@ -88,6 +100,8 @@ private:
     Map considered_{};
     std::vector<Hidden> hidden_;
     std::vector<Id> packages_;
+    /// package of sources → stand-in
+    std::map<Id, Id> stand_ins_;
     /// repositories whose file lists are loaded
     std::set<Id> with_files_;
     /// `prepare` ran

@@ -53,6 +53,32 @@ struct ResolvedModule {
     std::string context;
 };
 
+/// A security advisory that an update repository announces (updateinfo.xml).
+struct Advisory {
+    /// "RHSA-2024:1248"
+    std::string id;
+    /// "Critical", "Important", "Moderate", "Low", or empty
+    std::string severity;
+    /// CVE ids it fixes, sorted
+    std::vector<std::string> cves;
+
+    /// "ID (Severity)", or "ID".
+    [[nodiscard]] std::string text() const;
+    auto operator<=>(const Advisory&) const = default;
+};
+
+/// Something newer than what the image has, left out so that kernel and driver fit.
+struct PassedOver {
+    /// "kernel NEVRA" or "nvidia driver VERSION"
+    std::string what;
+    std::string reason;
+    /// what it would fix, sorted; known for kernels only
+    std::vector<Advisory> advisories;
+
+    /// One line for the user.
+    [[nodiscard]] std::string text() const;
+};
+
 /// A repository's metadata as it was read.
 struct ResolvedRepository {
     std::string id;
@@ -73,6 +99,17 @@ struct Resolution {
     std::string kernel_uname;
     /// "535.261.03" or empty
     std::string driver_version;
+    /// "open" or "proprietary": the kernel modules; empty without driver
+    std::string driver_flavor;
+    /// newer kernels and drivers that were not taken, the newest first
+    std::vector<PassedOver> passed_over;
+    /// Where the kernel modules have to be compiled: the package with their sources. It is no part
+    /// of the image and, as its dependencies and scriptlets are for running hosts, none of
+    /// `build_root`: only its payload is to be unpacked there.
+    std::optional<ResolvedPackage> dkms_source;
+    /// With `dkms_source`: the packages to compile in, kernel-devel of exactly `kernel` among them;
+    /// sorted as `packages`. None of them is in the image because of this.
+    std::vector<ResolvedPackage> build_root;
 };
 
 /// How to resolve.

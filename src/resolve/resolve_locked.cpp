@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "resolve/kernel.hpp"
+#include "resolve/nvidia.hpp"
 #include "resolve/requests.hpp"
 #include "resolve/resolution.hpp"
 #include "resolve/universe.hpp"
@@ -104,12 +105,12 @@ std::string missing(const Universe& universe, const Blueprint& blueprint,
 /// Finds every locked package in the repository it names, with the same content.
 class LockedPackages {
 public:
-    LockedPackages(const Universe& universe, const Blueprint& blueprint, const Resolution& locked,
-                   Drift& drift) {
+    LockedPackages(const Universe& universe, const Blueprint& blueprint,
+                   const std::vector<ResolvedPackage>& locked, Drift& drift) {
         const PackagePool& pool = universe.pool();
         std::multimap<std::string, Id> places;
         std::set<std::string> names;
-        for (const ResolvedPackage& package : locked.packages) {
+        for (const ResolvedPackage& package : locked) {
             names.insert(package.nevra.name);
         }
         for (const Id id : pool.packages()) {
@@ -117,7 +118,7 @@ public:
                 places.emplace(pool.nevra(id).text() + "@" + pool.solvable(id)->repo->name, id);
             }
         }
-        for (const ResolvedPackage& package : locked.packages) {
+        for (const ResolvedPackage& package : locked) {
             const auto [begin, end] =
                 places.equal_range(package.nevra.text() + "@" + package.repository);
             if (begin == end) {
@@ -246,35 +247,65 @@ void check_parts(const Context& ctx, Universe& universe, const Blueprint& bluepr
 
 /// The locked packages as the repositories describe them: nothing of where they are is believed
 /// to the lockfile.
-Resolution confirmed(const Universe& universe, const LockedPackages& packages,
-                     const Resolution& locked) {
-    Resolution result = locked;
-    result.packages.clear();
+std::vector<ResolvedPackage> confirmed(const PackagePool& pool, const LockedPackages& packages) {
+    std::vector<ResolvedPackage> result;
     for (const auto& [id, package] : packages.found()) {
-        ResolvedPackage now = universe.pool().resolved(id);
+        ResolvedPackage now = pool.resolved(id);
         now.module = package->module;
         now.why = package->why;
-        result.packages.push_back(std::move(now));
+        result.push_back(std::move(now));
     }
-    std::sort(result.packages.begin(), result.packages.end(),
+    std::sort(result.begin(), result.end(),
               [](const auto& left, const auto& right) { return left.nevra < right.nevra; });
+    return result;
+}
+
+/// The sources of kernel modules, if any.
+std::vector<ResolvedPackage> sources_of(const Resolution& locked) {
+    return locked.dkms_source ? std::vector<ResolvedPackage>{*locked.dkms_source}
+                              : std::vector<ResolvedPackage>{};
+}
+
+/// The blueprint with that one of its ways to have kernel modules that is locked.
+Blueprint locked_way(const Blueprint& blueprint, const ModuleCatalogue& catalogue,
+                     const Resolution& locked, Drift& drift) {
+    Blueprint result = blueprint;
+    if (!blueprint.nvidia) {
+        return result;
+    }
+    const std::string modules = locked.dkms_source ? "dkms" : "precompiled";
+    for (const NvidiaRequest& way : driver_ways(*blueprint.nvidia, catalogue)) {
+        if (way.modules == modules && (way.flavor == "auto" || locked.driver_flavor.empty() ||
+                                       way.flavor == locked.driver_flavor)) {
+            result.nvidia = way;
+            return result;
+        }
+    }
+    drift.push_back(fmt::format("{} rules out the locked {} {} kernel modules",
+                                blueprint.nvidia->location.text(), modules, locked.driver_flavor));
     return result;
 }
 
 }  // namespace
 
-Resolution resolve_locked(const Context& ctx, const Blueprint& blueprint,
-                          const Resolution& locked) {
-    Universe universe(ctx, blueprint);
+Resolution resolve_locked(const Context& ctx, const Blueprint& original, const Resolution& locked) {
+    Universe universe(ctx, original);
     Drift drift;
     const ModuleCatalogue catalogue = locked_catalogue(universe.catalogue(), locked, drift);
+    const Blueprint blueprint = locked_way(original, universe.catalogue(), locked, drift);
     check_streams(blueprint, universe.catalogue(), locked, drift);
-    const LockedPackages packages(universe, blueprint, locked, drift);
+    const LockedPackages packages(universe, blueprint, locked.packages, drift);
+    const std::vector<ResolvedPackage> source_list = sources_of(locked);
+    const LockedPackages sources(universe, blueprint, source_list, drift);
+    const LockedPackages build_root(universe, blueprint, locked.build_root, drift);
     stop_at(drift);
     check_parts(ctx, universe, blueprint, catalogue, packages, drift);
     stop_at(drift);
     const Outcome outcome = solve_blueprint(
-        ctx, universe, blueprint, {&catalogue, [&](Id id) { return packages.contains(id); }});
+        ctx, universe, blueprint, {&catalogue, [&](Id id) {
+                                       return packages.contains(id) || sources.contains(id) ||
+                                              build_root.contains(id);
+                                   }});
     if (!outcome.chosen) {
         drift.push_back("the locked packages do not fulfil the blueprint: " +
                         outcome.failure->message());
@@ -285,7 +316,13 @@ Resolution resolve_locked(const Context& ctx, const Blueprint& blueprint,
     check_set(universe.pool(), blueprint, *outcome.chosen, packages, drift);
     check_kernel(ctx, universe, *outcome.chosen, locked, drift);
     stop_at(drift);
-    return confirmed(universe, packages, locked);
+    Resolution result = locked;
+    result.packages = confirmed(universe.pool(), packages);
+    result.build_root = confirmed(universe.pool(), build_root);
+    if (locked.dkms_source) {
+        result.dkms_source = confirmed(universe.pool(), sources).front();
+    }
+    return result;
 }
 
 }  // namespace edgegpu

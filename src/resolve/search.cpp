@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "resolve/dkms.hpp"
 #include "resolve/kernel.hpp"
 #include "resolve/nvidia.hpp"
 
@@ -53,9 +54,7 @@ public:
         for (const Id kernel : kernels) {
             ctx_.check_cancelled();
             if (std::optional<Chosen> chosen = try_kernel(kernel)) {
-                for (const std::string& note : passed_over_) {
-                    ctx_.console->note(note);
-                }
+                chosen->passed_kernels = std::move(passed_over_);
                 return {std::move(chosen), std::nullopt, std::nullopt, {}};
             }
         }
@@ -63,41 +62,70 @@ public:
     }
 
 private:
+    [[nodiscard]] bool compiles() const {
+        return blueprint_.nvidia && blueprint_.nvidia->modules == "dkms";
+    }
+
     [[nodiscard]] std::vector<Attempt> attempts(Id kernel) const {
         if (!blueprint_.nvidia) {
-            return {{kernel, "", {}}};
+            return {{kernel, "", "", {}, 0}};
         }
         std::vector<Attempt> found;
         for (const std::string& version : versions_) {
-            std::vector<Id> kmods = kernel_modules(pool_, *blueprint_.nvidia, version, kernel);
-            if (!kmods.empty()) {
-                found.push_back({kernel, version, std::move(kmods)});
+            for (const std::string& flavor : flavors_of(*blueprint_.nvidia, version)) {
+                if (compiles()) {
+                    for (const Id source : dkms_sources(pool_, flavor, version)) {
+                        found.push_back(
+                            {kernel, version, flavor, {pool_.stand_ins().at(source)}, source});
+                    }
+                    continue;
+                }
+                std::vector<Id> kmods = kernel_modules(pool_, flavor, version, kernel);
+                if (!kmods.empty()) {
+                    found.push_back({kernel, version, flavor, std::move(kmods), 0});
+                }
             }
         }
         return found;
     }
 
+    /// The jobs of one attempt; without [nvidia] those of the kernel alone.
+    [[nodiscard]] Jobs jobs_of(const Attempt& attempt) const {
+        Jobs jobs = base_;
+        add_kernel_jobs(pool_, blueprint_.kernel_name, attempt.kernel, jobs);
+        if (blueprint_.nvidia) {
+            add_driver_jobs(pool_, *blueprint_.nvidia, modules_, attempt.driver, attempt.kmods,
+                            jobs);
+        }
+        return jobs;
+    }
+
     std::optional<Chosen> try_kernel(Id kernel) {
-        const std::string text = pool_.nevra(kernel).text();
         const std::vector<Attempt> pairs = attempts(kernel);
         if (pairs.empty()) {
-            unpaired_.push_back(kernel);
-            passed_over_.push_back(fmt::format("kernel {} passed over: no nvidia kmod of driver {}",
-                                               text, blueprint_.nvidia->driver));
+            if (!compiles()) {
+                unpaired_.push_back(kernel);
+            }
+            passed_over_.push_back({kernel, no_modules()});
             return std::nullopt;
         }
         std::string reason;
-        for (const Attempt& attempt : pairs) {
-            Jobs jobs = base_;
-            add_kernel_jobs(pool_, blueprint_.kernel_name, kernel, jobs);
-            if (blueprint_.nvidia) {
-                add_driver_jobs(pool_, *blueprint_.nvidia, modules_, attempt.driver, attempt.kmods,
-                                jobs);
+        Solution build_root;
+        if (compiles()) {
+            build_root = solve_build_root(pool_, blueprint_.kernel_name, kernel);
+            if (!build_root.solved) {
+                passed_over_.push_back(
+                    {kernel, "no modules can be compiled for it: " + build_root.problems.front()});
+                return std::nullopt;
             }
+        }
+        for (const Attempt& attempt : pairs) {
+            Jobs jobs = jobs_of(attempt);
             Solution solution = solve(pool_, jobs, blueprint_.weak_dependencies);
             if (solution.solved) {
-                note_older_driver(attempt);
-                return Chosen{attempt, std::move(jobs), std::move(solution)};
+                return Chosen{
+                    attempt, std::move(jobs),       std::move(solution), std::move(build_root),
+                    {},      newer_drivers(attempt)};
             }
             if (problems_.empty()) {
                 problems_ = solution.problems;
@@ -107,32 +135,51 @@ private:
                 reason = solution.problems.front();
             }
         }
-        passed_over_.push_back(fmt::format("kernel {} passed over: {}", text, reason));
+        passed_over_.push_back({kernel, reason});
         return std::nullopt;
     }
 
-    void note_older_driver(const Attempt& attempt) {
-        if (blueprint_.nvidia && attempt.driver != versions_.front()) {
-            passed_over_.push_back(
-                fmt::format("driver {} passed over: it has no kernel module for {}; taking {}",
-                            versions_.front(), pool_.nevra(attempt.kernel).text(), attempt.driver));
+    [[nodiscard]] std::string no_modules() const {
+        return fmt::format("no {}nvidia {} of driver {}", flavor_prefix(),
+                           compiles() ? "kmod sources" : "kmod", blueprint_.nvidia->driver);
+    }
+
+    /// Precompiled proprietary modules are the usual ones: only "open " needs to be said.
+    [[nodiscard]] std::string flavor_prefix() const {
+        return blueprint_.nvidia->flavor == "open" ? "open " : "";
+    }
+
+    [[nodiscard]] std::vector<std::string> newer_drivers(const Attempt& attempt) const {
+        return {versions_.begin(), std::find(versions_.begin(), versions_.end(), attempt.driver)};
+    }
+
+    [[nodiscard]] std::vector<std::string> passed_lines() const {
+        std::vector<std::string> lines;
+        for (const PassedKernel& passed : passed_over_) {
+            lines.push_back(fmt::format("kernel {} passed over: {}",
+                                        pool_.nevra(passed.kernel).text(), passed.reason));
         }
+        return lines;
     }
 
     [[nodiscard]] Error failure(const std::vector<Id>& kernels) const {
         if (problems_.empty() && blueprint_.nvidia) {
-            Error none =
-                unsolvable(blueprint_,
-                           fmt::format("no kernel has precompiled modules of nvidia driver {}",
-                                       blueprint_.nvidia->driver),
-                           passed_over_);
+            Error none = unsolvable(
+                blueprint_,
+                fmt::format(
+                    fmt::runtime(compiles()
+                                     ? "modules of nvidia driver {} can be compiled for no kernel"
+                                     : "no kernel has precompiled modules of nvidia driver {}"),
+                    blueprint_.nvidia->driver),
+                passed_lines());
             none.traced(fmt::format("[nvidia] at {}", blueprint_.nvidia->location.text()));
             none.hinted(kmod_hint());
             return none;
         }
         std::vector<std::string> lines = problems_;
         if (kernels.size() > 1) {
-            lines.insert(lines.end(), passed_over_.begin() + 1, passed_over_.end());
+            const std::vector<std::string> passed = passed_lines();
+            lines.insert(lines.end(), passed.begin() + 1, passed.end());
         }
         return unsolvable(blueprint_, "no set of packages satisfies the blueprint", lines);
     }
@@ -162,7 +209,7 @@ private:
     const ModuleSelection& modules_;
     Jobs base_;
     std::vector<std::string> versions_;
-    std::vector<std::string> passed_over_;
+    std::vector<PassedKernel> passed_over_;
     std::vector<std::string> problems_;
     std::optional<Jobs> refused_;
     std::vector<Id> unpaired_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "resolve/advisories.hpp"
 #include "resolve/modules.hpp"
 #include "resolve/pool.hpp"
 #include "resolve/solve.hpp"
@@ -17,7 +18,12 @@ namespace edgegpu {
 struct Attempt {
     Id kernel = 0;
     std::string driver;
+    /// "open" or "proprietary"; empty without driver
+    std::string flavor;
+    /// Precompiled modules to choose from, or the stand-in of `dkms_source`.
     std::vector<Id> kmods;
+    /// The package of sources to compile; 0: the modules are precompiled.
+    Id dkms_source = 0;
 };
 
 /// A solved attempt.
@@ -26,6 +32,12 @@ struct Chosen {
     /// everything that was asked of the solver
     Jobs jobs;
     Solution solution;
+    /// with `attempt.dkms_source`: what it is compiled in
+    Solution build_root;
+    /// kernels newer than the chosen one, newest first
+    std::vector<PassedKernel> passed_kernels;
+    /// newer driver versions that have no modules for the chosen kernel, newest first
+    std::vector<std::string> passed_drivers;
 };
 
 /// What a search came to.
@@ -40,9 +52,9 @@ struct SearchResult {
 };
 
 /// Finds the newest kernel (and driver) with which the whole blueprint solves, `base` being its
-/// other jobs; notes on ctx.console what was passed over. Solving costs milliseconds, so every pair
-/// is tried in earnest instead of being guessed from names. Throws ErrorKind::unsolvable where
-/// there is nothing to try.
+/// other jobs. Solving costs milliseconds, so every pair is tried in earnest instead of being
+/// guessed from names. [nvidia] is one of `driver_ways`: `modules` that is "auto" means precompiled
+/// ones. Throws ErrorKind::unsolvable where there is nothing to try.
 [[nodiscard]] SearchResult find_kernel(const Context& ctx, const Blueprint& blueprint,
                                        const PackagePool& pool, const ModuleSelection& modules,
                                        Jobs base);

@@ -20,13 +20,19 @@ Id one_of(Pool* pool, const std::vector<Id>& ids) {
     return pool_queuetowhatprovides(pool, queue.get());
 }
 
-void fill_queue(Pool* pool, const Jobs& jobs, Queue* queue) {
+void fill_queue(const PackagePool& packages, const Jobs& jobs, Queue* queue) {
+    Pool* pool = packages.get();
     for (const Install& install : jobs.installs) {
         queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_ONE_OF, one_of(pool, install.any_of));
     }
     if (!jobs.forbidden.empty()) {
         // Erasing what is not installed forbids to install it.
         queue_push2(queue, SOLVER_ERASE | SOLVER_SOLVABLE_ONE_OF, one_of(pool, jobs.forbidden));
+    }
+    for (const auto& [source, stand_in] : packages.stand_ins()) {
+        if (stand_in != jobs.stand_in) {
+            queue_push2(queue, SOLVER_ERASE | SOLVER_SOLVABLE, stand_in);
+        }
     }
     for (const auto& [package, condition] : jobs.conditional) {
         const Id rule = pool_rel2id(pool, pool_str2id(pool, package.c_str(), 1),
@@ -211,7 +217,7 @@ std::map<Id, std::string> reasons(const PackagePool& pool, const Jobs& jobs,
 Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
     const SolverPtr solver = make_solver(pool, weak_dependencies);
     IdQueue queue;
-    fill_queue(pool.get(), jobs, queue.get());
+    fill_queue(pool, jobs, queue.get());
     Solution solution;
     if (solver_solve(solver.get(), queue.get()) != 0) {
         solution.problems = describe_problems(solver.get());
@@ -238,7 +244,7 @@ Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies
 Refusal refuse(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
     const SolverPtr solver = make_solver(pool, weak_dependencies);
     IdQueue queue;
-    fill_queue(pool.get(), jobs, queue.get());
+    fill_queue(pool, jobs, queue.get());
     Refusal refusal;
     if (solver_solve(solver.get(), queue.get()) == 0) {
         return refusal;

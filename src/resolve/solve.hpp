@@ -22,6 +22,8 @@ struct Jobs {
     std::vector<Id> forbidden;
     /// names: the first is installed if the second is
     std::vector<std::pair<std::string, std::string>> conditional;
+    /// The stand-in (see PackagePool::stand_ins) that may be taken; 0: none.
+    Id stand_in = 0;
 };
 
 /// The result of one solve.

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "resolve/advisories.hpp"
+#include "resolve/devices.hpp"
+#include "resolve/gpus.hpp"
 #include "resolve/kernel.hpp"
 #include "resolve/metadata.hpp"
 #include "resolve/nvidia.hpp"
@@ -176,19 +179,25 @@ std::vector<StreamRequest> stream_requests(const Blueprint& blueprint,
     return requests;
 }
 
-Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint& blueprint,
-                        const Limits& limits) {
-    const ModuleCatalogue& catalogue =
-        limits.catalogue != nullptr ? *limits.catalogue : universe.catalogue(blueprint);
+namespace {
+
+/// Shows all that the blueprint's repositories have, whatever their modules: a failure that comes
+/// before a selection of streams is explained with packages too.
+void show_all(const Context& ctx, PackagePool& pool, const Blueprint& blueprint) {
+    pool.filter(blueprint, {});
+    pool.prepare(ctx, blueprint.packages);
+}
+
+/// Solves a blueprint whose [nvidia], if any, is one of `driver_ways`.
+Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& blueprint,
+                  const ModuleCatalogue& catalogue, const Limits& limits) {
     PackagePool& pool = universe.pool();
     Outcome outcome;
     try {
         try {
             outcome.modules = select_modules(catalogue, stream_requests(blueprint, catalogue));
         } catch (const Error&) {
-            // Whoever explains this looks at packages too.
-            pool.filter(blueprint, {});
-            pool.prepare(ctx, blueprint.packages);
+            show_all(ctx, pool, blueprint);
             throw;
         }
         pool.filter(blueprint, outcome.modules);
@@ -196,6 +205,7 @@ Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint&
             pool.limit(limits.keeps);
         }
         pool.prepare(ctx, blueprint.packages);
+        outcome.kernel_name = blueprint.kernel_name;
         outcome.jobs =
             request_jobs(ctx, blueprint, pool, universe.comps(blueprint), outcome.modules);
         SearchResult found = find_kernel(ctx, blueprint, pool, outcome.modules, outcome.jobs);
@@ -204,6 +214,11 @@ Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint&
         outcome.unpaired = std::move(found.unpaired);
         if (found.chosen) {
             check_chosen(pool, *found.chosen);
+            if (blueprint.nvidia) {
+                // Of "latest" the branch is known only now.
+                (void)check_devices(*blueprint.nvidia, shipped_gpus(), found.chosen->attempt.driver,
+                                    false);
+            }
             outcome.chosen = std::move(found.chosen);
         }
     } catch (const Error& problem) {
@@ -218,22 +233,88 @@ Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint&
     return outcome;
 }
 
+/// Tries the ways one after the other. If none leads anywhere, what stands against the first that
+/// came to a solve is the answer: it is the one that the user most likely means.
+Outcome solve_ways(const Context& ctx, Universe& universe, const Blueprint& blueprint,
+                   const std::vector<NvidiaRequest>& ways, const ModuleCatalogue& catalogue,
+                   const Limits& limits) {
+    std::optional<std::size_t> told;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        Blueprint way = blueprint;
+        way.nvidia = ways[i];
+        Outcome outcome = solve_way(ctx, universe, way, catalogue, limits);
+        if (outcome.chosen || ways.size() == 1) {
+            return outcome;
+        }
+        if (!told && outcome.refused) {
+            told = i;
+        }
+    }
+    // Once more, so that the pool is filtered for what is told.
+    Blueprint way = blueprint;
+    way.nvidia = ways[told.value_or(0)];
+    return solve_way(ctx, universe, way, catalogue, limits);
+}
+
+ResolvedPackage describe_package(const PackagePool& pool, const ModuleSelection& modules, Id id,
+                                 const std::string& why) {
+    ResolvedPackage package = pool.resolved(id);
+    const auto artifact = modules.included.find(pool.nevra_with_epoch(id));
+    package.module = artifact != modules.included.end() ? artifact->second : "";
+    package.why = why;
+    return package;
+}
+
+std::vector<ResolvedPackage> describe_packages(const PackagePool& pool,
+                                               const ModuleSelection& modules,
+                                               const Solution& solution) {
+    std::vector<ResolvedPackage> packages;
+    for (const Id id : solution.packages) {
+        if (!pool.is_stand_in(id)) {
+            packages.push_back(describe_package(pool, modules, id, solution.why.at(id)));
+        }
+    }
+    std::sort(packages.begin(), packages.end(),
+              [](const ResolvedPackage& left, const ResolvedPackage& right) {
+                  return left.nevra < right.nevra;
+              });
+    return packages;
+}
+
+}  // namespace
+
+Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint& blueprint,
+                        const Limits& limits) {
+    const ModuleCatalogue& catalogue =
+        limits.catalogue != nullptr ? *limits.catalogue : universe.catalogue(blueprint);
+    if (!blueprint.nvidia) {
+        return solve_way(ctx, universe, blueprint, catalogue, limits);
+    }
+    NvidiaRequest request = *blueprint.nvidia;
+    if (!request.devices.empty()) {
+        try {
+            const DeviceVerdict verdict =
+                check_devices(request, shipped_gpus(), request.driver, false);
+            request.flavor = verdict.flavor;
+            for (const std::string& warning : verdict.warnings) {
+                ctx.console->warn(warning);
+            }
+        } catch (const Error& problem) {
+            show_all(ctx, universe.pool(), blueprint);
+            Outcome refused;
+            refused.failure = problem;
+            return refused;
+        }
+    }
+    return solve_ways(ctx, universe, blueprint, driver_ways(request, catalogue), catalogue, limits);
+}
+
 Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcome& outcome) {
     PackagePool& pool = universe.pool();
     const ModuleSelection& modules = outcome.modules;
     const Chosen& chosen = *outcome.chosen;
     Resolution result;
-    for (const Id id : chosen.solution.packages) {
-        ResolvedPackage package = pool.resolved(id);
-        const auto artifact = modules.included.find(pool.nevra_with_epoch(id));
-        package.module = artifact != modules.included.end() ? artifact->second : "";
-        package.why = chosen.solution.why.at(id);
-        result.packages.push_back(std::move(package));
-    }
-    std::sort(result.packages.begin(), result.packages.end(),
-              [](const ResolvedPackage& left, const ResolvedPackage& right) {
-                  return left.nevra < right.nevra;
-              });
+    result.packages = describe_packages(pool, modules, chosen.solution);
     for (const ModuleStream& stream : modules.enabled) {
         result.modules.push_back(stream.id);
     }
@@ -245,6 +326,19 @@ Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcom
     result.kernel = pool.nevra(chosen.attempt.kernel);
     result.kernel_uname = kernel_uname(ctx, pool, chosen.attempt.kernel);
     result.driver_version = chosen.attempt.driver;
+    result.driver_flavor = chosen.attempt.flavor;
+    if (const Id source = chosen.attempt.dkms_source; source != 0) {
+        result.dkms_source = describe_package(pool, modules, source, "sources of kernel modules");
+        result.build_root = describe_packages(pool, modules, chosen.build_root);
+    }
+    result.passed_over = describe_passed(ctx, pool, outcome.kernel_name, chosen.attempt.kernel,
+                                         chosen.passed_kernels);
+    for (const std::string& driver : chosen.passed_drivers) {
+        result.passed_over.push_back(
+            {fmt::format("nvidia driver {}", driver),
+             fmt::format("it has no kernel module that fits {}", result.kernel.text()),
+             {}});
+    }
     return result;
 }
 

@@ -71,6 +71,8 @@ struct Limits {
 /// What came of one attempt to solve a blueprint.
 struct Outcome {
     ModuleSelection modules;
+    /// the blueprint's
+    std::string kernel_name;
     /// what was asked for besides kernel and driver
     Jobs jobs;
     std::optional<Chosen> chosen;
@@ -82,10 +84,11 @@ struct Outcome {
     std::vector<Id> unpaired;
 };
 
-/// Solves the blueprint over the universe: selects module streams, filters, collects requests,
-/// finds kernel and driver. Failures of ErrorKind::unsolvable (and contradictions in the blueprint,
-/// ErrorKind::usage) are returned; others are thrown. What happened is noted on ctx.console. The
-/// pool stays filtered for this blueprint until the next call.
+/// Solves the blueprint over the universe: checks its GPUs, selects module streams, filters,
+/// collects requests, finds kernel and driver, trying `driver_ways` one after the other. Failures
+/// of ErrorKind::unsolvable (and contradictions in the blueprint, ErrorKind::usage) are returned;
+/// others are thrown. What happened is noted on ctx.console. The pool stays filtered for this
+/// blueprint until the next call.
 [[nodiscard]] Outcome solve_blueprint(const Context& ctx, Universe& universe,
                                       const Blueprint& blueprint, const Limits& limits = {});
 

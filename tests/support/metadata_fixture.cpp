@@ -159,7 +159,8 @@ std::string data_xml(const fs::path& repodata, const std::string& type, const st
 }  // namespace
 
 void make_metadata(const fs::path& repository, const std::vector<std::string>& packages,
-                   const std::string& modules, const std::string& comps) {
+                   const std::string& modules, const std::string& comps,
+                   const std::string& updateinfo) {
     const fs::path repodata = repository / "repodata";
     fs::create_directories(repodata);
     std::string primary = fmt::format(
@@ -183,6 +184,9 @@ void make_metadata(const fs::path& repository, const std::vector<std::string>& p
     }
     if (!comps.empty()) {
         repomd += data_xml(repodata, "group", "comps.xml", comps);
+    }
+    if (!updateinfo.empty()) {
+        repomd += data_xml(repodata, "updateinfo", "updateinfo.xml", updateinfo);
     }
     write_file(repodata / "repomd.xml", repomd + "</repomd>\n");
 }

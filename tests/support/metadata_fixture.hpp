@@ -12,9 +12,10 @@ namespace edgegpu::test {
 /// provides, conflicts, obsoletes, recommends, supplements, files (paths), source (name of the
 /// source RPM without ".src.rpm") and digest (what its SHA-256 is made of). A dependency is "x",
 /// "x >= 1:2-3" or a rich one in parentheses. The package provides itself as rpmbuild makes it do.
-/// `modules` is modulemd YAML, `comps` is comps.xml; both may be empty.
+/// `modules` is modulemd YAML, `comps` is comps.xml, `updateinfo` is updateinfo.xml; all may be
+/// empty.
 void make_metadata(const std::filesystem::path& repository,
                    const std::vector<std::string>& packages, const std::string& modules = "",
-                   const std::string& comps = "");
+                   const std::string& comps = "", const std::string& updateinfo = "");
 
 }  // namespace edgegpu::test

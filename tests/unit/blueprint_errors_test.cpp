@@ -108,6 +108,15 @@ TEST_F(BlueprintTest, duplicates) {
               "error: b.toml:4:11: unit \"a\" is both enabled and masked\n");
 }
 
+TEST_F(BlueprintTest, devices_are_pci_ids_of_nvidia) {
+    EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\ndevices = [\"10de:20b7\", \"A30\"]\n"),
+              "error: b.toml:4:25: \"A30\" is not a PCI id\n"
+              "hint: VENDOR:DEVICE as lspci -n shows it, as in \"10de:20b7\"\n");
+    EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\ndevices = [\"1002:744c\"]\n"),
+              "error: b.toml:4:12: \"1002:744c\" is not a device of NVIDIA\n"
+              "hint: NVIDIA's devices begin with \"10de:\"; lspci -d 10de: -n lists them\n");
+}
+
 TEST_F(BlueprintTest, not_supported_yet) {
     for (const std::string key :
          {"cacerts", "containers-storage", "dnf", "firewall", "firstboot", "rhsm", "rpm"}) {
@@ -126,12 +135,6 @@ TEST_F(BlueprintTest, not_supported_yet) {
               "error: b.toml:3:1: not supported yet: modprobe.softdeps\n");
     EXPECT_EQ(failure_of("[microshift]\nembed_images = true\n"),
               "error: b.toml:3:1: not supported yet: microshift.embed_images\n");
-    EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\nmodules = \"dkms\"\n"),
-              "error: b.toml:4:11: not supported yet: nvidia.modules = \"dkms\"\n");
-    EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\nflavor = \"open\"\n"),
-              "error: b.toml:4:10: not supported yet: nvidia.flavor = \"open\"\n");
-    EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\ndevices = []\n"),
-              "error: b.toml:4:1: not supported yet: nvidia.devices\n");
     EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\n[nvidia.secure_boot]\n"),
               "error: b.toml:4:9: not supported yet: nvidia.secure_boot\n");
     EXPECT_EQ(failure_of("[[customizations.files]]\npath = \"/etc/a\"\nuri = \"file:///x\"\n"),
