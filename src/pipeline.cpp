@@ -9,6 +9,7 @@
 #include "compose/compose.hpp"
 #include "compose/layout.hpp"
 #include "customise/customise.hpp"
+#include "fetch/driver_gpus.hpp"
 #include "fetch/fetch.hpp"
 #include "pipeline_inputs.hpp"
 #include "selinux/selinux.hpp"
@@ -72,6 +73,7 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
 
     console.begin_stage("fetch");
     const PackageFiles packages = fetch_packages(ctx, blueprint, resolution);
+    check_driver_gpus(ctx, blueprint, resolution, packages);
     console.end_stage(describe(packages));
 
     console.begin_stage("compose");

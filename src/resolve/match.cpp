@@ -116,8 +116,13 @@ bool matches_package(const PackagePool& pool, Id id, const std::string& pattern)
 
 std::vector<Id> match_spec(const PackagePool& pool, const std::string& spec, bool hidden_too) {
     std::vector<Id> found;
+    // Hundreds of bare names times thousands of packages: only the name can match, so compare ids.
+    const bool bare = spec.find_first_of("-.:*?[") == std::string::npos;
+    const Id name = bare ? pool_str2id(pool.get(), spec.c_str(), 0) : 0;
     for (const Id id : pool.packages()) {
-        if ((hidden_too || pool.visible(id)) && matches_package(pool, id, spec)) {
+        const bool matches =
+            bare ? pool.solvable(id)->name == name && name != 0 : matches_package(pool, id, spec);
+        if (matches && (hidden_too || pool.visible(id))) {
             found.push_back(id);
         }
     }
