@@ -20,6 +20,8 @@ namespace edgegpu {
 
 namespace {
 
+using nlohmann::ordered_json;
+
 std::vector<Nevra> packages_of_commit(const std::string& name, const std::filesystem::path& repo) {
     GlibFailure failure;
     OstreeRepo* opened = ostree_repo_open_at(AT_FDCWD, repo.c_str(), nullptr, failure.out());
@@ -96,6 +98,39 @@ std::vector<std::string> row_of(const ResolvedPackage& package) {
             package.repository, human_size(package.size), package.why};
 }
 
+/// What was left out so that kernel and driver fit, with the fixes that this costs.
+std::string passed_over_text(const std::vector<PassedOver>& passed_over) {
+    if (passed_over.empty()) {
+        return {};
+    }
+    std::string text = "Passed over:\n";
+    for (const PassedOver& passed : passed_over) {
+        text += printable_line(fmt::format("  {}: {}", passed.what, passed.reason)) + "\n";
+        for (const Advisory& advisory : passed.advisories) {
+            text += printable_line(fmt::format("    misses {}{}{}", advisory.text(),
+                                               advisory.cves.empty() ? "" : ": ",
+                                               fmt::join(advisory.cves, ", "))) +
+                    "\n";
+        }
+    }
+    return text + "\n";
+}
+
+std::string build_root_text(const Resolution& resolution) {
+    if (!resolution.dkms_source) {
+        return {};
+    }
+    std::uint64_t bytes = resolution.dkms_source->size;
+    std::vector<std::vector<std::string>> rows{row_of(*resolution.dkms_source)};
+    for (const ResolvedPackage& package : resolution.build_root) {
+        bytes += package.size;
+        rows.push_back(row_of(package));
+    }
+    return fmt::format(
+        "\nKernel modules are compiled with, outside the image ({} to download):\n{}",
+        human_size(bytes), columns(rows, "  "));
+}
+
 std::string changes_text(const std::vector<PackageChange>& changes) {
     if (changes.empty()) {
         return "No package changed.\n\n";
@@ -112,6 +147,37 @@ std::string changes_text(const std::vector<PackageChange>& changes) {
         "{} changed (+ new, - gone, ~ another version):\n{}\n",
         changes.size() == 1 ? "1 package" : fmt::format("{} packages", changes.size()),
         columns(rows, "  "));
+}
+
+ordered_json package_json(const ResolvedPackage& package) {
+    return {{"nevra", package.nevra.text()},    {"name", package.nevra.name},
+            {"epoch", package.nevra.epoch},     {"version", package.nevra.version},
+            {"release", package.nevra.release}, {"arch", package.nevra.arch},
+            {"repository", package.repository}, {"location", package.location},
+            {"sha256", package.sha256},         {"size", package.size},
+            {"module", package.module},         {"why", package.why}};
+}
+
+ordered_json packages_json(const std::vector<ResolvedPackage>& packages) {
+    ordered_json list = ordered_json::array();
+    for (const ResolvedPackage& package : packages) {
+        list.push_back(package_json(package));
+    }
+    return list;
+}
+
+ordered_json passed_over_json(const std::vector<PassedOver>& passed_over) {
+    ordered_json list = ordered_json::array();
+    for (const PassedOver& passed : passed_over) {
+        ordered_json advisories = ordered_json::array();
+        for (const Advisory& advisory : passed.advisories) {
+            advisories.push_back(
+                {{"id", advisory.id}, {"severity", advisory.severity}, {"cves", advisory.cves}});
+        }
+        list.push_back(
+            {{"what", passed.what}, {"reason", passed.reason}, {"advisories", advisories}});
+    }
+    return list;
 }
 
 }  // namespace
@@ -168,7 +234,11 @@ std::string resolution_text(const Resolution& resolution,
     if (!resolution.driver_version.empty()) {
         text += fmt::format(" with NVIDIA driver {}", resolution.driver_version);
     }
-    text += ":\n" + columns(first, "  ") + "\n";
+    if (!resolution.driver_flavor.empty()) {
+        text += fmt::format(", {}{} modules", resolution.dkms_source ? "compiled " : "",
+                            resolution.driver_flavor);
+    }
+    text += ":\n" + columns(first, "  ") + "\n" + passed_over_text(resolution.passed_over);
     if (changes) {
         text += changes_text(*changes);
     }
@@ -181,28 +251,12 @@ std::string resolution_text(const Resolution& resolution,
     }
     text +=
         fmt::format("{} more packages, {} to download in all:\n", rest.size(), human_size(bytes));
-    return text + columns(rest, "  ");
+    return text + columns(rest, "  ") + build_root_text(resolution);
 }
 
 std::string resolution_json(const Resolution& resolution,
                             const std::optional<std::vector<PackageChange>>& changes,
                             const std::vector<std::string>& warnings) {
-    using nlohmann::ordered_json;
-    ordered_json packages = ordered_json::array();
-    for (const ResolvedPackage& package : resolution.packages) {
-        packages.push_back({{"nevra", package.nevra.text()},
-                            {"name", package.nevra.name},
-                            {"epoch", package.nevra.epoch},
-                            {"version", package.nevra.version},
-                            {"release", package.nevra.release},
-                            {"arch", package.nevra.arch},
-                            {"repository", package.repository},
-                            {"location", package.location},
-                            {"sha256", package.sha256},
-                            {"size", package.size},
-                            {"module", package.module},
-                            {"why", package.why}});
-    }
     ordered_json modules = ordered_json::array();
     for (const ResolvedModule& module : resolution.modules) {
         modules.push_back({{"name", module.name},
@@ -220,10 +274,16 @@ std::string resolution_json(const Resolution& resolution,
                              {"kernel", resolution.kernel.text()},
                              {"kernel_uname", resolution.kernel_uname},
                              {"driver", resolution.driver_version},
+                             {"driver_flavor", resolution.driver_flavor},
                              {"modules", modules},
                              {"repositories", repositories},
-                             {"packages", packages},
+                             {"passed_over", passed_over_json(resolution.passed_over)},
+                             {"packages", packages_json(resolution.packages)},
+                             {"build_root", packages_json(resolution.build_root)},
                              {"warnings", warnings}};
+    if (resolution.dkms_source) {
+        document["dkms_source"] = package_json(*resolution.dkms_source);
+    }
     if (changes) {
         ordered_json list = ordered_json::array();
         for (const PackageChange& change : *changes) {

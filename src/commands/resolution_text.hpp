@@ -28,7 +28,8 @@ struct PackageChange {
 [[nodiscard]] std::vector<PackageChange> compare_packages(const std::vector<Nevra>& before,
                                                           const Resolution& now);
 
-/// The result as text: kernel and driver, what changed, then all packages in columns.
+/// The result as text: kernel and driver, what was passed over for them, what changed, then all
+/// packages in columns, and what kernel modules are compiled with.
 [[nodiscard]] std::string resolution_text(const Resolution& resolution,
                                           const std::optional<std::vector<PackageChange>>& changes);
 

@@ -34,11 +34,7 @@ Resolution resolve(const Context& ctx, const Blueprint& blueprint, const Resolve
     if (!outcome.chosen) {
         throw explain_failure(ctx, universe, blueprint, outcome, options.proof);
     }
-    Resolution resolution = describe_outcome(ctx, universe, outcome);
-    for (const PassedOver& passed : resolution.passed_over) {
-        ctx.console->note(passed.text());
-    }
-    return resolution;
+    return describe_outcome(ctx, universe, outcome);
 }
 
 }  // namespace edgegpu

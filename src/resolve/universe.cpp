@@ -339,6 +339,9 @@ Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcom
              fmt::format("it has no kernel module that fits {}", result.kernel.text()),
              {}});
     }
+    for (const PassedOver& passed : result.passed_over) {
+        ctx.console->note(passed.text());
+    }
     return result;
 }
 
