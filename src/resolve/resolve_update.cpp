@@ -32,41 +32,58 @@ std::string source_of(const PackagePool& pool, Id id) {
 class Keeper {
 public:
     Keeper(const PackagePool& pool, const Resolution& locked) : pool_(pool), locked_(locked) {
-        std::map<std::string, const ResolvedPackage*> wanted;
+        std::map<std::string, Kept> wanted;
+        const auto want = [&](const ResolvedPackage& package, bool builds) {
+            wanted.insert({package.nevra.text() + "@" + package.repository, {0, &package, builds}});
+        };
         for (const ResolvedPackage& package : locked.packages) {
-            wanted[package.nevra.text() + "@" + package.repository] = &package;
+            want(package, false);
+        }
+        for (const ResolvedPackage& package : locked.build_root) {
+            want(package, true);
+        }
+        if (locked.dkms_source) {
+            want(*locked.dkms_source, true);
         }
         for (const Id id : pool.packages()) {
             const auto found =
                 wanted.find(pool.nevra(id).text() + "@" + pool.solvable(id)->repo->name);
             if (found != wanted.end()) {
-                kept_[slot(found->second->nevra)] = {id, found->second};
+                Kept kept = found->second;
+                kept.id = id;
+                kept_.insert({slot(kept.package->nevra), kept});
             }
         }
     }
 
-    /// Lets go of what the pattern names, and of what is built from the same source or belongs to
-    /// the same module: such packages require one another in exactly one version. False if nothing
-    /// is named.
+    /// Lets go of what the pattern names, and of what is built from the same source, belongs to the
+    /// same module or is of the same driver: such packages require one another in exactly one
+    /// version. False if nothing is named.
     bool release_named(const std::string& pattern) {
+        const auto is_named = [&](const ResolvedPackage& package) {
+            const Nevra& nevra = package.nevra;
+            return ::fnmatch(pattern.c_str(), nevra.name.c_str(), 0) == 0 ||
+                   ::fnmatch(pattern.c_str(), nevra.text().c_str(), 0) == 0;
+        };
         const bool locked =
-            std::any_of(locked_.packages.begin(), locked_.packages.end(), [&](const auto& package) {
-                const Nevra& nevra = package.nevra;
-                return ::fnmatch(pattern.c_str(), nevra.name.c_str(), 0) == 0 ||
-                       ::fnmatch(pattern.c_str(), nevra.text().c_str(), 0) == 0;
-            });
+            std::any_of(locked_.packages.begin(), locked_.packages.end(), is_named) ||
+            std::any_of(locked_.build_root.begin(), locked_.build_root.end(), is_named) ||
+            (locked_.dkms_source && is_named(*locked_.dkms_source));
         std::set<std::string> sources;
         std::set<std::string> modules;
+        bool driver = false;
         for (const auto& [name, kept] : kept_) {
             if (matches_package(pool_, kept.id, pattern)) {
                 sources.insert(source_of(pool_, kept.id));
                 modules.insert(kept.package->module);
+                driver = driver || is_of_driver(*kept.package);
             }
         }
         modules.erase("");
         std::erase_if(kept_, [&](const auto& entry) {
             return sources.contains(source_of(pool_, entry.second.id)) ||
-                   modules.contains(entry.second.package->module);
+                   modules.contains(entry.second.package->module) ||
+                   (driver && is_of_driver(*entry.second.package));
         });
         return locked || !sources.empty();
     }
@@ -85,6 +102,10 @@ public:
             release_slots(refuse(pool_, *outcome.refused, blueprint.weak_dependencies).rules);
         }
         if (kept_.size() == before) {
+            // A build root that cannot be had leaves no trace in the image's solve.
+            std::erase_if(kept_, [](const auto& entry) { return entry.second.builds; });
+        }
+        if (kept_.size() == before) {
             // It did not come to a solve, or nothing kept is in the way by itself.
             kept_.clear();
         }
@@ -92,8 +113,9 @@ public:
     }
 
     [[nodiscard]] bool allows(Id id) const {
-        const auto kept = kept_.find(slot(pool_.nevra(id)));
-        return kept == kept_.end() || kept->second.id == id;
+        const auto [begin, end] = kept_.equal_range(slot(pool_.nevra(id)));
+        return begin == end ||
+               std::any_of(begin, end, [&](const auto& entry) { return entry.second.id == id; });
     }
 
     /// Locked documents of the modules of which something is kept, all documents of the others.
@@ -126,7 +148,13 @@ private:
     struct Kept {
         Id id = 0;
         const ResolvedPackage* package = nullptr;
+        /// no package of the image, but one that compiles its modules
+        bool builds = false;
     };
+
+    [[nodiscard]] bool is_of_driver(const ResolvedPackage& package) const {
+        return !locked_.driver_version.empty() && package.nevra.version == locked_.driver_version;
+    }
 
     void release_slots(const std::vector<ProblemRule>& rules) {
         for (const ProblemRule& rule : rules) {
@@ -146,7 +174,8 @@ private:
 
     const PackagePool& pool_;
     const Resolution& locked_;
-    std::map<std::string, Kept> kept_;
+    /// by slot; image and build root may have two versions of a package
+    std::multimap<std::string, Kept> kept_;
 };
 
 }  // namespace
