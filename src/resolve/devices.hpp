@@ -16,7 +16,8 @@ struct DeviceVerdict {
     std::vector<std::string> warnings;
 };
 
-/// Branch of a driver version or branch: "535.261.03" → 535; 0 for "latest".
+/// Branch of a driver version, branch or module stream: "535.261.03" and "535-open" → 535; 0 for
+/// "latest".
 [[nodiscard]] unsigned branch_of(const std::string& driver);
 
 /// Checks the GPUs of `request` against what `table` knows, for the driver `driver` (a version, a

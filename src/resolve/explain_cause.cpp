@@ -146,7 +146,10 @@ private:
     }
 
     void consider_requirement(const ProblemRule& rule) {
-        const std::vector<Id> providers = all_providers(pool_, rule.dependency);
+        std::vector<Id> providers = all_providers(pool_, rule.dependency);
+        // A solve takes no stand-in but the one that its jobs name.
+        std::erase_if(providers,
+                      [&](Id id) { return pool_.is_stand_in(id) && id != jobs_.stand_in; });
         if (std::any_of(providers.begin(), providers.end(), [&](Id id) { return usable(id); })) {
             return;
         }

@@ -57,7 +57,7 @@ public:
         for (const Id id : found) {
             if (in_image(id)) {
                 answer.installed.push_back(reason(id));
-            } else {
+            } else if (!pool_.is_stand_in(id)) {
                 absent.push_back(id);
             }
         }
@@ -76,7 +76,9 @@ private:
 
     [[nodiscard]] PackageReason reason(Id id) const {
         PackageReason result;
-        result.package = pool_.resolved(id);
+        // Compiled modules have no package of their own: what they are compiled from stands for
+        // them.
+        result.package = pool_.resolved(pool_.is_stand_in(id) ? chosen_.attempt.dkms_source : id);
         result.package.why = chosen_.solution.why.at(id);
         if (!matches_package(pool_, id, spec_)) {
             result.provides = spec_;
@@ -104,6 +106,16 @@ private:
         pool_.sort_best_first(absent);
         const Id best = absent.front();
         const std::string nevra = pool_.nevra(best).text();
+        if (best == chosen_.attempt.dkms_source) {
+            lines.push_back(
+                fmt::format("{} is what the kernel modules of the image are compiled from", nevra));
+            return;
+        }
+        if (std::binary_search(chosen_.build_root.packages.begin(),
+                               chosen_.build_root.packages.end(), best)) {
+            lines.push_back(fmt::format("{} is only where kernel modules are compiled ({})", nevra,
+                                        chosen_.build_root.why.at(best)));
+        }
         for (const Id id : chosen_.solution.packages) {
             if (pool_.name(id) == pool_.name(best)) {
                 lines.push_back(fmt::format("{} is in the image in its place ({})",

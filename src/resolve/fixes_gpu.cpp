@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "resolve/devices.hpp"
 #include "resolve/explain_filtered.hpp"
 #include "resolve/fixes.hpp"
 #include "resolve/nvidia.hpp"
@@ -12,14 +11,6 @@
 namespace edgegpu {
 
 namespace {
-
-/// The branch of a driver version or stream: 535 of "535.261.03", "535" and "535-open"; 0 for what
-/// has none.
-int branch_of(const std::string& text) {
-    int branch = 0;
-    std::from_chars(text.data(), text.data() + text.size(), branch);
-    return branch;
-}
 
 class GpuFixFinder {
 public:
@@ -51,6 +42,7 @@ public:
         if (nvidia_.profile != "ks") {
             set("profile", &NvidiaRequest::profile, "ks");
         }
+        devices();
         return std::move(fixes_);
     }
 
@@ -124,30 +116,40 @@ private:
 
     /// Other branches, the nearest first; of two that are as near, the newer.
     void branches() {
-        std::set<std::string> found;
-        const ModuleCatalogue& catalogue = failed_.universe.catalogue();
-        for (const std::string& stream : catalogue.stream_names(driver_module)) {
-            found.insert(std::to_string(branch_of(stream)));
+        std::set<unsigned> found;
+        for (const std::string& stream : failed_.universe.catalogue().stream_names(driver_module)) {
+            found.insert(branch_of(stream));
         }
         for (const Id id : pool_.packages()) {
             const std::string name = pool_.name(id);
             if (name == "nvidia-driver" || name == "nvidia-driver-cuda") {
-                found.insert(std::to_string(branch_of(pool_.version(id))));
+                found.insert(branch_of(pool_.version(id)));
             }
         }
-        found.erase("0");
-        const int own = branch_of(nvidia_.driver);
-        std::vector<std::string> sorted(found.begin(), found.end());
-        std::sort(sorted.begin(), sorted.end(), [&](const auto& left, const auto& right) {
-            const auto key = [&](const std::string& branch) {
-                return std::make_pair(std::abs(branch_of(branch) - own), -branch_of(branch));
+        const unsigned own = branch_of(nvidia_.driver);
+        found.erase(0);
+        found.erase(own);
+        std::vector<unsigned> sorted(found.rbegin(), found.rend());
+        std::stable_sort(sorted.begin(), sorted.end(), [&](unsigned left, unsigned right) {
+            const auto distance = [&](unsigned branch) {
+                return branch > own ? branch - own : own - branch;
             };
-            return key(left) < key(right);
+            return distance(left) < distance(right);
         });
-        for (const std::string& branch : sorted) {
-            if (branch_of(branch) != own) {
-                set("driver", &NvidiaRequest::driver, branch);
-            }
+        for (const unsigned branch : sorted) {
+            set("driver", &NvidiaRequest::driver, std::to_string(branch));
+        }
+    }
+
+    /// Last, as it takes back what was asked for: without one of the GPUs.
+    void devices() {
+        for (std::size_t i = 0; i < nvidia_.devices.size() && i < 4; ++i) {
+            Fix fix{{text_.remove_element(nvidia_.location, "devices", nvidia_.devices[i])},
+                    failed_.blueprint,
+                    ""};
+            std::vector<std::string>& devices = fix.changed.nvidia->devices;
+            devices.erase(devices.begin() + static_cast<std::ptrdiff_t>(i));
+            fixes_.push_back(std::move(fix));
         }
     }
 

@@ -109,10 +109,16 @@ private:
 
     [[nodiscard]] std::string describe(const Chosen& chosen) const {
         const PackagePool& pool = universe_.pool();
-        std::string text = fmt::format("{} packages, kernel {}", chosen.solution.packages.size(),
-                                       pool.nevra(chosen.attempt.kernel).evr());
+        const auto count =
+            std::count_if(chosen.solution.packages.begin(), chosen.solution.packages.end(),
+                          [&](Id id) { return !pool.is_stand_in(id); });
+        std::string text =
+            fmt::format("{} packages, kernel {}", count, pool.nevra(chosen.attempt.kernel).evr());
         if (!chosen.attempt.driver.empty()) {
             text += ", driver " + chosen.attempt.driver;
+        }
+        if (chosen.attempt.dkms_source != 0) {
+            text += ", modules to be compiled";
         }
         return text;
     }

@@ -43,12 +43,18 @@ void add_driver(std::vector<std::string>& packages, const std::string& version) 
                        "-1.noarch | requires: nvidia-kmod = 3:" + version);
 }
 
-void add_kmod(std::vector<std::string>& packages, const std::string& version,
-              const std::string& kernel) {
-    packages.push_back("kmod-nvidia-" + version + "-" + kernel + "-3:" + version +
+/// `title` is what the name has after "kmod-nvidia-": the version, "open-" before it or not.
+void add_kmod(std::vector<std::string>& packages, const std::string& title,
+              const std::string& version, const std::string& kernel) {
+    packages.push_back("kmod-nvidia-" + title + "-" + kernel + "-3:" + version +
                        "-3.el9.x86_64 | provides: nvidia-kmod = 3:" + version +
                        ", kernel-modules = " + kernel +
                        ".el9.x86_64 | requires: (kernel = " + kernel + ".el9 if kernel)");
+}
+
+void add_kmod(std::vector<std::string>& packages, const std::string& version,
+              const std::string& kernel) {
+    add_kmod(packages, version, version, kernel);
 }
 
 void add_kernel(std::vector<std::string>& packages, const std::string& name,
@@ -118,6 +124,16 @@ protected:
                             driver_stream_document("535", driver_artifacts("535.261.03") + ", " +
                                                               driver_artifacts("535.200.01")) +
                                 driver_stream_document("550", driver_artifacts("550.127.05")));
+    }
+
+    /// Makes a repository with driver 570 and its open modules for the newest kernel.
+    [[nodiscard]] std::string newer_driver() const {
+        std::vector<std::string> packages;
+        add_driver(packages, "570.133.20");
+        add_kmod(packages, "open-570.133.20", "570.133.20", "6.1.0-56");
+        test::make_metadata(directory_.path() / "newer", packages,
+                            driver_stream_document("570-open", driver_artifacts("570.133.20")));
+        return repository("newer");
     }
 
     /// The repositories every blueprint here begins with.
@@ -324,6 +340,27 @@ TEST_F(Explain, KernelOfARepositoryOfLowerPriority) {
     expect_golden("repository-priority",
                   repository("kernels", "priority = 200\n") +
                       "[nvidia]\ndriver = \"535\"\nkernel = \"kernel-6.6*\"\n");
+}
+
+TEST_F(Explain, GpuThatTheBranchDoesNotDrive) {
+    expect_golden("gpu-of-a-later-branch",
+                  newer_driver() + "[nvidia]\ndriver = \"550\"\ndevices = [\"10de:2901\"]\n");
+}
+
+TEST_F(Explain, GpuThatNoBranchAroundDrives) {
+    expect_golden("gpu-of-an-older-branch",
+                  "[nvidia]\ndriver = \"550\"\ndevices = [\"10de:20b7\", \"10de:102d\"]\n");
+}
+
+TEST_F(Explain, ProprietaryModulesForAGpuThatNeedsTheOpenOnes) {
+    expect_golden("gpu-of-the-other-flavor",
+                  newer_driver() +
+                      "[nvidia]\ndriver = \"570\"\nflavor = \"proprietary\"\n"
+                      "devices = [\"10de:2901\"]\n");
+}
+
+TEST_F(Explain, ModulesToCompileWithoutTheirSources) {
+    expect_golden("no-sources", "[nvidia]\ndriver = \"535\"\nmodules = \"dkms\"\n");
 }
 
 TEST_F(Explain, ProofOnRequest) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "resolve/explain_package.hpp"
 #include "resolve/nvidia.hpp"
 #include "resolve/resolution.hpp"
 #include "support/error.hpp"
@@ -250,7 +251,8 @@ TEST_F(ResolveNvidia, AModuleOfThePlainKernelDoesNotFitAVariantOfTheSameVersion)
          "kernel-rt-core-5.14.0-300.el9.x86_64 | provides: "
          "kernel-uname-r = 5.14.0-300.el9.x86_64+rt"});
     blueprint_.kernel_name = "kernel-rt";
-    EXPECT_THAT(failure(), HasSubstr("no kernel has precompiled modules of nvidia driver 570"));
+    EXPECT_THAT(failure(), HasSubstr("kernel kernel-rt-core-5.14.0-300.el9.x86_64 has no module "
+                                     "of NVIDIA driver 570"));
     add(
         {"kmod-nvidia-570.1-5.14.0-300-rt-3:570.1-3.el9.x86_64 | provides: nvidia-kmod = 3:570.1, "
          "kernel-modules = 5.14.0-300.el9.x86_64+rt"});
@@ -310,7 +312,8 @@ TEST_F(ResolveNvidia, AutoCompilesOnlyWhereNothingPrecompiledFits) {
     EXPECT_THAT(solve(), Contains("kernel-core-5.14.0-300.el9.x86_64"));
     EXPECT_TRUE(resolution_.dkms_source);
     nvidia().modules = "precompiled";
-    EXPECT_THAT(failure(), HasSubstr("no kernel has precompiled modules of nvidia driver 570"));
+    EXPECT_THAT(failure(), HasSubstr("kernel kernel-core-5.14.0-300.el9.x86_64 has no module of "
+                                     "NVIDIA driver 570"));
 }
 
 TEST_F(ResolveNvidia, NothingThatProvidesModulesGetsInWithoutBeingAskedFor) {
@@ -321,6 +324,53 @@ TEST_F(ResolveNvidia, NothingThatProvidesModulesGetsInWithoutBeingAskedFor) {
     blueprint_.packages.push_back({"app", {"/blueprint.toml", 9, 5}});
     EXPECT_EQ(failure(), "solved");
     EXPECT_THAT(texts(resolution_.packages), Contains("kmod-nvidia-open-dkms-3:570.1-1.noarch"));
+}
+
+TEST_F(ResolveNvidia, UpdateMovesWhatCompilesModulesOnlyIfNamed) {
+    add(driver("570.1"));
+    add(compilers);
+    add({sources("570.1"), "tool-1-1.x86_64"});
+    blueprint_.packages.push_back({"tool", {"/blueprint.toml", 9, 5}});
+    nvidia().modules = "dkms";
+    solve();
+    const Resolution locked = resolution_;
+    add(driver("570.2"));
+    add(kernel("400"));
+    add({sources("570.2"), "tool-2-1.x86_64", "gcc-12-1.x86_64 | requires: glibc-devel"});
+    solve();
+    EXPECT_EQ(resolution_.driver_version, "570.2");
+    const auto update = [&](const std::string& pattern) {
+        return resolve_update(ctx_, blueprint_, locked, {pattern});
+    };
+    const Resolution tool = update("tool");
+    EXPECT_THAT(texts(tool.packages), Contains("tool-2-1.x86_64"));
+    EXPECT_EQ(texts(tool.build_root), texts(locked.build_root));
+    ASSERT_TRUE(tool.dkms_source);
+    EXPECT_EQ(tool.dkms_source->nevra, locked.dkms_source->nevra);
+    EXPECT_EQ(tool.kernel, locked.kernel);
+    EXPECT_THAT(texts(update("gcc").build_root), Contains("gcc-12-1.x86_64"));
+    const Resolution driver = update("nvidia-driver-cuda");
+    EXPECT_EQ(driver.driver_version, "570.2");
+    EXPECT_EQ(driver.dkms_source->nevra.version, "570.2");
+    EXPECT_EQ(driver.kernel, locked.kernel);
+}
+
+TEST_F(ResolveNvidia, WhySaysWhatCompiledModulesComeFrom) {
+    add(driver("570.1"));
+    add(compilers);
+    add({sources("570.1")});
+    nvidia().modules = "dkms";
+    solve();
+    const PackageAnswer modules = why_package(ctx_, blueprint_, "nvidia-kmod");
+    ASSERT_EQ(modules.installed.size(), 1U);
+    EXPECT_EQ(modules.installed[0].package.nevra.name, "kmod-nvidia-open-dkms");
+    EXPECT_THAT(modules.installed[0].required_by, ElementsAre("nvidia-kmod-common"));
+    EXPECT_THAT(why_package(ctx_, blueprint_, "kmod-nvidia-open-dkms").kept_out,
+                ElementsAre("kmod-nvidia-open-dkms-3:570.1-1.noarch is what the kernel modules of "
+                            "the image are compiled from"));
+    EXPECT_THAT(why_package(ctx_, blueprint_, "make").kept_out,
+                Contains("make-4-1.x86_64 is only where kernel modules are compiled (compiles "
+                         "kernel modules)"));
 }
 
 TEST_F(ResolveNvidia, ALockfileOfCompiledModulesIsReadBackAndConfirmed) {
