@@ -14,6 +14,7 @@
 #include "pipeline_inputs.hpp"
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -80,13 +81,14 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
     ComposedTree composed =
         compose(ctx, blueprint, resolution, packages, parent ? parent->accounts : ParentAccounts{});
     Tree& tree = composed.tree;
-    console.end_stage(fmt::format("{} paths", tree.entries.size()));
+    console.end_stage(counted(tree.entries.size(), "path"));
 
     console.begin_stage("customise");
     customise(ctx, blueprint, tree);
     run_depmod(ctx, tree);
-    console.end_stage(fmt::format("{} overlays, {} bundles, {} users", blueprint.overlays.size(),
-                                  blueprint.bundles.size(), blueprint.users.size()));
+    console.end_stage(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
+                                  counted(blueprint.bundles.size(), "bundle"),
+                                  counted(blueprint.users.size(), "user")));
 
     console.begin_stage("policy");
     build_policy_and_initramfs(ctx, blueprint, tree);
@@ -95,7 +97,7 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
     console.begin_stage("label");
     finish_layout(ctx, tree);
     label_tree(ctx, tree);
-    console.end_stage(fmt::format("{} paths labelled", tree.entries.size()));
+    console.end_stage(counted(tree.entries.size(), "path") + " labelled");
 
     console.begin_stage("commit");
     Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs);

@@ -1,5 +1,6 @@
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "commands/commands.hpp"
 #include "support/error.hpp"
@@ -11,7 +12,8 @@ void print_result(std::string_view text) {
     // success.
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
         std::fflush(stdout) != 0) {
-        throw errno_error("cannot write to standard output", errno);
+        // Not errno_error: what it advises on a full disk speaks of the build, which is over.
+        throw error("cannot write to standard output: {}", strerrordesc_np(errno));
     }
 }
 

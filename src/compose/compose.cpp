@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "commit/commit.hpp"
+#include "compose/composition_cache.hpp"
 #include "compose/import.hpp"
 #include "compose/lower.hpp"
 #include "compose/order.hpp"
@@ -28,7 +29,7 @@ namespace {
 
 /// Raise it whenever scriptlets, triggers or shims come to mean something else: results of
 /// older versions in the cache are then not used.
-constexpr std::string_view engine_version = "edgegpu compose 3";
+constexpr std::string_view engine_version = "edgegpu compose 4";
 
 /// The directories of one build, below `work/` of the cache. The lower layer outlives a build.
 struct Layers {
@@ -76,21 +77,6 @@ void make_upper(const fs::path& upper, unsigned mode) {
     }
 }
 
-/// Keeps what the scriptlets made, for the next build with the same packages.
-void store_composition(const Context& ctx, const Tree& tree, const fs::path& directory) {
-    const fs::path temporary =
-        directory.parent_path() / fmt::format(".new-{}", directory.filename().string());
-    remove_tree(temporary);
-    make_directories(temporary);
-    copy_layer(ctx, tree.upper, temporary / "upper");
-    write_file(temporary / "kargs", format_calls({tree.kernel_arguments}), 0600);
-    write_file(temporary / "calls", format_calls(tree.policy_calls), 0600);
-    remove_tree(directory);
-    if (::rename(temporary.c_str(), directory.c_str()) != 0) {
-        throw errno_error(directory.string(), errno);
-    }
-}
-
 void run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
                  const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
                  const fs::path& scratch) {
@@ -132,23 +118,15 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     }
     check_out(ctx, tree.entries, layers.lower, layers.index);
 
-    make_directories(ctx.cache / "composed");
-    const fs::path cached = ctx.cache / "composed" / tree.inputs_digest;
-    const bool known = fs::exists(cached / "calls");
-    if (known) {
-        copy_layer(ctx, cached / "upper", layers.upper);
-        tree.policy_calls = parse_calls(read_file(cached / "calls"));
-        tree.kernel_arguments = parse_calls(read_file(cached / "kargs")).at(0);
-    } else {
+    const bool known = restore_composition(ctx, tree);
+    if (!known) {
         make_upper(layers.upper, tree.entries.at("/").mode);
     }
     RootMount mount(layers.lower, layers.upper, layers.overlay, layers.root);
     tree.root = layers.root;
-    if (known) {
-        sync_tree(ctx, tree);
-    } else {
+    if (!known) {
         run_in_root(ctx, tree, packages, united.owners, parent, layers.scratch);
-        store_composition(ctx, tree, cached);
+        store_composition(ctx, tree);
     }
     deflated.get();
     return {std::move(tree), std::move(mount)};

@@ -22,6 +22,7 @@
 #include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/parallel.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -225,8 +226,8 @@ void label_tree(const Context& ctx, Tree& tree) {
     remove_tree(contexts.file.parent_path());
     const std::size_t inherited = inherit_labels(tree);
     if (inherited != 0 && ctx.console != nullptr) {
-        ctx.console->note(fmt::format(
-            "{} paths without a label in the policy got that of their directory", inherited));
+        ctx.console->note(fmt::format("{} without a label in the policy got that of the directory",
+                                      counted(inherited, "path")));
     }
 }
 

@@ -82,4 +82,8 @@ std::string human_size(std::size_t bytes) {
     return fmt::format("{:.0f} {}", value, units[unit]);
 }
 
+std::string counted(std::size_t number, std::string_view noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 }  // namespace edgegpu

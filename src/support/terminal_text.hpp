@@ -20,4 +20,7 @@ namespace edgegpu {
 /// "1.1 GB", "734 MB", "12 kB", "17 B": decimal units, one digit below ten.
 [[nodiscard]] std::string human_size(std::size_t bytes);
 
+/// "1 path", "2 paths": the noun takes an s unless there is one.
+[[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
+
 }  // namespace edgegpu

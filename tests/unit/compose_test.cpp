@@ -104,6 +104,22 @@ rm /usr/share/app/removed
     }
 }
 
+TEST_F(ComposeTest, ADamagedCompositionIsMadeAgain) {
+    const PackageFile app =
+        fixture_.build("app", "%post\necho made > /usr/made\n%files\n", app_header);
+    const Tree tree = compose_with(app);
+    for (const fs::directory_entry& kept :
+         fs::directory_iterator(fixture_.context.cache / "composed")) {
+        write_file(kept.path() / "upper/usr/made", "");
+    }
+    EXPECT_EQ(read_entry(compose_with(app), "/usr/made"), "made\n");
+    // And now it is kept whole.
+    for (const fs::directory_entry& kept :
+         fs::directory_iterator(fixture_.context.cache / "composed")) {
+        EXPECT_EQ(read_file(kept.path() / "upper/usr/made"), "made\n");
+    }
+}
+
 TEST_F(ComposeTest, TheDatabaseIsTheSameInEveryBuild) {
     const PackageFile app = fixture_.build("app", "%post\n:\n%files\n", app_header);
     const std::string first = compose_with(app).entries.at("/usr/share/rpm/rpmdb.sqlite").digest;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "compose/tree.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu {
+
+/// What the scriptlets of a set of packages made, kept in `composed/DIGEST` of the cache: the upper
+/// layer, the recorded calls, the kernel arguments, and a seal over the whole tree.
+
+/// Fills `tree.upper` (which must not exist) and brings entries, calls and kernel arguments up to
+/// where the scriptlets left them. `tree` is what the packages alone make, its `inputs_digest`
+/// names the composition. False, and everything as it was, where none is kept or it does not make
+/// the tree it once made (a machine that lost power may leave it damaged).
+[[nodiscard]] bool restore_composition(const Context& ctx, Tree& tree);
+
+/// Keeps a composition; atomic.
+void store_composition(const Context& ctx, const Tree& tree);
+
+}  // namespace edgegpu
