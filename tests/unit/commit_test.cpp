@@ -80,7 +80,7 @@ TEST(Commit, MetadataThatClientsRead) {
     fixture.resolution.packages.push_back(package);
     fixture.resolution.repositories = {{"baseos", "abc", 1700000001}};
     fixture.resolution.driver_version = "535.261.03";
-    fixture.blueprint.kernel_arguments = {"quiet", "nosmt"};
+    fixture.tree.kernel_arguments = {"quiet", "nosmt"};
     const Commit commit = fixture.build("digest-of-inputs");
     const auto key = [&](const std::string& name) {
         return ostree(fixture, "show --print-metadata-key=" + name + " " + commit.ref);
