@@ -1,6 +1,7 @@
 #include "resolve/dkms.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@ namespace edgegpu {
 namespace {
 
 constexpr const char* build_reason = "compiles kernel modules";
+constexpr std::array tools{"gcc", "make", "dkms"};
 
 }  // namespace
 
@@ -29,7 +31,7 @@ Solution solve_build_root(const PackagePool& pool, const std::string& name, Id k
         return failed;
     }
     jobs.installs.push_back({std::move(devel), build_reason});
-    for (const char* tool : {"gcc", "make", "dkms"}) {
+    for (const char* tool : tools) {
         std::vector<Id> found = pool.named(tool);
         if (found.empty()) {
             failed.problems.push_back(
@@ -47,6 +49,20 @@ Solution solve_build_root(const PackagePool& pool, const std::string& name, Id k
         }
     }
     return solve(pool, jobs, false);
+}
+
+std::vector<Id> hidden_build_tools(const PackagePool& pool, const std::string& name) {
+    std::vector<std::string> names(tools.begin(), tools.end());
+    names.push_back(name + "-devel");
+    std::vector<Id> found;
+    for (const std::string& tool : names) {
+        if (pool.named(tool).empty()) {
+            std::vector<Id> hidden = match_spec(pool, tool, true);
+            pool.sort_best_first(hidden);
+            found.insert(found.end(), hidden.begin(), hidden.begin() + (hidden.empty() ? 0 : 1));
+        }
+    }
+    return found;
 }
 
 }  // namespace edgegpu

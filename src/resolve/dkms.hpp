@@ -15,4 +15,7 @@ namespace edgegpu {
 [[nodiscard]] Solution solve_build_root(const PackagePool& pool, const std::string& name,
                                         Id kernel);
 
+/// What `solve_build_root` needs but only has filtered out: the best package of each such tool.
+[[nodiscard]] std::vector<Id> hidden_build_tools(const PackagePool& pool, const std::string& name);
+
 }  // namespace edgegpu

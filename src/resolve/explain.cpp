@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "resolve/dkms.hpp"
 #include "resolve/explain_cause.hpp"
 #include "resolve/explain_filtered.hpp"
 #include "resolve/explain_pair.hpp"
@@ -77,14 +78,18 @@ Error from_cause(const Universe& universe, const Blueprint& blueprint, const Cau
     return failure;
 }
 
-/// What was said where it happened, with what only the whole picture shows.
-Error from_failure(const Universe& universe, const Blueprint& blueprint, const Error& said) {
+/// What was said where it happened, with what only the whole picture shows. `advice` becomes what
+/// was advised there, unless the whole picture shows more.
+Error from_failure(const Universe& universe, const Blueprint& blueprint, const Error& said,
+                   std::string& advice) {
     Error failure = said;
-    const std::size_t before = failure.traces().size();
     say_unmatched(universe, blueprint, failure);
-    // Its own advice makes room for changes that were tried, but what it lists stays.
-    if (failure.traces().size() == before && !said.hint().empty()) {
-        failure.traced(said.hint());
+    if (blueprint.nvidia && blueprint.nvidia->modules == "dkms") {
+        say_filtered(universe, blueprint,
+                     hidden_build_tools(universe.pool(), blueprint.kernel_name), failure);
+    }
+    if (failure.traces().size() == said.traces().size()) {
+        advice = said.hint();
     }
     say_outranked(universe, blueprint, failure);
     return failure;
@@ -108,19 +113,25 @@ void append_proof(const Universe& universe, const Blueprint& blueprint, const Ou
 Error explain(const Context& ctx, Universe& universe, const Blueprint& blueprint,
               const Outcome& outcome, bool proof) {
     const Cause cause = cause_of(universe, blueprint, outcome);
-    Error failure = cause.message.empty() ? from_failure(universe, blueprint, *outcome.failure)
-                                          : from_cause(universe, blueprint, cause);
+    std::string advice;
+    Error failure = cause.message.empty()
+                        ? from_failure(universe, blueprint, *outcome.failure, advice)
+                        : from_cause(universe, blueprint, cause);
     if (proof) {
         append_proof(universe, blueprint, outcome, failure);
+    }
+    const std::vector<Fix> fixes = verified_fixes(ctx, universe, blueprint, outcome);
+    if (!fixes.empty()) {
+        // Advice makes room for changes that were tried, but what it lists stays.
+        if (!advice.empty()) {
+            failure.traced(advice);
+        }
+        failure.hinted(fixes_text(fixes));
     }
     const std::string where = fmt::format("while resolving {}", blueprint.path.string());
     const std::vector<std::string>& traces = failure.traces();
     if (std::find(traces.begin(), traces.end(), where) == traces.end()) {
         failure.traced(where);
-    }
-    const std::vector<Fix> fixes = verified_fixes(ctx, universe, blueprint, outcome);
-    if (!fixes.empty()) {
-        failure.hinted(fixes_text(fixes));
     }
     return failure;
 }

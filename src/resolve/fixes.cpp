@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "resolve/dkms.hpp"
 #include "resolve/explain_filtered.hpp"
 #include "resolve/nvidia.hpp"
 #include "support/error.hpp"
@@ -41,6 +42,7 @@ public:
         for (std::size_t i = 0; i < failed_.cause.filtered.size() && i < 3; ++i) {
             show(failed_.cause.filtered[i]);
         }
+        compilers();
         for (const Origin& origin : failed_.cause.origins) {
             loosen(origin);
         }
@@ -144,6 +146,17 @@ private:
                 fix.changed.groups[i].spec = "@" + near;
             }
             drop_group(i);
+        }
+    }
+
+    /// Where modules may be compiled, but not with what can be seen.
+    void compilers() {
+        if (!blueprint_.nvidia || blueprint_.nvidia->modules == "precompiled" ||
+            failed_.outcome.refused) {
+            return;
+        }
+        for (const Id id : hidden_build_tools(pool_, blueprint_.kernel_name)) {
+            show(id);
         }
     }
 

@@ -112,8 +112,8 @@ private:
         const auto count =
             std::count_if(chosen.solution.packages.begin(), chosen.solution.packages.end(),
                           [&](Id id) { return !pool.is_stand_in(id); });
-        std::string text =
-            fmt::format("{} packages, kernel {}", count, pool.nevra(chosen.attempt.kernel).evr());
+        std::string text = fmt::format("{} package{}, kernel {}", count, count == 1 ? "" : "s",
+                                       pool.nevra(chosen.attempt.kernel).evr());
         if (!chosen.attempt.driver.empty()) {
             text += ", driver " + chosen.attempt.driver;
         }

@@ -338,17 +338,30 @@ TEST_F(BadInput, UnsolvableSet) {
     build_rpm(own(), simple_spec("app", "1", "1", "Requires: nothing-has-this\n"));
     createrepo(own());
     blueprint(own(), "app");
+    const std::string file = blueprint_path().string();
     EXPECT_EQ(build(),
-              "error: no set of packages satisfies the blueprint\n  nothing provides "
-              "nothing-has-this needed by app-1-1.x86_64\n  while resolving " +
-                  blueprint_path().string() + "\n");
+              "error: nothing provides nothing-has-this, which app-1-1.x86_64 requires\n  " + file +
+                  ":12:8 asks for app\n    app-1-1.x86_64 requires nothing-has-this\n"
+                  "  while resolving " +
+                  file +
+                  "\nhint: this change makes the blueprint solvable (it was tried):\n"
+                  "  1. gives 1 package, kernel 6.1.0-1\n     " +
+                  file + ":11\n     - [[packages]]\n     - name = \"app\"\n");
     EXPECT_EQ(status_, 3);
 }
 
 TEST_F(BadInput, UnknownPackage) {
     blueprint(shared(), "kernel-cor");
-    EXPECT_EQ(build(), "error: no package matches 'kernel-cor'\n  requested at " +
-                           blueprint_path().string() + ":12:8\nhint: did you mean kernel-core?\n");
+    const std::string file = blueprint_path().string();
+    EXPECT_EQ(build(),
+              "error: no package matches 'kernel-cor'\n  requested at " + file +
+                  ":12:8\n  did you mean kernel-core?\n  while resolving " + file +
+                  "\nhint: any of these 2 changes makes the blueprint solvable (each was tried):\n"
+                  "  1. gives 1 package, kernel 6.1.0-1\n     " +
+                  file +
+                  ":12\n     - name = \"kernel-cor\"\n     + name = \"kernel-core\"\n"
+                  "  2. gives 1 package, kernel 6.1.0-1\n     " +
+                  file + ":11\n     - [[packages]]\n     - name = \"kernel-cor\"\n");
     EXPECT_EQ(status_, 3);
 }
 
@@ -358,8 +371,11 @@ TEST_F(BadInput, MissingKernel) {
     createrepo(repository);
     blueprint(repository, "app");
     EXPECT_EQ(build(),
-              "error: no repository has a kernel: package kernel-core or kernel\nhint: an image "
-              "needs a kernel: check the repositories and customizations.kernel.name\n");
+              "error: no repository has a kernel: package kernel-core or kernel\n"
+              "  while resolving " +
+                  blueprint_path().string() +
+                  "\nhint: an image needs a kernel: check the repositories and "
+                  "customizations.kernel.name\n");
     EXPECT_EQ(status_, 3);
 }
 

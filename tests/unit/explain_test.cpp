@@ -126,11 +126,14 @@ protected:
                                 driver_stream_document("550", driver_artifacts("550.127.05")));
     }
 
-    /// Makes a repository with driver 570 and its open modules for the newest kernel.
+    /// Makes a repository with driver 570 and its open modules, compiled for the newest kernel and
+    /// as sources.
     [[nodiscard]] std::string newer_driver() const {
         std::vector<std::string> packages;
         add_driver(packages, "570.133.20");
         add_kmod(packages, "open-570.133.20", "570.133.20", "6.1.0-56");
+        packages.push_back(
+            "kmod-nvidia-open-dkms-3:570.133.20-1.noarch | provides: nvidia-kmod = 3:570.133.20");
         test::make_metadata(directory_.path() / "newer", packages,
                             driver_stream_document("570-open", driver_artifacts("570.133.20")));
         return repository("newer");
@@ -361,6 +364,15 @@ TEST_F(Explain, ProprietaryModulesForAGpuThatNeedsTheOpenOnes) {
 
 TEST_F(Explain, ModulesToCompileWithoutTheirSources) {
     expect_golden("no-sources", "[nvidia]\ndriver = \"535\"\nmodules = \"dkms\"\n");
+}
+
+TEST_F(Explain, CompilerInADisabledRepository) {
+    test::make_metadata(directory_.path() / "tools",
+                        {"gcc-12-1.x86_64", "make-4-1.x86_64", "dkms-3-1.noarch",
+                         "kernel-devel-6.1.0-56.el9.x86_64"});
+    expect_golden("compiler-in-disabled-repository",
+                  repository("tools", "enabled = false\n") + newer_driver() +
+                      "[nvidia]\ndriver = \"570\"\nmodules = \"dkms\"\n");
 }
 
 TEST_F(Explain, ProofOnRequest) {
