@@ -61,7 +61,7 @@ void Chains::walk(const PackagePool& pool, const Jobs& jobs) {
 
 void Chains::visit(const PackagePool& pool, Id from, Id key, std::vector<Id>& next) {
     IdQueue dependencies;
-    solvable_lookup_idarray(pool.solvable(from), key, dependencies.get());
+    lookup_ids(pool.solvable(from), key, dependencies);
     std::vector<std::pair<std::string, Id>> sorted;
     for (const Id dependency : dependencies) {
         if (dependency != SOLVABLE_PREREQMARKER) {

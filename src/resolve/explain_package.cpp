@@ -17,7 +17,7 @@ namespace {
 
 bool depends_on(const PackagePool& pool, Id from, Id key, Id on) {
     IdQueue dependencies;
-    solvable_lookup_idarray(pool.solvable(from), key, dependencies.get());
+    lookup_ids(pool.solvable(from), key, dependencies);
     return std::any_of(dependencies.begin(), dependencies.end(), [&](Id dependency) {
         if (dependency == SOLVABLE_PREREQMARKER) {
             return false;

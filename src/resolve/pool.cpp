@@ -185,7 +185,7 @@ void PackagePool::add_stand_ins() {
         stand_in->evr = original->evr;
         stand_in->arch = original->arch;
         IdQueue provides;
-        solvable_lookup_idarray(solvable(source), SOLVABLE_PROVIDES, provides.get());
+        lookup_ids(solvable(source), SOLVABLE_PROVIDES, provides);
         for (const Id provided : provides) {
             if (provided == capability ||
                 (ISRELDEP(provided) != 0 && GETRELDEP(pool, provided)->name == capability)) {
@@ -252,7 +252,7 @@ void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modu
         }
         bool shadowed = modules.excluded.contains(nevra) || modular_names.contains(package->name);
         if (!shadowed && !modular_names.empty()) {
-            solvable_lookup_idarray(package, SOLVABLE_PROVIDES, provides.get());
+            lookup_ids(package, SOLVABLE_PROVIDES, provides);
             shadowed = std::any_of(provides.begin(), provides.end(), [&](Id provided) {
                 const Id plain =
                     ISRELDEP(provided) != 0 ? GETRELDEP(pool_.get(), provided)->name : provided;
@@ -281,7 +281,7 @@ void PackagePool::prepare(const Context& ctx, const std::vector<PackageRequest>&
         if (!visible(id)) {
             continue;
         }
-        solvable_lookup_idarray(solvable(id), SOLVABLE_REQUIRES, dependencies.get());
+        lookup_ids(solvable(id), SOLVABLE_REQUIRES, dependencies);
         for (const Id dependency : dependencies) {
             collect_paths(pool_.get(), dependency, paths);
         }
@@ -399,7 +399,7 @@ std::vector<std::string> PackagePool::provided_versions(Id id,
         return versions;
     }
     IdQueue provides;
-    solvable_lookup_idarray(solvable(id), SOLVABLE_PROVIDES, provides.get());
+    lookup_ids(solvable(id), SOLVABLE_PROVIDES, provides);
     for (const Id provided : provides) {
         if (provided == wanted) {
             versions.emplace_back();

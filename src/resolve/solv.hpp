@@ -35,4 +35,11 @@ private:
     Queue queue_{};
 };
 
+/// Replaces `ids` by what the package says under `key`, a list such as SOLVABLE_REQUIRES. libsolv
+/// 0.7.23 adds such a list to what the queue holds already; other releases empty it first.
+inline void lookup_ids(Solvable* package, Id key, IdQueue& ids) {
+    queue_empty(ids.get());
+    solvable_lookup_idarray(package, key, ids.get());
+}
+
 }  // namespace edgegpu

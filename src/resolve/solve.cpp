@@ -99,7 +99,7 @@ private:
 
     void visit(Id from, Id key, const char* relation) {
         IdQueue dependencies;
-        solvable_lookup_idarray(pool_.solvable(from), key, dependencies.get());
+        lookup_ids(pool_.solvable(from), key, dependencies);
         const std::string why = fmt::format("{} {}", relation, pool_.name(from));
         for (const Id dependency : dependencies) {
             if (dependency == SOLVABLE_PREREQMARKER) {
