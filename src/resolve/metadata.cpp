@@ -7,14 +7,15 @@
 #include <array>
 #include <cctype>
 #include <cstdio>
-
-#include "resolve/solv.hpp"
+#include <mutex>
 
 #include "resolve/librepo.hpp"
+#include "resolve/solv.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/parallel.hpp"
 
 namespace edgegpu {
 
@@ -90,12 +91,15 @@ std::string trust_mark(const Context& ctx, const Repository& repository) {
     return sha256_hex(key_material(ctx, repository));
 }
 
-/// A GnuPG home with exactly the repository's keys.
-void import_keys(const Context& ctx, const Repository& repository, const fs::path& home) {
+/// A GnuPG home with exactly the repository's keys. `gpgme` is held meanwhile: whoever uses that
+/// library first sets it up, which must not happen in two threads at once.
+void import_keys(const Context& ctx, const Repository& repository, const fs::path& home,
+                 std::mutex& gpgme) {
     make_directories(home);
     ::chmod(home.c_str(), 0700);
     const fs::path keys = home / "keys.asc";
     write_file(keys, key_material(ctx, repository), 0600);
+    const std::lock_guard<std::mutex> alone(gpgme);
     GError* raw = nullptr;
     if (!lr_gpg_import_key(keys.c_str(), home.c_str(), &raw)) {
         const GErrorPtr problem(raw);
@@ -115,12 +119,12 @@ std::string probe(const Context& ctx, const Repository& repository, const fs::pa
 
 /// Downloads and verifies everything; returns the SHA-256 of its repomd.xml.
 std::string download(const Context& ctx, const Repository& repository, const fs::path& base,
-                     const std::string& mark) {
+                     const std::string& mark, std::mutex& gpgme) {
     const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
     const Scratch home(base / fmt::format("gpg.{}", ::getpid()));
     const LrHandlePtr handle = make_handle(repository);
     if (repository.repo_gpgcheck) {
-        import_keys(ctx, repository, home.path());
+        import_keys(ctx, repository, home.path(), gpgme);
         lr_handle_setopt(handle.get(), nullptr, LRO_GNUPGHOMEDIR, home.path().c_str());
         lr_handle_setopt(handle.get(), nullptr, LRO_GPGCHECK, 1L);
     }
@@ -164,7 +168,8 @@ std::string cached_state(const Repository& repository, const fs::path& base,
         .hinted("run once without --offline");
 }
 
-std::string refresh(const Context& ctx, const Repository& repository, const fs::path& base) {
+std::string refresh(const Context& ctx, const Repository& repository, const fs::path& base,
+                    std::mutex& gpgme) {
     const std::string mark = trust_mark(ctx, repository);
     if (ctx.offline && !is_local(repository)) {
         return cached_state(repository, base, mark);
@@ -172,7 +177,7 @@ std::string refresh(const Context& ctx, const Repository& repository, const fs::
     make_directories(base);
     std::string digest = probe(ctx, repository, base);
     if (!is_verified(base / digest, mark)) {
-        digest = download(ctx, repository, base, mark);
+        digest = download(ctx, repository, base, mark, gpgme);
     }
     const fs::path current = base / "current";
     if (!fs::exists(current) || read_file(current, 4096) != digest) {
@@ -258,16 +263,23 @@ void download_more(const Context& ctx, RepositoryMetadata& metadata, const char*
 
 std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprint& blueprint) {
     lr_global_init();
-    std::vector<RepositoryMetadata> all;
+    std::vector<const Repository*> enabled;
     for (const Repository& repository : blueprint.repositories) {
-        if (!repository.enabled) {
-            continue;
+        if (repository.enabled) {
+            enabled.push_back(&repository);
         }
-        ctx.check_cancelled();
-        const fs::path base = repository_directory(ctx, repository);
-        const std::string digest = refresh(ctx, repository, base);
-        all.push_back(open_state(ctx, repository, base / digest));
     }
+    // They wait for servers more than they compute.
+    constexpr unsigned least_jobs = 6;
+    Context waiting = ctx;
+    waiting.jobs = std::max(ctx.jobs, least_jobs);
+    std::vector<RepositoryMetadata> all(enabled.size());
+    std::mutex gpgme;
+    parallel_for(waiting, enabled.size(), [&](std::size_t i) {
+        const fs::path base = repository_directory(ctx, *enabled[i]);
+        const std::string digest = refresh(ctx, *enabled[i], base, gpgme);
+        all[i] = open_state(ctx, *enabled[i], base / digest);
+    });
     return all;
 }
 
