@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <sstream>
 
 #include "resolve/pool.hpp"
@@ -114,17 +115,37 @@ bool matches_package(const PackagePool& pool, Id id, const std::string& pattern)
     });
 }
 
-std::vector<Id> match_spec(const PackagePool& pool, const std::string& spec, bool hidden_too) {
+std::vector<Id> matching_packages(const PackagePool& pool, const std::string& pattern) {
     std::vector<Id> found;
-    // Hundreds of bare names times thousands of packages: only the name can match, so compare ids.
-    const bool bare = spec.find_first_of("-.:*?[") == std::string::npos;
-    const Id name = bare ? pool_str2id(pool.get(), spec.c_str(), 0) : 0;
-    for (const Id id : pool.packages()) {
-        const bool matches =
-            bare ? pool.solvable(id)->name == name && name != 0 : matches_package(pool, id, spec);
-        if (matches && (hidden_too || pool.visible(id))) {
-            found.push_back(id);
+    if (is_glob(pattern)) {
+        std::copy_if(pool.packages().begin(), pool.packages().end(), std::back_inserter(found),
+                     [&](Id id) { return matches_package(pool, id, pattern); });
+        return found;
+    }
+    // A form is the name, or goes on after it with '-' or '.'; one of them begins with the epoch.
+    const std::size_t digits = pattern.find_first_not_of("0123456789");
+    const bool epoch = digits != 0 && digits != std::string::npos && pattern[digits] == ':';
+    for (const std::size_t begin : {std::size_t{0}, epoch ? digits + 1 : std::size_t{0}}) {
+        for (std::size_t end = begin; end <= pattern.size(); ++end) {
+            end = std::min(pattern.find_first_of("-.", end), pattern.size());
+            const Id name = pool_strn2id(pool.get(), pattern.c_str() + begin,
+                                         static_cast<unsigned>(end - begin), 0);
+            for (const Id id : pool.with_name(name)) {
+                if (matches_package(pool, id, pattern)) {
+                    found.push_back(id);
+                }
+            }
         }
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+std::vector<Id> match_spec(const PackagePool& pool, const std::string& spec, bool hidden_too) {
+    std::vector<Id> found = matching_packages(pool, spec);
+    if (!hidden_too) {
+        std::erase_if(found, [&](Id id) { return !pool.visible(id); });
     }
     if (!found.empty() || hidden_too || is_glob(spec)) {
         return found;

@@ -1,77 +1,20 @@
 #include "resolve/pool.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
-#include "support/digest.hpp"
+#include "resolve/repo_cache.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 
 namespace edgegpu {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-using FilePtr = Handle<FILE, std::fclose>;
-using Writer = Handle<Repowriter, repowriter_free>;
-
-/// Raised whenever the content of the caches changes for the same metadata.
-constexpr const char* cache_suffix = "-1.solv";
-
-FilePtr open_metadata(const RepositoryMetadata& metadata, const fs::path& path) {
-    FilePtr file(solv_xfopen(path.c_str(), "r"));
-    if (!file) {
-        throw error(ErrorKind::fetch, "repository '{}': cannot read {}", metadata.repository->id,
-                    path.string());
-    }
-    return file;
-}
-
-bool load_cache(Repo* repo, const fs::path& path, int flags) {
-    const FilePtr file(std::fopen(path.c_str(), "re"));
-    return file && repo_add_solv(repo, file.get(), flags) == 0;
-}
-
-/// Writes the last repodata, or with `whole` the repository. A cache that cannot be written costs
-/// time only, so failures are not reported.
-void save_cache(Repo* repo, const fs::path& path, bool whole) {
-    const fs::path part = path.string() + fmt::format(".{}", ::getpid());
-    FilePtr file(std::fopen(part.c_str(), "we"));
-    if (!file) {
-        return;
-    }
-    const Writer writer(repowriter_create(repo));
-    if (!whole) {
-        repowriter_set_repodatarange(writer.get(), repo->nrepodata - 1, repo->nrepodata);
-        repowriter_set_flags(writer.get(), REPOWRITER_NO_STORAGE_SOLVABLE);
-    }
-    bool good = repowriter_write(writer.get(), file.get()) == 0;
-    good = std::fclose(file.release()) == 0 && good;
-    if (!good || std::rename(part.c_str(), path.c_str()) != 0) {
-        std::remove(part.c_str());
-    }
-}
-
-void add_file_lists(const RepositoryMetadata& metadata, Repo* repo) {
-    constexpr int flags = REPO_EXTEND_SOLVABLES | REPO_LOCALPOOL;
-    const fs::path cache = metadata.directory / (std::string("filelists") + cache_suffix);
-    if (fs::exists(cache) && load_cache(repo, cache, flags)) {
-        return;
-    }
-    const FilePtr file = open_metadata(metadata, metadata.filelists);
-    if (repo_add_rpmmd(repo, file.get(), nullptr, flags) != 0) {
-        throw error(ErrorKind::fetch, "repository '{}': invalid file lists: {}",
-                    metadata.repository->id, pool_errstr(repo->pool));
-    }
-    save_cache(repo, cache, false);
-}
 
 /// Collects the paths in a dependency, which may be rich.
 void collect_paths(Pool* pool, Id dependency, std::set<Id>& paths) {
@@ -90,12 +33,6 @@ void collect_paths(Pool* pool, Id dependency, std::set<Id>& paths) {
 bool is_in_primary(std::string_view path) {
     return path.starts_with("/etc/") || path == "/usr/lib/sendmail" ||
            path.find("bin/") != std::string_view::npos;
-}
-
-bool matches_any(const PackagePool& pool, Id id, const std::vector<std::string>& patterns) {
-    return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-        return matches_package(pool, id, pattern);
-    });
 }
 
 void check_location(const std::string& repository, const std::string& location) {
@@ -126,6 +63,7 @@ PackagePool::PackagePool(const Context& ctx, std::vector<RepositoryMetadata> rep
             packages_.push_back(id);
         }
     }
+    index_names();
     add_stand_ins();
     hidden_.assign(static_cast<std::size_t>(pool_->nsolvables), Hidden::no);
     map_init(&considered_, pool_->nsolvables);
@@ -145,19 +83,18 @@ void PackagePool::load(const Context& ctx, const RepositoryMetadata& metadata) {
     repo->subpriority = -repository.cost;
     // Lives as long as metadata_, which is never changed in size.
     repo->appdata = const_cast<void*>(static_cast<const void*>(&metadata));
-    const fs::path cache = metadata.directory / (std::string("primary") + cache_suffix);
-    if (fs::exists(cache)) {
-        if (load_cache(repo, cache, 0)) {
-            return;
-        }
-        repo_empty(repo, 1);
+    load_primary(metadata, repo);
+}
+
+void PackagePool::index_names() {
+    first_of_name_.assign(static_cast<std::size_t>(pool_->ss.nstrings), 0);
+    next_of_name_.assign(static_cast<std::size_t>(pool_->nsolvables), 0);
+    for (auto id = packages_.rbegin(); id != packages_.rend(); ++id) {
+        Id& first = first_of_name_[static_cast<std::size_t>(solvable(*id)->name)];
+        next_of_name_[static_cast<std::size_t>(*id)] = first;
+        first = *id;
     }
-    const FilePtr file = open_metadata(metadata, metadata.primary);
-    if (repo_add_rpmmd(repo, file.get(), nullptr, 0) != 0) {
-        throw error(ErrorKind::fetch, "repository '{}': invalid primary metadata: {}",
-                    repository.id, pool_errstr(pool_.get()));
-    }
-    save_cache(repo, cache, true);
+    first_of_name_[0] = 0;
 }
 
 void PackagePool::add_stand_ins() {
@@ -201,79 +138,6 @@ bool PackagePool::is_stand_in(Id id) const {
                        [&](const auto& entry) { return entry.second == id; });
 }
 
-void PackagePool::hide(Id id, Hidden reason) {
-    Hidden& state = hidden_[static_cast<std::size_t>(id)];
-    if (state == Hidden::no) {
-        state = reason;
-        MAPCLR(&considered_, id);
-    }
-}
-
-void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modules) {
-    // pool_installable() knows of `considered` too: it must not see the last filter.
-    pool_->considered = nullptr;
-    map_setall(&considered_);
-    hidden_.assign(hidden_.size(), Hidden::no);
-    std::map<std::string, const Repository*> repositories;
-    for (const Repository& repository : blueprint.repositories) {
-        repositories[repository.id] = &repository;
-    }
-    for (std::size_t i = 0; i < metadata_.size(); ++i) {
-        Repo* repo = pool_id2repo(pool_.get(), static_cast<Id>(i) + 1);
-        repo->priority = -repositories.at(repo->name)->priority;
-    }
-    std::set<Id> modular_names;
-    for (const std::string& name : modules.names) {
-        modular_names.insert(pool_str2id(pool_.get(), name.c_str(), 1));
-    }
-    IdQueue provides;
-    for (const Id id : packages_) {
-        Solvable* package = solvable(id);
-        const Repository& repository = *repositories.at(package->repo->name);
-        if (!repository.enabled) {
-            hide(id, Hidden::repository);
-            continue;
-        }
-        if (pool_installable(pool_.get(), package) == 0) {
-            hide(id, Hidden::architecture);
-            continue;
-        }
-        if (matches_any(*this, id, blueprint.excludes) ||
-            matches_any(*this, id, repository.excludepkgs) ||
-            (!repository.includepkgs.empty() && !matches_any(*this, id, repository.includepkgs))) {
-            hide(id, Hidden::excluded);
-        }
-        if (repository.module_hotfixes) {
-            continue;
-        }
-        const std::string nevra = nevra_with_epoch(id);
-        if (modules.included.contains(nevra)) {
-            continue;
-        }
-        bool shadowed = modules.excluded.contains(nevra) || modular_names.contains(package->name);
-        if (!shadowed && !modular_names.empty()) {
-            lookup_ids(package, SOLVABLE_PROVIDES, provides);
-            shadowed = std::any_of(provides.begin(), provides.end(), [&](Id provided) {
-                const Id plain =
-                    ISRELDEP(provided) != 0 ? GETRELDEP(pool_.get(), provided)->name : provided;
-                return modular_names.contains(plain);
-            });
-        }
-        if (shadowed) {
-            hide(id, Hidden::module);
-        }
-    }
-    pool_->considered = &considered_;
-}
-
-void PackagePool::limit(const std::function<bool(Id)>& keeps) {
-    for (const Id id : packages_) {
-        if (visible(id) && !keeps(id)) {
-            hide(id, Hidden::locked);
-        }
-    }
-}
-
 void PackagePool::prepare(const Context& ctx, const std::vector<PackageRequest>& requests) {
     std::set<Id> paths;
     IdQueue dependencies;
@@ -291,36 +155,50 @@ void PackagePool::prepare(const Context& ctx, const std::vector<PackageRequest>&
             paths.insert(pool_str2id(pool_.get(), request.spec.c_str(), 1));
         }
     }
-    const bool needed = std::any_of(paths.begin(), paths.end(), [&](Id path) {
-        return !is_in_primary(pool_id2str(pool_.get(), path));
-    });
-    // What was made for all packages once holds whatever is hidden: only new file lists count.
-    if (prepared_ && (!needed || with_files_.size() == metadata_.size())) {
-        return;
-    }
-    prepared_ = true;
-    if (needed) {
-        for (std::size_t i = 0; i < metadata_.size(); ++i) {
-            load_files(ctx, pool_id2repo(pool_.get(), static_cast<Id>(i) + 1));
+    std::erase_if(paths, [&](Id path) { return is_in_primary(pool_id2str(pool_.get(), path)); });
+    bool more = !std::exchange(prepared_, true);
+    for (std::size_t i = 0; i < metadata_.size() && !paths.empty(); ++i) {
+        Repo* repo = pool_id2repo(pool_.get(), static_cast<Id>(i) + 1);
+        const std::set<Id> known = provided_paths(repo);
+        if (!std::includes(known.begin(), known.end(), paths.begin(), paths.end())) {
+            more = load_files(ctx, repo) || more;
         }
     }
-    pool_addfileprovides(pool_.get());
-    pool_createwhatprovides(pool_.get());
+    // What was made for all packages once holds whatever is hidden: only new file lists count.
+    if (more) {
+        add_file_provides();
+        pool_createwhatprovides(pool_.get());
+    }
 }
 
-void PackagePool::load_files(const Context& ctx, Repo* repo) {
+void PackagePool::add_file_provides() {
+    IdQueue searched;
+    pool_addfileprovides_queue(pool_.get(), searched.get(), nullptr);
+    for (std::size_t i = 0; i < metadata_.size(); ++i) {
+        Repo* repo = pool_id2repo(pool_.get(), static_cast<Id>(i) + 1);
+        std::set<Id> complete(searched.begin(), searched.end());
+        if (!with_files_.contains(repo->repoid)) {
+            std::erase_if(complete,
+                          [&](Id path) { return !is_in_primary(pool_id2str(pool_.get(), path)); });
+        }
+        save_provided_paths(metadata_[i], repo, complete);
+    }
+}
+
+bool PackagePool::load_files(const Context& ctx, Repo* repo) {
     if (!with_files_.insert(repo->repoid).second) {
-        return;
+        return false;
     }
     RepositoryMetadata& metadata = metadata_[static_cast<std::size_t>(repo->repoid - 1)];
     load_filelists(ctx, metadata);
     if (!metadata.filelists.empty()) {
-        add_file_lists(metadata, repo);
+        load_file_lists(metadata, repo);
     }
+    return true;
 }
 
 std::vector<std::string> PackagePool::files(const Context& ctx, Id id) {
-    load_files(ctx, solvable(id)->repo);
+    (void)load_files(ctx, solvable(id)->repo);
     std::vector<std::string> paths;
     Dataiterator iterator;
     dataiterator_init(&iterator, pool_.get(), nullptr, id, SOLVABLE_FILELIST, nullptr,
@@ -424,14 +302,33 @@ std::vector<Id> PackagePool::providers(const std::string& capability) const {
     return found;
 }
 
-std::vector<Id> PackagePool::named(const std::string& name) const {
+std::vector<Id> PackagePool::with_name(Id name) const {
     std::vector<Id> found;
-    const Id wanted = pool_str2id(pool_.get(), name.c_str(), 0);
+    const auto index = static_cast<std::size_t>(name);
+    // Names that were asked for after loading have no package.
+    Id id = index < first_of_name_.size() ? first_of_name_[index] : 0;
+    for (; id != 0; id = next_of_name_[static_cast<std::size_t>(id)]) {
+        found.push_back(id);
+    }
+    return found;
+}
+
+std::vector<std::string> PackagePool::visible_names() const {
+    std::vector<bool> seen(static_cast<std::size_t>(pool_->ss.nstrings));
+    std::vector<std::string> names;
     for (const Id id : packages_) {
-        if (wanted != 0 && solvable(id)->name == wanted && visible(id)) {
-            found.push_back(id);
+        const auto index = static_cast<std::size_t>(solvable(id)->name);
+        if (visible(id) && !seen[index]) {
+            seen[index] = true;
+            names.push_back(name(id));
         }
     }
+    return names;
+}
+
+std::vector<Id> PackagePool::named(const std::string& name) const {
+    std::vector<Id> found = with_name(pool_str2id(pool_.get(), name.c_str(), 0));
+    std::erase_if(found, [&](Id id) { return !visible(id); });
     sort_best_first(found);
     return found;
 }

@@ -84,15 +84,29 @@ public:
     [[nodiscard]] std::vector<Id> providers(const std::string& capability) const;
     /// All paths of a package, as its repository's file lists (downloaded if need be) have them.
     [[nodiscard]] std::vector<std::string> files(const Context& ctx, Id id);
+    /// All packages, visible or not, of this name (0: none), ascending. Costs no look at others.
+    [[nodiscard]] std::vector<Id> with_name(Id name) const;
+    /// Names of the visible packages, each once.
+    [[nodiscard]] std::vector<std::string> visible_names() const;
     /// Visible packages with exactly this name, best first: repository priority, newest version.
     [[nodiscard]] std::vector<Id> named(const std::string& name) const;
     /// Sorts packages best first: repository priority, newest version, id.
     void sort_best_first(std::vector<Id>& ids) const;
 
 private:
+    /// What a blueprint says of one repository: flags by package id.
+    struct Rules {
+        const Repository* repository = nullptr;
+        std::vector<bool> excluded;
+        std::vector<bool> included;
+    };
+    [[nodiscard]] std::map<Id, Rules> repository_rules(const Blueprint& blueprint) const;
     void load(const Context& ctx, const RepositoryMetadata& metadata);
-    void load_files(const Context& ctx, Repo* repo);
+    /// False if they are loaded already.
+    bool load_files(const Context& ctx, Repo* repo);
+    void add_file_provides();
     void add_stand_ins();
+    void index_names();
     void hide(Id id, Hidden reason);
 
     std::vector<RepositoryMetadata> metadata_;
@@ -100,6 +114,9 @@ private:
     Map considered_{};
     std::vector<Hidden> hidden_;
     std::vector<Id> packages_;
+    /// name → its first package (0: none), and package → the next of the same name
+    std::vector<Id> first_of_name_;
+    std::vector<Id> next_of_name_;
     /// package of sources → stand-in
     std::map<Id, Id> stand_ins_;
     /// repositories whose file lists are loaded
@@ -107,6 +124,11 @@ private:
     /// `prepare` ran
     bool prepared_ = false;
 };
+
+/// Packages, visible or not, that `pattern` means (see matches_package), ascending. Without globs
+/// only packages of the names that `pattern` can begin with are looked at.
+[[nodiscard]] std::vector<Id> matching_packages(const PackagePool& pool,
+                                                const std::string& pattern);
 
 /// Packages that an install spec means, as dnf understands it: name, name.arch, a NEVRA form
 /// (globs allowed), a Provides ("x", "x >= 1"), a path. Visible ones only, unless `hidden_too`.

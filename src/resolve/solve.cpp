@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -54,7 +53,11 @@ SolverPtr make_solver(const PackagePool& pool, bool weak_dependencies) {
 class Explainer {
 public:
     Explainer(const PackagePool& pool, const std::vector<Id>& packages)
-        : pool_(pool), installed_(packages.begin(), packages.end()) {}
+        : pool_(pool), installed_(static_cast<std::size_t>(pool.get()->nsolvables)) {
+        for (const Id id : packages) {
+            installed_[static_cast<std::size_t>(id)] = true;
+        }
+    }
 
     std::map<Id, std::string> run(const Jobs& jobs) {
         for (const Install& install : jobs.installs) {
@@ -69,7 +72,7 @@ public:
 
 private:
     void mark(Id id, const std::string& why) {
-        if (installed_.contains(id) && why_.emplace(id, why).second) {
+        if (installed_[static_cast<std::size_t>(id)] && why_.emplace(id, why).second) {
             next_.push_back(id);
         }
     }
@@ -113,7 +116,7 @@ private:
     }
 
     const PackagePool& pool_;
-    std::set<Id> installed_;
+    std::vector<bool> installed_;
     std::map<Id, std::string> why_;
     std::vector<Id> next_;
 };
