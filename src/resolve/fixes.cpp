@@ -110,14 +110,7 @@ private:
                 set_version(index, name, pool_.version(versions.front()));
             }
         }
-        std::set<std::string> names;
-        for (const Id id : pool_.packages()) {
-            if (pool_.visible(id)) {
-                names.insert(pool_.name(id));
-            }
-        }
-        for (const std::string& near :
-             nearest_names(request.spec, {names.begin(), names.end()}, 3)) {
+        for (const std::string& near : nearest_names(request.spec, pool_.visible_names(), 3)) {
             Fix& fix =
                 keep(text_.set_key(request.location, "name", quoted(request.spec), quoted(near)));
             fix.changed.packages[index].spec = near;

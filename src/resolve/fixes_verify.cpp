@@ -11,8 +11,15 @@ namespace edgegpu {
 
 namespace {
 
-/// Solves cost milliseconds each; this many bound what a hopeless blueprint costs.
-constexpr int most_solves = 40;
+/// Solves cost milliseconds each, the more the more packages there are: this bounds what a hopeless
+/// blueprint costs. A bound in time would give another answer on a slower machine.
+std::size_t solves_for(std::size_t packages) {
+    constexpr std::size_t fewest = 12;
+    constexpr std::size_t most = 40;
+    constexpr std::size_t looks = 500'000;
+    return std::clamp(looks / std::max<std::size_t>(packages, 1), fewest, most);
+}
+
 /// How many changes a fix may put together.
 constexpr std::size_t deepest = 3;
 
@@ -23,7 +30,8 @@ public:
           quiet_(Color::never, true),
           universe_(universe),
           original_(blueprint),
-          most_(most) {
+          most_(most),
+          most_solves_(solves_for(universe.pool().packages().size())) {
         ctx_.console = &quiet_;
     }
 
@@ -43,7 +51,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool done() const { return found_.size() >= most_ || solves_ >= most_solves; }
+    [[nodiscard]] bool done() const { return found_.size() >= most_ || solves_ >= most_solves_; }
 
     std::vector<Fix> fixes_for(const Blueprint& blueprint, const Outcome& outcome) {
         const Cause cause = cause_of(universe_, blueprint, outcome);
@@ -131,7 +139,8 @@ private:
     BlueprintText text_;
     std::set<std::string> tried_;
     std::vector<Fix> found_;
-    int solves_ = 0;
+    std::size_t most_solves_;
+    std::size_t solves_ = 0;
 };
 
 }  // namespace

@@ -70,7 +70,7 @@ bool is_flavor(std::string_view name, const std::string& flavor) {
 
 /// Whether a package may belong to the driver: user space, firmware or modules.
 bool is_driver_name(std::string_view name) {
-    constexpr std::array prefixes{
+    constexpr std::array<std::string_view, 22> prefixes{
         "nvidia-driver",   "nvidia-open",         "nvidia-kmod-common",    "nvidia-persistenced",
         "nvidia-modprobe", "nvidia-settings",     "nvidia-xconfig",        "nvidia-libXNVCtrl",
         "nvidia-firmware", "nvidia-gsp-firmware", "nvidia-fabric-manager", "nvidia-fabricmanager",

@@ -45,14 +45,7 @@ Error no_match(const PackagePool& pool, const PackageRequest& request) {
     if (!hidden.empty()) {
         return failure.hinted(hidden_hint(pool, hidden));
     }
-    std::set<std::string> names;
-    for (const Id id : pool.packages()) {
-        if (pool.visible(id)) {
-            names.insert(pool.name(id));
-        }
-    }
-    const std::vector<std::string> near =
-        nearest_names(request.spec, {names.begin(), names.end()}, 3);
+    const std::vector<std::string> near = nearest_names(request.spec, pool.visible_names(), 3);
     if (!near.empty()) {
         failure.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
     }

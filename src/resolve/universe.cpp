@@ -188,6 +188,16 @@ void show_all(const Context& ctx, PackagePool& pool, const Blueprint& blueprint)
     pool.prepare(ctx, blueprint.packages);
 }
 
+/// Filters for a blueprint and a selection of streams.
+void show(const Context& ctx, PackagePool& pool, const Blueprint& blueprint,
+          const ModuleSelection& modules, const Limits& limits) {
+    pool.filter(blueprint, modules);
+    if (limits.keeps) {
+        pool.limit(limits.keeps);
+    }
+    pool.prepare(ctx, blueprint.packages);
+}
+
 /// Solves a blueprint whose [nvidia], if any, is one of `driver_ways`.
 Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                   const ModuleCatalogue& catalogue, const Limits& limits) {
@@ -200,11 +210,7 @@ Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& bluep
             show_all(ctx, pool, blueprint);
             throw;
         }
-        pool.filter(blueprint, outcome.modules);
-        if (limits.keeps) {
-            pool.limit(limits.keeps);
-        }
-        pool.prepare(ctx, blueprint.packages);
+        show(ctx, pool, blueprint, outcome.modules, limits);
         outcome.kernel_name = blueprint.kernel_name;
         outcome.jobs =
             request_jobs(ctx, blueprint, pool, universe.comps(blueprint), outcome.modules);
@@ -238,22 +244,21 @@ Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& bluep
 Outcome solve_ways(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                    const std::vector<NvidiaRequest>& ways, const ModuleCatalogue& catalogue,
                    const Limits& limits) {
-    std::optional<std::size_t> told;
-    for (std::size_t i = 0; i < ways.size(); ++i) {
+    std::optional<Outcome> told;
+    for (const NvidiaRequest& request : ways) {
         Blueprint way = blueprint;
-        way.nvidia = ways[i];
+        way.nvidia = request;
         Outcome outcome = solve_way(ctx, universe, way, catalogue, limits);
         if (outcome.chosen || ways.size() == 1) {
             return outcome;
         }
-        if (!told && outcome.refused) {
-            told = i;
+        if (!told || (!told->refused && outcome.refused)) {
+            told = std::move(outcome);
         }
     }
-    // Once more, so that the pool is filtered for what is told.
-    Blueprint way = blueprint;
-    way.nvidia = ways[told.value_or(0)];
-    return solve_way(ctx, universe, way, catalogue, limits);
+    // The pool is still filtered for the last way.
+    show(ctx, universe.pool(), blueprint, told->modules, limits);
+    return std::move(*told);
 }
 
 ResolvedPackage describe_package(const PackagePool& pool, const ModuleSelection& modules, Id id,

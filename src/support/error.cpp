@@ -1,6 +1,7 @@
 #include "support/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -50,23 +51,29 @@ Error errno_error(std::string_view what, int code) {
 namespace {
 
 /// Insertions, deletions, replacements and swaps of neighbours ("biuld" is one from "build").
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::vector<std::size_t>> cost(a.size() + 1,
-                                               std::vector<std::size_t>(b.size() + 1));
+/// Tens of thousands of names are compared: `rows` is memory that the calls share.
+std::size_t edit_distance(std::string_view a, std::string_view b,
+                          std::array<std::vector<std::size_t>, 3>& rows) {
+    for (std::vector<std::size_t>& row : rows) {
+        row.resize(b.size() + 1);
+    }
     for (std::size_t i = 0; i <= a.size(); ++i) {
+        std::vector<std::size_t>& row = rows[i % 3];
+        const std::vector<std::size_t>& above = rows[(i + 2) % 3];
+        const std::vector<std::size_t>& top = rows[(i + 1) % 3];
         for (std::size_t j = 0; j <= b.size(); ++j) {
             if (i == 0 || j == 0) {
-                cost[i][j] = i + j;
+                row[j] = i + j;
                 continue;
             }
-            cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
-                                   cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+            row[j] = std::min(
+                {above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+                row[j] = std::min(row[j], top[j - 2] + 1);
             }
         }
     }
-    return cost[a.size()][b.size()];
+    return rows[a.size() % 3][b.size()];
 }
 
 }  // namespace
@@ -76,8 +83,14 @@ std::vector<std::string> nearest_names(std::string_view wanted,
                                        std::size_t limit) {
     const std::size_t tolerance = std::max<std::size_t>(1, wanted.size() / 3);
     std::vector<std::pair<std::size_t, std::string>> near;
+    std::array<std::vector<std::size_t>, 3> rows;
     for (const std::string& candidate : candidates) {
-        const std::size_t distance = edit_distance(wanted, candidate);
+        // No shorter way than by the letters that one has more than the other.
+        if (candidate.size() > wanted.size() + tolerance ||
+            wanted.size() > candidate.size() + tolerance) {
+            continue;
+        }
+        const std::size_t distance = edit_distance(wanted, candidate, rows);
         if (distance <= tolerance) {
             near.emplace_back(distance, candidate);
         }
