@@ -16,7 +16,7 @@ namespace {
 std::size_t solves_for(std::size_t packages) {
     constexpr std::size_t fewest = 12;
     constexpr std::size_t most = 40;
-    constexpr std::size_t looks = 500'000;
+    constexpr std::size_t looks = 400'000;
     return std::clamp(looks / std::max<std::size_t>(packages, 1), fewest, most);
 }
 
