@@ -61,6 +61,15 @@ struct ModuleRequest {
     SourceLocation location;
 };
 
+/// `[nvidia.secure_boot]`: what kernel modules are signed with that are compiled here.
+struct SecureBootRequest {
+    /// Private key (PEM, RSA, without passphrase), absolute. Only ever read by edgegpu itself.
+    std::filesystem::path key;
+    /// Its certificate (PEM or DER), absolute; it goes into the image for enrolment.
+    std::filesystem::path certificate;
+    SourceLocation location;
+};
+
 /// `[nvidia]`: driver branch, toolkit and how kernel modules are had.
 struct NvidiaRequest {
     /// "535" (branch), "535.261.03" (version) or "latest".
@@ -77,6 +86,7 @@ struct NvidiaRequest {
     std::string profile = "ks";
     /// PCI ids, lower case: "10de:20b7".
     std::vector<std::string> devices;
+    std::optional<SecureBootRequest> secure_boot;
     SourceLocation location;
 };
 

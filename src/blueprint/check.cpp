@@ -147,6 +147,11 @@ void check_blueprint(const Blueprint& blueprint) {
             check_repository(repository);
         }
     }
+    if (blueprint.nvidia && blueprint.nvidia->secure_boot) {
+        const SecureBootRequest& request = *blueprint.nvidia->secure_boot;
+        require_readable(request.location, "key", request.key.string());
+        require_readable(request.location, "certificate", request.certificate.string());
+    }
     for (const fs::path& module : blueprint.selinux.modules) {
         require_readable(blueprint.selinux.location, "policy module", module.string());
     }

@@ -86,7 +86,23 @@ bool is_driver(std::string_view text) {
                                 text.find("..") == std::string_view::npos);
 }
 
-NvidiaRequest read_nvidia(const TableReader& table) {
+SecureBootRequest read_secure_boot(const TableReader& table, const ParseScope& scope) {
+    SecureBootRequest request;
+    request.location = table.location();
+    request.key = resolve_path(scope.directory, table.required_string("key"));
+    request.certificate = resolve_path(scope.directory, table.required_string("certificate"));
+    if (!is_plain_name(request.certificate.stem().string(), "_.-")) {
+        throw error_at(
+            table.location("certificate"),
+            "\"{}\" must be a file whose name has only letters, digits, '_', '.' and '-'",
+            table.full_name("certificate"))
+            .hinted("the image has it as /usr/share/edgegpu/secure-boot/NAME.der");
+    }
+    table.finish();
+    return request;
+}
+
+NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     NvidiaRequest nvidia;
     nvidia.location = table.location();
     nvidia.driver = table.required_string("driver");
@@ -115,7 +131,9 @@ NvidiaRequest read_nvidia(const TableReader& table) {
     for (const LocatedString& device : table.strings("devices")) {
         nvidia.devices.push_back(read_device(device));
     }
-    table.refuse_unsupported({"secure_boot"});
+    if (const auto secure_boot = table.table("secure_boot")) {
+        nvidia.secure_boot = read_secure_boot(*secure_boot, scope);
+    }
     table.finish();
     return nvidia;
 }
@@ -207,7 +225,7 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     }
     set_default_ref(root, blueprint);
     if (const auto nvidia = root.table("nvidia")) {
-        blueprint.nvidia = read_nvidia(*nvidia);
+        blueprint.nvidia = read_nvidia(*nvidia, scope);
     }
     if (const auto selinux = root.table("selinux")) {
         read_selinux(*selinux, scope, blueprint.selinux);

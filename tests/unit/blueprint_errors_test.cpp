@@ -67,6 +67,8 @@ TEST_F(BlueprintTest, missing_keys) {
     EXPECT_EQ(failure_of("[[enabled_modules]]\nname = \"a\"\n"),
               "error: b.toml:2:1: \"enabled_modules.stream\" is missing\n");
     EXPECT_EQ(failure_of("[nvidia]\n"), "error: b.toml:2:1: \"nvidia.driver\" is missing\n");
+    EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\n[nvidia.secure_boot]\nkey = \"k\"\n"),
+              "error: b.toml:4:1: \"nvidia.secure_boot.certificate\" is missing\n");
     EXPECT_EQ(failure("name = \"x\"\n"),
               "error: b.toml:1:1: no ostree ref\n"
               "hint: set ref in [ostree], or distro for \"DISTRO/MAJOR/ARCH/edge\"\n");
@@ -135,8 +137,6 @@ TEST_F(BlueprintTest, not_supported_yet) {
               "error: b.toml:3:1: not supported yet: modprobe.softdeps\n");
     EXPECT_EQ(failure_of("[microshift]\nembed_images = true\n"),
               "error: b.toml:3:1: not supported yet: microshift.embed_images\n");
-    EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\n[nvidia.secure_boot]\n"),
-              "error: b.toml:4:9: not supported yet: nvidia.secure_boot\n");
     EXPECT_EQ(failure_of("[[customizations.files]]\npath = \"/etc/a\"\nuri = \"file:///x\"\n"),
               "error: b.toml:4:1: not supported yet: customizations.files.uri\n");
     for (const std::string line : {"expiredate = 1", "force_password_reset = true"}) {

@@ -127,6 +127,9 @@ gpg_public_key = "/srv/key"
 driver = "535.261.03"
 kernel = "5.14.0-427*"
 profile = "fm"
+[nvidia.secure_boot]
+key = "keys/modules.key"
+certificate = "/srv/modules.pem"
 [selinux]
 modules = ["bare", "local/x.cil"]
 booleans = { container_use_devices = true, other = false }
@@ -153,6 +156,9 @@ embed_images = false
     ASSERT_TRUE(blueprint.nvidia.has_value());
     EXPECT_EQ(blueprint.nvidia->kernel, "5.14.0-427*");
     EXPECT_EQ(blueprint.nvidia->location.line, 13U);
+    ASSERT_TRUE(blueprint.nvidia->secure_boot.has_value());
+    EXPECT_EQ(blueprint.nvidia->secure_boot->key, directory_ / "keys/modules.key");
+    EXPECT_EQ(blueprint.nvidia->secure_boot->certificate, "/srv/modules.pem");
     EXPECT_EQ(blueprint.selinux.modules,
               (std::vector<fs::path>{top_ / "selinux/bare.te", directory_ / "local/x.cil"}));
     EXPECT_EQ(blueprint.selinux.booleans,
