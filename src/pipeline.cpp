@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <future>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,9 @@
 #include "customise/customise.hpp"
 #include "fetch/driver_gpus.hpp"
 #include "fetch/fetch.hpp"
+#include "kmods/check.hpp"
+#include "kmods/kmods.hpp"
+#include "kmods/sign.hpp"
 #include "pipeline_inputs.hpp"
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
@@ -32,15 +37,30 @@ Resolution resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
     return resolution;
 }
 
-/// Without its kernel modules an image has no GPU: better no image.
-void require_precompiled(const Resolution& resolution) {
-    if (resolution.dkms_source) {
-        throw error(
-            "the kernel modules in {} have to be compiled for kernel {}: edgegpu build takes "
-            "precompiled modules only",
-            resolution.dkms_source->nevra.text(), resolution.kernel_uname)
-            .hinted("set modules = \"precompiled\" in [nvidia]");
+/// Read before anything is fetched or compiled that it is to sign.
+std::optional<ModuleSigner> read_signer(const Blueprint& blueprint) {
+    if (!blueprint.nvidia || !blueprint.nvidia->secure_boot) {
+        return std::nullopt;
     }
+    return std::make_optional<ModuleSigner>(*blueprint.nvidia->secure_boot);
+}
+
+void warn_of_idle_signer(const Context& ctx, const std::optional<ModuleSigner>& signer,
+                         const Resolution& resolution) {
+    if (signer && !resolution.dkms_source) {
+        ctx.console->warn(
+            "[nvidia.secure_boot] signs kernel modules compiled by edgegpu: precompiled ones keep "
+            "the signatures they come with");
+    }
+}
+
+/// Compiles the kernel modules that no package brings, and makes them one of the packages.
+void add_compiled_modules(const Context& ctx, const Blueprint& blueprint,
+                          const std::optional<ModuleSigner>& signer, Resolution& resolution,
+                          PackageFiles& packages) {
+    PackageFile made = build_module_package(ctx, blueprint, resolution, signer);
+    resolution.packages.push_back(made.package);
+    packages.push_back(std::move(made));
 }
 
 /// The policy and the initramfs depend on the same tree and not on each other, and each keeps
@@ -57,11 +77,12 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint, 
 
 BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOptions& options) {
     Console& console = *ctx.console;
+    const std::optional<ModuleSigner> signer = read_signer(blueprint);
     const CacheLock cache_lock(ctx);
 
     console.begin_stage("resolve");
-    const Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);
-    require_precompiled(resolution);
+    Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);
+    warn_of_idle_signer(ctx, signer, resolution);
     ctx.source_date_epoch = image_time(resolution);
     console.end_stage(describe(resolution));
 
@@ -73,19 +94,28 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
     }
 
     console.begin_stage("fetch");
-    const PackageFiles packages = fetch_packages(ctx, blueprint, resolution);
+    PackageFiles packages = fetch_packages(ctx, blueprint, resolution);
     check_driver_gpus(ctx, blueprint, resolution, packages);
     console.end_stage(describe(packages));
+
+    if (resolution.dkms_source) {
+        console.begin_stage("kmods");
+        add_compiled_modules(ctx, blueprint, signer, resolution, packages);
+        console.end_stage(describe(packages.back()));
+    }
 
     console.begin_stage("compose");
     ComposedTree composed =
         compose(ctx, blueprint, resolution, packages, parent ? parent->accounts : ParentAccounts{});
     Tree& tree = composed.tree;
+    remove_module_leftovers(tree);
+    check_kernel_modules(ctx, resolution, tree);
     console.end_stage(counted(tree.entries.size(), "path"));
 
     console.begin_stage("customise");
     customise(ctx, blueprint, tree);
     run_depmod(ctx, tree);
+    check_module_index(resolution, tree);
     console.end_stage(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
                                   counted(blueprint.bundles.size(), "bundle"),
                                   counted(blueprint.users.size(), "user")));

@@ -141,6 +141,28 @@ void add_directories_and_policy(InputDigest& digest, const Blueprint& blueprint)
     }
 }
 
+void add_packages(InputDigest& digest, const std::vector<ResolvedPackage>& packages) {
+    digest.number(packages.size());
+    for (const ResolvedPackage& package : packages) {
+        digest.text(package.nevra.text());
+        digest.text(package.sha256);
+    }
+}
+
+/// What is compiled, what with, and who signs it. The certificate stands for the key, of which not
+/// even a digest is to be in the commit.
+void add_kernel_modules(InputDigest& digest, const Blueprint& blueprint,
+                        const Resolution& resolution) {
+    if (!resolution.dkms_source) {
+        return;
+    }
+    add_packages(digest, {*resolution.dkms_source});
+    add_packages(digest, resolution.build_root);
+    if (blueprint.nvidia && blueprint.nvidia->secure_boot) {
+        digest.path(blueprint.nvidia->secure_boot->certificate);
+    }
+}
+
 }  // namespace
 
 std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution) {
@@ -160,11 +182,8 @@ std::string inputs_digest(const Blueprint& blueprint, const Resolution& resoluti
     add_configuration(digest, blueprint);
     add_accounts_and_files(digest, blueprint);
     add_directories_and_policy(digest, blueprint);
-    digest.number(resolution.packages.size());
-    for (const ResolvedPackage& package : resolution.packages) {
-        digest.text(package.nevra.text());
-        digest.text(package.sha256);
-    }
+    add_packages(digest, resolution.packages);
+    add_kernel_modules(digest, blueprint, resolution);
     return digest.hex();
 }
 
@@ -200,6 +219,10 @@ std::string describe(const PackageFiles& packages) {
         bytes += file.package.size;
     }
     return fmt::format("{} packages, {}", packages.size(), human_size(bytes));
+}
+
+std::string describe(const PackageFile& package) {
+    return fmt::format("{}, {}", package.package.nevra.text(), human_size(package.package.size));
 }
 
 BuildResult unchanged_result(const Blueprint& blueprint, const Resolution& resolution,

@@ -1,0 +1,314 @@
+#include "kmods/build_root.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compose/compose.hpp"
+#include "compose/import.hpp"
+#include "compose/lower.hpp"
+#include "compose/order.hpp"
+#include "compose/overlay.hpp"
+#include "compose/scriptlets.hpp"
+#include "compose/unite.hpp"
+#include "fetch/fetch.hpp"
+#include "kmods/dkms_conf.hpp"
+#include "kmods/module_file.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/sandbox.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// In the sandbox, on a fresh mount.
+constexpr const char* out_directory = "/run/edgegpu-out";
+constexpr std::size_t log_lines = 25;
+
+/// dkms signs with a key of its own making unless it finds no program to sign with.
+constexpr std::string_view framework_conf = "sign_file=\"/run/edgegpu-signs-itself\"\n";
+
+/// Runs in the build root: module, version, kernel, architecture, jobs. What it made is copied out,
+/// the log in any case.
+constexpr std::string_view build_script = R"(
+out=/run/edgegpu-out
+dkms build -m "$1" -v "$2" -k "$3" -a "$4" --kernelsourcedir "/usr/src/kernels/$3" -j "$5"
+status=$?
+tree=/var/lib/dkms/$1/$2
+for log in "$tree/$3/$4/log/make.log" "$tree/build/make.log"; do
+    if [ -f "$log" ]; then cp -f "$log" "$out/make.log"; break; fi
+done
+if [ "$status" -eq 0 ]; then
+    for module in "$tree/$3/$4/module"/*.ko*; do
+        if [ -f "$module" ]; then cp -f "$module" "$out/modules/"; fi
+    done
+fi
+exit "$status"
+)";
+
+/// A mounted root, taken apart at the end.
+class Workplace {
+public:
+    explicit Workplace(const Context& ctx)
+        : directory_(fs::absolute(ctx.cache / "work" / "build-root")) {
+        isolate_mounts();
+        clear();
+        make_directories(directory_);
+    }
+    Workplace(const Workplace&) = delete;
+    Workplace& operator=(const Workplace&) = delete;
+    ~Workplace() {
+        mount_.reset();
+        try {
+            clear();
+        } catch (const std::exception&) {
+            // The next build clears it.
+        }
+    }
+
+    void mount(const Context& ctx, const Entries& entries) {
+        check_out(ctx, entries, directory_ / "lower", directory_ / "lower.index");
+        const fs::path upper = directory_ / "upper";
+        make_directories(upper);
+        if (::chmod(upper.c_str(), entries.at("/").mode) != 0 ||
+            ::chown(upper.c_str(), 0, 0) != 0) {
+            throw errno_error(upper.string(), errno);
+        }
+        mount_.emplace(directory_ / "lower", upper, directory_ / "overlay", root());
+    }
+
+    [[nodiscard]] fs::path root() const { return directory_ / "root"; }
+    [[nodiscard]] fs::path upper() const { return directory_ / "upper"; }
+    [[nodiscard]] fs::path made(const char* name) const {
+        fs::path path = directory_ / name;
+        make_directories(path);
+        return path;
+    }
+
+private:
+    void clear() const {
+        unmount_stale(root());
+        remove_tree(directory_);
+    }
+    fs::path directory_;
+    std::optional<RootMount> mount_;
+};
+
+/// The packages of the build root in rpm's order, the one with the sources last.
+std::vector<ImportedPackage> import_all(const Context& ctx, const Blueprint& blueprint,
+                                        const Resolution& resolution) {
+    Resolution wanted;
+    wanted.packages = resolution.build_root;
+    wanted.packages.push_back(*resolution.dkms_source);
+    PackageFiles files = fetch_packages(ctx, blueprint, wanted);
+    const PackageFile source = files.back();
+    files.pop_back();
+    std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
+    packages.push_back(import_package(ctx, source));
+    return packages;
+}
+
+/// The dkms.conf that a package of sources ships: /usr/src/NAME-VERSION/dkms.conf.
+DkmsConf read_conf(const ImportedPackage& source) {
+    const ImportedFile* conf = nullptr;
+    for (const ImportedFile& file : source.files) {
+        const bool fits = file.path.starts_with("/usr/src/") && file.path.ends_with("/dkms.conf") &&
+                          std::count(file.path.begin(), file.path.end(), '/') == 4 &&
+                          file.entry.type == EntryType::file && !file.is_ghost();
+        if (fits && conf != nullptr) {
+            throw error("package {} has sources for dkms twice: {} and {}", source.nevra.text(),
+                        conf->path, file.path);
+        }
+        conf = fits ? &file : conf;
+    }
+    if (conf == nullptr) {
+        throw error("package {} has no sources for dkms (/usr/src/NAME-VERSION/dkms.conf)",
+                    source.nevra.text());
+    }
+    DkmsConf parsed =
+        parse_dkms_conf(read_file(conf->entry.content, 1U << 20U),
+                        fmt::format("package {}: {}", source.nevra.text(), conf->path));
+    const std::string place = fmt::format("/usr/src/{}-{}/dkms.conf", parsed.name, parsed.version);
+    if (conf->path != place) {
+        throw error("package {}: dkms looks for the sources of {} at {}, not {}",
+                    source.nevra.text(), parsed.name, place, conf->path);
+    }
+    return parsed;
+}
+
+Entry link_to(std::string target) {
+    Entry entry;
+    entry.type = EntryType::symlink;
+    entry.mode = 0777;
+    entry.target = std::move(target);
+    return entry;
+}
+
+/// The links that lead from a kernel's modules to its headers come with the kernel, which is not in
+/// the build root.
+void link_headers(Tree& tree) {
+    const std::string sources = "/usr/src/kernels/" + tree.kernel;
+    if (find_entry(tree, sources) == nullptr) {
+        throw error("the build root has no {}", sources)
+            .hinted("kernel-devel of exactly the image's kernel has to bring it");
+    }
+    for (const char* name : {"build", "source"}) {
+        const std::string path = fmt::format("/usr/lib/modules/{}/{}", tree.kernel, name);
+        if (tree.entries.find(path) == tree.entries.end()) {
+            put_entry(tree, path, link_to(sources));
+        }
+    }
+}
+
+std::vector<std::string> last_lines(std::string_view text) {
+    std::deque<std::string> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        if (end > 0) {
+            lines.emplace_back(text.substr(0, end));
+        }
+        if (lines.size() > log_lines) {
+            lines.pop_front();
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return {lines.begin(), lines.end()};
+}
+
+/// A file that a program in the sandbox left in `directory`, not a link to somewhere else.
+std::optional<std::string> read_output(const fs::path& path) {
+    std::error_code code;
+    if (!fs::is_regular_file(fs::symlink_status(path, code))) {
+        return std::nullopt;
+    }
+    return read_file(path);
+}
+
+/// What the compiler said: the errors first, as make's -j mixes other files' lines behind them.
+Error build_failure(const Resolution& resolution, std::string what, const fs::path& out,
+                    const std::string& output) {
+    const std::string source = resolution.dkms_source->nevra.text();
+    Error problem = error("the kernel modules of {} do not compile for kernel {}: {}", source,
+                          resolution.kernel_uname, what);
+    const std::optional<std::string> log = read_output(out / "make.log");
+    problem.traced(log ? "the end of make.log:" : "dkms said:");
+    if (log) {
+        std::size_t shown = 0;
+        for (std::size_t at = log->find(": error: "); at != std::string::npos && shown < 5;
+             at = log->find(": error: ", at + 1), ++shown) {
+            const std::size_t begin = log->rfind('\n', at) + 1;
+            problem.traced(log->substr(begin, log->find('\n', at) - begin));
+        }
+    }
+    for (std::string& line : last_lines(log ? *log : output)) {
+        problem.traced(std::move(line));
+    }
+    return problem.hinted(
+        "a distribution changes its newest kernels before NVIDIA's sources follow: set kernel to "
+        "an older one (a glob over its NEVRA), or take a newer driver or modules = "
+        "\"precompiled\"");
+}
+
+std::map<std::string, std::string> collect(const Resolution& resolution, const DkmsConf& conf,
+                                           const fs::path& out, const std::string& output) {
+    std::map<std::string, std::string> modules;
+    for (const std::string& name : conf.modules) {
+        std::optional<std::string> content;
+        for (const char* suffix : {".ko", ".ko.xz", ".ko.zst", ".ko.gz"}) {
+            content = content ? content : read_output(out / "modules" / (name + suffix));
+        }
+        if (!content) {
+            throw build_failure(resolution, fmt::format("there is no {}.ko", name), out, output);
+        }
+        std::string module = unpack_module(std::move(*content), name + ".ko");
+        const std::string kernel = read_module(module, name + ".ko").kernel();
+        if (kernel != resolution.kernel_uname) {
+            throw build_failure(resolution, fmt::format("{}.ko is for kernel {}", name, kernel),
+                                out, output);
+        }
+        modules.emplace(name, std::move(module));
+    }
+    return modules;
+}
+
+std::map<std::string, std::string> run_dkms(const Context& ctx, const Workplace& place,
+                                            const Resolution& resolution, const DkmsConf& conf) {
+    const fs::path out = place.made("out");
+    make_directories(out / "modules");
+    const fs::path framework = place.made("settings") / "framework.conf";
+    write_file(framework, framework_conf);
+    SandboxCommand command;
+    command.root = place.root();
+    command.kernel = resolution.kernel_uname;
+    command.argv = {"/bin/sh",
+                    "-c",
+                    std::string(build_script),
+                    "edgegpu-dkms",
+                    conf.name,
+                    conf.version,
+                    resolution.kernel_uname,
+                    resolution.kernel.arch,
+                    std::to_string(ctx.jobs)};
+    command.env = {"KERNEL_UNAME=" + resolution.kernel_uname,
+                   fmt::format("KBUILD_BUILD_TIMESTAMP=@{}", ctx.source_date_epoch),
+                   "KBUILD_BUILD_USER=edgegpu", "KBUILD_BUILD_HOST=localhost",
+                   "KBUILD_BUILD_VERSION=1"};
+    command.read_only_binds = {{framework, "/etc/dkms/framework.conf"},
+                               {framework, "/etc/dkms/framework.conf.d/edgegpu.conf"}};
+    command.writable_binds = {{out, out_directory}};
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    if (result.status != 0) {
+        throw build_failure(resolution, fmt::format("dkms ended with status {}", result.status),
+                            out, result.output);
+    }
+    return collect(resolution, conf, out, result.output);
+}
+
+}  // namespace
+
+std::int64_t compile_time(const Resolution& resolution) {
+    std::int64_t newest = resolution.dkms_source->build_time;
+    for (const ResolvedPackage& package : resolution.build_root) {
+        newest = std::max(newest, package.build_time);
+    }
+    return newest;
+}
+
+CompiledModules compile_modules(const Context& outer, const Blueprint& blueprint,
+                                const Resolution& resolution) {
+    Context ctx = outer;
+    // Not the image's time: a change elsewhere in the image is no reason to compile again.
+    ctx.source_date_epoch = compile_time(resolution);
+    std::vector<ImportedPackage> packages = import_all(ctx, blueprint, resolution);
+    const DkmsConf conf = read_conf(packages.back());
+    CompiledModules compiled;
+    compiled.license = header_string(packages.back().header.get(), RPMTAG_LICENSE);
+
+    Workplace place(ctx);
+    United united = unite(packages);
+    // From here on only its files are there: its scriptlets are for running hosts.
+    packages.pop_back();
+    Tree tree;
+    tree.entries = std::move(united.entries);
+    tree.kernel = resolution.kernel_uname;
+    place.mount(ctx, tree.entries);
+    tree.upper = place.upper();
+    tree.root = place.root();
+    link_headers(tree);
+    run_scriptlets(ctx, tree, packages, united.owners, {}, place.made("scriptlets"));
+    ctx.console->progress(0, 1, fmt::format("dkms, {} {}", conf.name, conf.version));
+    compiled.modules = run_dkms(ctx, place, resolution, conf);
+    return compiled;
+}
+
+}  // namespace edgegpu

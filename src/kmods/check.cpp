@@ -1,0 +1,244 @@
+#include "kmods/check.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kmods/module_file.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// What a driver's kernel modules are called; nvidia-peermem came with branch 470.
+std::vector<std::string> module_names(const std::string& driver_version) {
+    std::vector<std::string> names{"nvidia", "nvidia-drm", "nvidia-modeset", "nvidia-uvm"};
+    unsigned branch = 0;
+    std::from_chars(driver_version.data(), driver_version.data() + driver_version.size(), branch);
+    if (branch >= 470) {
+        names.emplace_back("nvidia-peermem");
+    }
+    return names;
+}
+
+template <typename Function>
+void each_below(const Tree& tree, const std::string& prefix, Function function) {
+    for (auto at = tree.entries.lower_bound(prefix);
+         at != tree.entries.end() && at->first.starts_with(prefix); ++at) {
+        function(at->first, at->second);
+    }
+}
+
+/// The module's name where `path` is one: "nvidia-drm" of "…/nvidia-drm.ko.xz".
+std::string_view module_name(std::string_view path) {
+    const std::string_view file = path.substr(path.rfind('/') + 1);
+    const std::size_t end = file.find(".ko");
+    const std::string_view suffix = end == std::string_view::npos ? "" : file.substr(end);
+    const bool is_module =
+        suffix == ".ko" || suffix == ".ko.xz" || suffix == ".ko.gz" || suffix == ".ko.zst";
+    return is_module ? file.substr(0, end) : std::string_view();
+}
+
+/// The package that the modules come from, for messages.
+std::string module_package(const Resolution& resolution) {
+    for (const ResolvedPackage& package : resolution.packages) {
+        if (package.nevra.name.starts_with("kmod-nvidia")) {
+            return package.nevra.text();
+        }
+    }
+    return "the driver's packages";
+}
+
+/// name → path of the driver's modules in the image
+std::map<std::string, std::string> find_modules(const Resolution& resolution, const Tree& tree) {
+    const std::string directory = fmt::format("/usr/lib/modules/{}/", tree.kernel);
+    std::map<std::string, std::string> found;
+    each_below(tree, directory, [&](const std::string& path, const Entry& entry) {
+        if (entry.type == EntryType::file && !path.starts_with(directory + "kernel/")) {
+            found.emplace(module_name(path), path);
+        }
+    });
+    std::map<std::string, std::string> modules;
+    for (const std::string& name : module_names(resolution.driver_version)) {
+        const auto at = found.find(name);
+        if (at == found.end()) {
+            throw error("kernel module {} is not in the image: {} made none for kernel {}", name,
+                        module_package(resolution), tree.kernel)
+                .hinted(
+                    "its scriptlet has to link the modules; take another version of the "
+                    "driver, or modules = \"dkms\" in [nvidia]");
+        }
+        modules.insert(*at);
+    }
+    return modules;
+}
+
+/// vermagic of one of the kernel's own modules; empty where it has none.
+std::string kernel_vermagic(const Tree& tree) {
+    std::string magic;
+    const std::string directory = fmt::format("/usr/lib/modules/{}/kernel/", tree.kernel);
+    for (auto at = tree.entries.lower_bound(directory);
+         magic.empty() && at != tree.entries.end() && at->first.starts_with(directory); ++at) {
+        if (at->second.type == EntryType::file && !module_name(at->first).empty()) {
+            const std::string content = unpack_module(read_file(at->second.content), at->first);
+            magic = read_module(content, at->first).value("vermagic");
+        }
+    }
+    return magic;
+}
+
+/// Certificates that came with the driver's packages or were put there to be enrolled.
+std::map<std::string, std::string> find_certificates(const Tree& tree) {
+    std::map<std::string, std::string> certificates;
+    for (const char* prefix :
+         {"/usr/share/nvidia", "/usr/share/edgegpu/secure-boot/", "/etc/pki/"}) {
+        each_below(tree, prefix, [&](const std::string& path, const Entry& entry) {
+            constexpr std::uint64_t largest = 1U << 20U;
+            const bool named = path.ends_with(".der") || path.ends_with(".x509") ||
+                               path.ends_with(".cer") || path.ends_with(".crt");
+            if (named && entry.type == EntryType::file && entry.size <= largest) {
+                certificates.emplace(path, read_file(entry.content, largest));
+            }
+        });
+    }
+    return certificates;
+}
+
+void check_identity(const Resolution& resolution, const ModuleInfo& info, const std::string& path,
+                    const std::string& kernel_magic) {
+    const std::string magic = info.value("vermagic");
+    if (info.kernel() != resolution.kernel_uname ||
+        (!kernel_magic.empty() && magic != kernel_magic)) {
+        throw error("{} of {} does not fit the image's kernel", path, module_package(resolution))
+            .traced(fmt::format("module: vermagic '{}'", magic))
+            .traced(fmt::format("kernel: vermagic '{}'",
+                                kernel_magic.empty() ? resolution.kernel_uname : kernel_magic))
+            .hinted(
+                "set kernel in [nvidia] to the kernel that the modules were made for, or "
+                "modules = \"dkms\"");
+    }
+    const std::string version = info.value("version");
+    if (!version.empty() && version != resolution.driver_version) {
+        throw error("{} of {} is of version {}, the driver of {}", path, module_package(resolution),
+                    version, resolution.driver_version)
+            .hinted("the package is damaged: take another version of the driver");
+    }
+}
+
+/// Path of the certificate that the signature was made with, or "" where the image has none.
+std::string check_signature(const Resolution& resolution, const std::string& path,
+                            std::string_view content, const ModuleSignature& signature,
+                            const std::map<std::string, std::string>& certificates) {
+    for (const auto& [where, certificate] : certificates) {
+        const std::optional<bool> fits = signature_fits(content, signature, certificate);
+        if (fits && !*fits) {
+            throw error(
+                "the signature of {} does not fit it: {} linked something else than was "
+                "signed",
+                path, module_package(resolution))
+                .traced("signed by " + signature.text())
+                .traced("certificate " + where)
+                .hinted(
+                    "the image's ld and strip (binutils) have to be those of the signer; "
+                    "devices with Secure Boot would refuse the module");
+        }
+        if (fits) {
+            return where;
+        }
+    }
+    return {};
+}
+
+void report(const Context& ctx, const std::map<std::string, std::vector<std::string>>& signers) {
+    for (const auto& [signer, modules] : signers) {
+        ctx.console->note(fmt::format("kernel modules {}: {}", fmt::join(modules, ", "), signer));
+    }
+}
+
+void remove_with_parents(Tree& tree, std::string path, const std::string& top) {
+    remove_entry(tree, path);
+    for (path.resize(path.rfind('/')); path.size() > top.size(); path.resize(path.rfind('/'))) {
+        const auto below = tree.entries.lower_bound(path + "/");
+        if (below != tree.entries.end() && below->first.starts_with(path + "/")) {
+            return;
+        }
+        remove_entry(tree, path);
+    }
+}
+
+}  // namespace
+
+void remove_module_leftovers(Tree& tree) {
+    std::vector<std::pair<std::string, std::string>> leftovers;
+    const auto note = [&](const std::string& prefix, const std::string& top, auto is_leftover) {
+        each_below(tree, prefix, [&](const std::string& path, const Entry& entry) {
+            if (entry.type != EntryType::directory && is_leftover(path)) {
+                leftovers.emplace_back(path, top);
+            }
+        });
+    };
+    const auto is_object = [](const std::string& path) {
+        return path.ends_with(".o") || path.ends_with(".sig");
+    };
+    note("/usr/lib64/nvidia/", "/usr/lib64", is_object);
+    note("/usr/lib/nvidia/", "/usr/lib", is_object);
+    note("/usr/share/nvidia-", "/usr/share",
+         [](const std::string& path) { return path.ends_with(".lds") || path.ends_with(".ld"); });
+    note("/usr/bin/ld.gold.nvidia", "/usr/bin", [](const std::string&) { return true; });
+    note("/usr/src/nvidia", "/usr/src", [](const std::string&) { return true; });
+    for (const auto& [path, top] : leftovers) {
+        remove_with_parents(tree, path, top);
+    }
+}
+
+void check_kernel_modules(const Context& ctx, const Resolution& resolution, const Tree& tree) {
+    if (resolution.driver_version.empty()) {
+        return;
+    }
+    const std::string kernel_magic = kernel_vermagic(tree);
+    const std::map<std::string, std::string> certificates = find_certificates(tree);
+    std::map<std::string, std::vector<std::string>> signers;
+    for (const auto& [name, path] : find_modules(resolution, tree)) {
+        ctx.check_cancelled();
+        const std::string content = unpack_module(read_file(tree.entries.at(path).content), path);
+        const ModuleInfo info = read_module(content, path);
+        check_identity(resolution, info, path, kernel_magic);
+        std::string signer = "not signed: devices with Secure Boot refuse them";
+        if (info.signature) {
+            const std::string certificate =
+                check_signature(resolution, path, content, *info.signature, certificates);
+            signer = fmt::format("signed by {}, {}", info.signature->text(),
+                                 certificate.empty()
+                                     ? "no certificate of it in the image to check them with"
+                                     : "certificate " + certificate);
+        }
+        signers[signer].push_back(name);
+    }
+    report(ctx, signers);
+}
+
+void check_module_index(const Resolution& resolution, const Tree& tree) {
+    if (resolution.driver_version.empty()) {
+        return;
+    }
+    const std::string directory = fmt::format("/usr/lib/modules/{}/", tree.kernel);
+    const std::string index = '\n' + read_entry(tree, directory + "modules.dep");
+    for (const auto& [name, path] : find_modules(resolution, tree)) {
+        if (index.find(fmt::format("\n{}:", path.substr(directory.size()))) == std::string::npos) {
+            throw error("modules.dep of the image does not list {}", path)
+                .hinted(
+                    "look into /etc/depmod.d of the image: a search line may leave out the "
+                    "directory");
+        }
+    }
+}
+
+}  // namespace edgegpu

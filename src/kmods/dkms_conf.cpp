@@ -1,0 +1,123 @@
+#include "kmods/dkms_conf.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+}
+
+/// The value of an assignment, or nothing where it takes a shell to know it.
+std::optional<std::string> plain_value(std::string_view text) {
+    text = trimmed(text);
+    if (!text.empty() && (text.front() == '"' || text.front() == '\'')) {
+        const std::size_t end = text.find(text.front(), 1);
+        if (end == std::string_view::npos) {
+            return std::nullopt;
+        }
+        text = text.substr(1, end - 1);
+    } else {
+        text = text.substr(0, text.find_first_of(" \t;#"));
+    }
+    if (text.find_first_of("$`\\") != std::string_view::npos) {
+        return std::nullopt;
+    }
+    return std::string(text);
+}
+
+/// Names become arguments of programs and file names.
+bool is_plain(std::string_view name) {
+    return !name.empty() && name.front() != '-' && name.front() != '.' &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      std::string_view("._+~-").find(c) != std::string_view::npos;
+           });
+}
+
+/// "KEY" or "KEY[3]" → "KEY", "3"; one that is neither gives an empty key.
+std::pair<std::string, std::string> split_key(std::string_view key) {
+    std::string index = "0";
+    if (const std::size_t bracket = key.find('['); bracket != std::string_view::npos) {
+        if (key.back() != ']') {
+            return {};
+        }
+        index = key.substr(bracket + 1, key.size() - bracket - 2);
+        key = key.substr(0, bracket);
+    }
+    const bool plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || c == '_';
+    });
+    return plain ? std::pair(std::string(key), index) : std::pair<std::string, std::string>();
+}
+
+using Assignments = std::map<std::pair<std::string, std::string>, std::string>;
+
+Assignments read_assignments(std::string_view text) {
+    Assignments found;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = trimmed(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+        const std::size_t equals = line.find('=');
+        if (equals == std::string_view::npos) {
+            continue;
+        }
+        auto key = split_key(line.substr(0, equals));
+        if (key.first.empty()) {
+            continue;
+        }
+        if (auto value = plain_value(line.substr(equals + 1))) {
+            found[std::move(key)] = *value;
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+DkmsConf parse_dkms_conf(std::string_view text, const std::string& origin) {
+    const Assignments assignments = read_assignments(text);
+    const auto value = [&](const std::string& key, const std::string& index) {
+        const auto found = assignments.find({key, index});
+        return found == assignments.end() ? std::string() : found->second;
+    };
+    const auto require = [&](const char* key, const std::string& name) {
+        if (!is_plain(name)) {
+            throw error("{}: {} '{}' is not a plain name", origin, key, name);
+        }
+        return name;
+    };
+    DkmsConf conf;
+    conf.name = require("PACKAGE_NAME", value("PACKAGE_NAME", "0"));
+    conf.version = require("PACKAGE_VERSION", value("PACKAGE_VERSION", "0"));
+    for (const auto& [key, built] : assignments) {
+        if (key.first == "BUILT_MODULE_NAME") {
+            const std::string installed = value("DEST_MODULE_NAME", key.second);
+            conf.modules.push_back(
+                require("BUILT_MODULE_NAME", installed.empty() ? built : installed));
+        }
+    }
+    // dkms(8): a package of one module may leave its name out.
+    if (conf.modules.empty()) {
+        conf.modules.push_back(conf.name);
+    }
+    std::sort(conf.modules.begin(), conf.modules.end());
+    conf.modules.erase(std::unique(conf.modules.begin(), conf.modules.end()), conf.modules.end());
+    return conf;
+}
+
+}  // namespace edgegpu

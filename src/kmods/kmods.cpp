@@ -1,0 +1,163 @@
+#include "kmods/kmods.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compose/kept_entries.hpp"
+#include "kmods/build_root.hpp"
+#include "kmods/package.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Raise it whenever the same packages come to be compiled in another way.
+constexpr std::string_view engine_version = "edgegpu kmods 1";
+
+std::string compilation_digest(const Resolution& resolution) {
+    Sha256 digest;
+    digest.update_field(engine_version);
+    digest.update_field(resolution.kernel_uname);
+    digest.update_field(resolution.dkms_source->sha256);
+    for (const ResolvedPackage& package : resolution.build_root) {
+        digest.update_field(package.sha256);
+    }
+    return digest.hex();
+}
+
+/// `modules` in the directory: the license, then a line "DIGEST NAME" for each module beside it.
+void store(const fs::path& directory, const CompiledModules& compiled) {
+    const fs::path temporary =
+        directory.parent_path() / fmt::format(".new-{}", directory.filename().string());
+    remove_tree(temporary);
+    make_directories(temporary);
+    std::string list = sha256_hex(compiled.license) + ' ' + compiled.license + '\n';
+    for (const auto& [name, content] : compiled.modules) {
+        write_file(temporary / (name + ".ko"), content);
+        list += sha256_hex(content) + ' ' + name + '\n';
+    }
+    write_sealed(temporary / "modules", list);
+    remove_tree(directory);
+    if (::rename(temporary.c_str(), directory.c_str()) != 0) {
+        throw errno_error(directory.string(), errno);
+    }
+}
+
+/// What `store` put there; nothing where there is none, or where it is damaged.
+std::optional<CompiledModules> find(const fs::path& directory) {
+    const std::optional<std::string> list = read_sealed(directory / "modules");
+    if (!list) {
+        return std::nullopt;
+    }
+    CompiledModules compiled;
+    std::string_view rest = *list;
+    for (bool first = true; !rest.empty(); first = false) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        const std::size_t blank = std::min(line.find(' '), line.size());
+        const std::string name(line.substr(std::min(blank + 1, line.size())));
+        if (first) {
+            compiled.license = name;
+            continue;
+        }
+        const fs::path path = directory / (name + ".ko");
+        std::error_code code;
+        if (!fs::is_regular_file(path, code)) {
+            return std::nullopt;
+        }
+        std::string content = read_file(path);
+        if (sha256_hex(content) != line.substr(0, blank)) {
+            return std::nullopt;
+        }
+        compiled.modules.emplace(name, std::move(content));
+    }
+    return compiled.modules.empty() ? std::nullopt : std::optional(std::move(compiled));
+}
+
+/// "6.1.0-47" of 6.1.0-47.el12: NVIDIA's packages name the kernel without its dist tag.
+std::string kernel_without_dist(const Nevra& kernel) {
+    return kernel.version + '-' + kernel.release.substr(0, kernel.release.rfind('.'));
+}
+
+MadePackage describe_package(const Resolution& resolution, const CompiledModules& compiled) {
+    const Nevra& source = resolution.dkms_source->nevra;
+    MadePackage package;
+    package.nevra = source;
+    package.nevra.name =
+        fmt::format("kmod-nvidia-{}{}-{}", resolution.driver_flavor == "open" ? "open-" : "",
+                    source.version, kernel_without_dist(resolution.kernel));
+    package.nevra.arch = resolution.kernel.arch;
+    package.summary =
+        fmt::format("NVIDIA kernel modules for {}, compiled by edgegpu of {}-{}-{}",
+                    resolution.kernel_uname, source.name, source.version, source.release);
+    package.license = compiled.license.empty() ? "Unknown" : compiled.license;
+    package.build_time = compile_time(resolution);
+    package.provides = {
+        {"kernel-modules", fmt::format("{}.{}", resolution.kernel.evr(), resolution.kernel.arch)},
+        {"nvidia-kmod",
+         source.epoch > 0 ? fmt::format("{}:{}", source.epoch, source.version) : source.version}};
+    return package;
+}
+
+PackageFile write_package(const Context& ctx, const MadePackage& package) {
+    const std::string rpm = make_rpm(package);
+    PackageFile file;
+    file.package.nevra = package.nevra;
+    file.package.sha256 = sha256_hex(rpm);
+    file.package.size = rpm.size();
+    file.package.build_time = package.build_time;
+    file.package.why = "compiled here";
+    file.path = ctx.cache / "packages" / (file.package.sha256 + ".rpm");
+    std::error_code code;
+    if (!fs::exists(file.path, code)) {
+        make_directories(file.path.parent_path());
+        write_file(file.path, rpm);
+    }
+    return file;
+}
+
+}  // namespace
+
+PackageFile build_module_package(const Context& ctx, const Blueprint& blueprint,
+                                 const Resolution& resolution,
+                                 const std::optional<ModuleSigner>& signer) {
+    make_directories(ctx.cache / "kmods");
+    const fs::path kept = ctx.cache / "kmods" / compilation_digest(resolution);
+    std::optional<CompiledModules> compiled = find(kept);
+    if (!compiled) {
+        compiled = compile_modules(ctx, blueprint, resolution);
+        store(kept, *compiled);
+    }
+    MadePackage package = describe_package(resolution, *compiled);
+    const std::string directory =
+        fmt::format("/usr/lib/modules/{}/extra/", resolution.kernel_uname);
+    for (auto& [name, content] : compiled->modules) {
+        package.files.emplace(directory + name + ".ko",
+                              signer ? signer->sign(content) : std::move(content));
+    }
+    if (signer) {
+        const std::string path = fmt::format("{}/{}.der", certificate_directory, signer->name());
+        package.files.emplace(path, signer->certificate());
+        ctx.console->note(
+            fmt::format("Secure Boot: on every device once, mokutil --import {}, then "
+                        "reboot and confirm the enrolment",
+                        path));
+    }
+    return write_package(ctx, package);
+}
+
+}  // namespace edgegpu

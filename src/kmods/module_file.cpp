@@ -1,0 +1,225 @@
+#include "kmods/module_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <elf.h>
+#include <fmt/format.h>
+#include <openssl/bn.h>
+
+#include "kmods/openssl.hpp"
+#include "kmods/sign.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::size_t size_limit = 1U << 30U;
+
+/// A value of type T at `offset`, wherever it lies; throws where the file is too short.
+template <typename T>
+T read_at(std::string_view content, std::uint64_t offset, const std::string& name) {
+    if (offset > content.size() || content.size() - offset < sizeof(T)) {
+        throw error("{}: the kernel module is truncated", name);
+    }
+    T value;
+    std::memcpy(&value, content.data() + offset, sizeof(T));
+    return value;
+}
+
+std::string_view bytes_at(std::string_view content, std::uint64_t offset, std::uint64_t size,
+                          const std::string& name) {
+    if (offset > content.size() || content.size() - offset < size) {
+        throw error("{}: the kernel module is truncated", name);
+    }
+    return content.substr(offset, size);
+}
+
+/// The bytes of the section `.modinfo`.
+std::string_view modinfo_section(std::string_view content, const std::string& name) {
+    const auto header = read_at<Elf64_Ehdr>(content, 0, name);
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum) {
+        throw error("{}: not a kernel module", name);
+    }
+    const auto section = [&](std::size_t number) {
+        const std::uint64_t offset = number * sizeof(Elf64_Shdr);
+        if (header.e_shoff > content.size()) {
+            throw error("{}: the kernel module is truncated", name);
+        }
+        return read_at<Elf64_Shdr>(content, header.e_shoff + offset, name);
+    };
+    const Elf64_Shdr names = section(header.e_shstrndx);
+    const std::string_view strings = bytes_at(content, names.sh_offset, names.sh_size, name);
+    for (std::size_t i = 0; i < header.e_shnum; ++i) {
+        const Elf64_Shdr candidate = section(i);
+        if (candidate.sh_name >= strings.size()) {
+            throw error("{}: the kernel module's section names are damaged", name);
+        }
+        const std::string_view title = strings.substr(candidate.sh_name);
+        if (title.substr(0, title.find('\0')) == ".modinfo") {
+            return bytes_at(content, candidate.sh_offset, candidate.sh_size, name);
+        }
+    }
+    throw error("{}: not a kernel module: it has no .modinfo", name);
+}
+
+std::string hexadecimal(const unsigned char* bytes, std::size_t size) {
+    std::string text;
+    for (std::size_t i = 0; i < size; ++i) {
+        text += fmt::format("{:02X}", bytes[i]);
+    }
+    return text;
+}
+
+std::string issuer_text(X509_NAME* issuer) {
+    const BioHandle bio(BIO_new(BIO_s_mem()));
+    if (!bio || X509_NAME_print_ex(
+                    bio.get(), issuer, 0,
+                    XN_FLAG_RFC2253 & ~static_cast<unsigned long>(ASN1_STRFLGS_ESC_MSB)) < 0) {
+        return {};
+    }
+    char* data = nullptr;
+    const long size = BIO_get_mem_data(bio.get(), &data);
+    return {data, static_cast<std::size_t>(std::max(size, 0L))};
+}
+
+CmsHandle parse_message(std::string_view message) {
+    const auto* at = reinterpret_cast<const unsigned char*>(message.data());
+    return CmsHandle(d2i_CMS_ContentInfo(nullptr, &at, static_cast<long>(message.size())));
+}
+
+/// The one signer of a message, or null.
+CMS_SignerInfo* only_signer(CMS_ContentInfo* message) {
+    STACK_OF(CMS_SignerInfo)* signers = CMS_get0_SignerInfos(message);
+    return sk_CMS_SignerInfo_num(signers) == 1 ? sk_CMS_SignerInfo_value(signers, 0) : nullptr;
+}
+
+void name_signer(ModuleSignature& signature, const std::string& name) {
+    const CmsHandle message = parse_message(signature.message);
+    CMS_SignerInfo* signer = message ? only_signer(message.get()) : nullptr;
+    if (signer == nullptr) {
+        throw error("{}: the signature at its end is no PKCS#7 message with one signer", name);
+    }
+    ASN1_OCTET_STRING* key = nullptr;
+    X509_NAME* issuer = nullptr;
+    ASN1_INTEGER* serial = nullptr;
+    CMS_SignerInfo_get0_signer_id(signer, &key, &issuer, &serial);
+    const ASN1_STRING* id = key != nullptr ? key : serial;
+    if (id != nullptr) {
+        signature.key_id = hexadecimal(ASN1_STRING_get0_data(id),
+                                       static_cast<std::size_t>(ASN1_STRING_length(id)));
+    }
+    if (issuer != nullptr) {
+        signature.signer = issuer_text(issuer);
+    }
+}
+
+std::optional<ModuleSignature> read_signature(std::string_view content, const std::string& name) {
+    if (!content.ends_with(signature_marker)) {
+        return std::nullopt;
+    }
+    content.remove_suffix(signature_marker.size());
+    if (content.size() < sizeof(SignatureTrailer)) {
+        throw error("{}: the signature at its end is truncated", name);
+    }
+    const auto trailer =
+        read_at<SignatureTrailer>(content, content.size() - sizeof(SignatureTrailer), name);
+    content.remove_suffix(sizeof(SignatureTrailer));
+    const std::size_t size = (std::size_t{trailer.size[0]} << 24U) |
+                             (std::size_t{trailer.size[1]} << 16U) |
+                             (std::size_t{trailer.size[2]} << 8U) | trailer.size[3];
+    if (trailer.id_type != SignatureTrailer::pkcs7 || size > content.size()) {
+        throw error("{}: the signature at its end is malformed", name);
+    }
+    ModuleSignature signature;
+    signature.signed_size = content.size() - size;
+    signature.message = content.substr(signature.signed_size);
+    name_signer(signature, name);
+    return signature;
+}
+
+}  // namespace
+
+std::string ModuleSignature::text() const {
+    return signer.empty() ? "key " + key_id : fmt::format("{}, key {}", signer, key_id);
+}
+
+std::string ModuleInfo::value(const std::string& key) const {
+    const auto found = values.find(key);
+    return found == values.end() ? "" : found->second;
+}
+
+std::string ModuleInfo::kernel() const {
+    const std::string magic = value("vermagic");
+    return magic.substr(0, magic.find(' '));
+}
+
+std::string unpack_module(std::string content, const std::string& name) {
+    if (content.starts_with(std::string_view(ELFMAG, SELFMAG))) {
+        return content;
+    }
+    const Handle<archive, archive_read_free> reader(archive_read_new());
+    archive_read_support_filter_gzip(reader.get());
+    archive_read_support_filter_xz(reader.get());
+    archive_read_support_filter_zstd(reader.get());
+    archive_read_support_format_raw(reader.get());
+    archive_entry* entry = nullptr;
+    if (archive_read_open_memory(reader.get(), content.data(), content.size()) != ARCHIVE_OK ||
+        archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK) {
+        throw error("{}: not a kernel module", name);
+    }
+    std::string unpacked;
+    std::string block(1U << 16U, '\0');
+    for (;;) {
+        const la_ssize_t got = archive_read_data(reader.get(), block.data(), block.size());
+        if (got < 0 || unpacked.size() > size_limit) {
+            throw error("{}: the compressed kernel module is damaged, or too large", name);
+        }
+        if (got == 0) {
+            return unpacked;
+        }
+        unpacked.append(block, 0, static_cast<std::size_t>(got));
+    }
+}
+
+ModuleInfo read_module(std::string_view content, const std::string& name) {
+    ModuleInfo info;
+    std::string_view rest = modinfo_section(content, name);
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find('\0'), rest.size());
+        const std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (const std::size_t equals = line.find('='); equals != std::string_view::npos) {
+            info.values.try_emplace(std::string(line.substr(0, equals)), line.substr(equals + 1));
+        }
+    }
+    info.signature = read_signature(content, name);
+    return info;
+}
+
+std::optional<bool> signature_fits(std::string_view content, const ModuleSignature& signature,
+                                   std::string_view certificate) {
+    const X509Handle signer = parse_certificate(certificate);
+    const CmsHandle message = parse_message(signature.message);
+    CMS_SignerInfo* info = message ? only_signer(message.get()) : nullptr;
+    if (!signer || info == nullptr || CMS_SignerInfo_cert_cmp(info, signer.get()) != 0) {
+        return std::nullopt;
+    }
+    CMS_SignerInfo_set1_signer_cert(info, signer.get());
+    const BioHandle data = open_memory(content.substr(0, signature.signed_size));
+    // The chain is the device's business: it trusts what is enrolled there.
+    const bool fits = CMS_verify(message.get(), nullptr, nullptr, data.get(), nullptr,
+                                 CMS_BINARY | CMS_NO_SIGNER_CERT_VERIFY | CMS_NOINTERN) == 1;
+    if (!fits) {
+        static_cast<void>(take_openssl_error());
+    }
+    return fits;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,245 @@
+#include "kmods/package.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <rpm/header.h>
+#include <rpm/rpmds.h>
+#include <rpm/rpmfiles.h>
+#include <rpm/rpmpgp.h>
+#include <rpm/rpmtag.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "compose/rpm_header.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+/// Before the exported blob of a header in a file.
+constexpr std::string_view header_magic = "\x8e\xad\xe8\x01\0\0\0\0"sv;
+
+/// Columns of the header's file list.
+struct FileColumns {
+    std::vector<const char*> names;
+    std::vector<std::string> directories;
+    std::vector<std::uint32_t> directory_of;
+    std::vector<std::uint32_t> sizes;
+    std::vector<std::string> digests;
+};
+
+/// The directory with its slash, and the name.
+std::pair<std::string, const char*> split_path(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return {path.substr(0, slash + 1), path.c_str() + slash + 1};
+}
+
+FileColumns file_columns(const MadePackage& package) {
+    FileColumns columns;
+    for (const auto& [path, content] : package.files) {
+        if (content.size() > std::numeric_limits<std::uint32_t>::max()) {
+            throw error("{}: too large for a package", path);
+        }
+        const auto [directory, name] = split_path(path);
+        if (columns.directories.empty() || columns.directories.back() != directory) {
+            columns.directories.push_back(directory);
+        }
+        columns.names.push_back(name);
+        columns.directory_of.push_back(static_cast<std::uint32_t>(columns.directories.size() - 1));
+        columns.sizes.push_back(static_cast<std::uint32_t>(content.size()));
+        columns.digests.push_back(sha256_hex(content));
+    }
+    return columns;
+}
+
+void put_texts(Header header, rpmTagVal tag, const std::vector<std::string>& values) {
+    std::vector<const char*> pointers;
+    for (const std::string& value : values) {
+        pointers.push_back(value.c_str());
+    }
+    headerPutStringArray(header, tag, pointers.data(), static_cast<rpm_count_t>(pointers.size()));
+}
+
+void put_numbers(Header header, rpmTagVal tag, const std::vector<std::uint32_t>& values) {
+    headerPutUint32(header, tag, values.data(), static_cast<rpm_count_t>(values.size()));
+}
+
+void put_shorts(Header header, rpmTagVal tag, const std::vector<std::uint16_t>& values) {
+    headerPutUint16(header, tag, values.data(), static_cast<rpm_count_t>(values.size()));
+}
+
+void put_files(Header header, const MadePackage& package) {
+    const FileColumns columns = file_columns(package);
+    const std::size_t count = columns.names.size();
+    headerPutStringArray(header, RPMTAG_BASENAMES, const_cast<const char**>(columns.names.data()),
+                         static_cast<rpm_count_t>(count));
+    put_texts(header, RPMTAG_DIRNAMES, columns.directories);
+    put_numbers(header, RPMTAG_DIRINDEXES, columns.directory_of);
+    put_numbers(header, RPMTAG_FILESIZES, columns.sizes);
+    put_texts(header, RPMTAG_FILEDIGESTS, columns.digests);
+    put_numbers(header, RPMTAG_FILEDIGESTALGO, {PGPHASHALGO_SHA256});
+    put_shorts(header, RPMTAG_FILEMODES, std::vector<std::uint16_t>(count, S_IFREG | 0644));
+    put_shorts(header, RPMTAG_FILERDEVS, std::vector<std::uint16_t>(count, 0));
+    put_numbers(header, RPMTAG_FILEMTIMES,
+                std::vector<std::uint32_t>(count, static_cast<std::uint32_t>(package.build_time)));
+    put_numbers(header, RPMTAG_FILEFLAGS, std::vector<std::uint32_t>(count, 0));
+    put_numbers(header, RPMTAG_FILEVERIFYFLAGS, std::vector<std::uint32_t>(count, ~0U));
+    put_numbers(header, RPMTAG_FILEDEVICES, std::vector<std::uint32_t>(count, 1));
+    std::vector<std::uint32_t> inodes;
+    for (std::size_t i = 0; i < count; ++i) {
+        inodes.push_back(static_cast<std::uint32_t>(i + 1));
+    }
+    put_numbers(header, RPMTAG_FILEINODES, inodes);
+    put_texts(header, RPMTAG_FILEUSERNAME, std::vector<std::string>(count, "root"));
+    put_texts(header, RPMTAG_FILEGROUPNAME, std::vector<std::string>(count, "root"));
+    put_texts(header, RPMTAG_FILELINKTOS, std::vector<std::string>(count));
+    put_texts(header, RPMTAG_FILELANGS, std::vector<std::string>(count));
+}
+
+void put_provides(Header header, const MadePackage& package) {
+    std::vector<std::string> names{package.nevra.name};
+    std::vector<std::string> versions{package.nevra.evr()};
+    for (const auto& [name, version] : package.provides) {
+        names.push_back(name);
+        versions.push_back(version);
+    }
+    put_texts(header, RPMTAG_PROVIDENAME, names);
+    put_texts(header, RPMTAG_PROVIDEVERSION, versions);
+    put_numbers(header, RPMTAG_PROVIDEFLAGS,
+                std::vector<std::uint32_t>(names.size(), RPMSENSE_EQUAL));
+}
+
+/// The header with its immutable region, as rpmbuild leaves it.
+RpmHeader make_header(const MadePackage& package) {
+    RpmHeader header(headerNew());
+    Header h = header.get();
+    const Nevra& nevra = package.nevra;
+    put_texts(h, RPMTAG_HEADERI18NTABLE, {"C"});
+    headerPutString(h, RPMTAG_NAME, nevra.name.c_str());
+    headerPutString(h, RPMTAG_VERSION, nevra.version.c_str());
+    headerPutString(h, RPMTAG_RELEASE, nevra.release.c_str());
+    put_numbers(h, RPMTAG_EPOCH, {nevra.epoch});
+    headerPutString(h, RPMTAG_ARCH, nevra.arch.c_str());
+    headerPutString(h, RPMTAG_OS, "linux");
+    headerPutString(h, RPMTAG_LICENSE, package.license.c_str());
+    headerPutString(h, RPMTAG_BUILDHOST, "localhost");
+    headerAddI18NString(h, RPMTAG_SUMMARY, package.summary.c_str(), "C");
+    headerAddI18NString(h, RPMTAG_DESCRIPTION, package.summary.c_str(), "C");
+    headerAddI18NString(h, RPMTAG_GROUP, "Unspecified", "C");
+    // Without this one librpm takes it for a source package.
+    headerPutString(
+        h, RPMTAG_SOURCERPM,
+        fmt::format("{}-{}-{}.src.rpm", nevra.name, nevra.version, nevra.release).c_str());
+    put_numbers(h, RPMTAG_BUILDTIME, {static_cast<std::uint32_t>(package.build_time)});
+    std::uint64_t size = 0;
+    for (const auto& [path, content] : package.files) {
+        size += content.size();
+    }
+    if (size > std::numeric_limits<std::uint32_t>::max()) {
+        throw error("{}: too large for a package", nevra.text());
+    }
+    put_numbers(h, RPMTAG_SIZE, {static_cast<std::uint32_t>(size)});
+    headerPutString(h, RPMTAG_PAYLOADFORMAT, "cpio");
+    headerPutString(h, RPMTAG_PAYLOADCOMPRESSOR, "gzip");
+    headerPutString(h, RPMTAG_PAYLOADFLAGS, "1");
+    put_provides(h, package);
+    put_files(h, package);
+    header.reset(headerReload(header.release(), RPMTAG_HEADERIMMUTABLE));
+    if (!header) {
+        throw error("librpm cannot make the header of {}", nevra.text());
+    }
+    return header;
+}
+
+void pad(std::string& out, std::size_t to) {
+    out.append((to - out.size() % to) % to, '\0');
+}
+
+/// One member of a cpio archive, format newc (cpio(5)).
+void append_member(std::string& out, const std::string& name, std::string_view content,
+                   unsigned mode, std::size_t inode, std::int64_t time) {
+    out += fmt::format(
+        "070701{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}"
+        "{:08X}{:08X}",
+        inode, mode, 0, 0, 1, time, content.size(), 0, 0, 0, 0, name.size() + 1, 0);
+    out += name;
+    out += '\0';
+    pad(out, 4);
+    out += content;
+    pad(out, 4);
+}
+
+std::string make_payload(const MadePackage& package) {
+    std::string out;
+    std::size_t inode = 0;
+    for (const auto& [path, content] : package.files) {
+        append_member(out, "." + path, content, S_IFREG | 0644, ++inode, package.build_time);
+    }
+    append_member(out, "TRAILER!!!", {}, 0, 0, 0);
+    return out;
+}
+
+std::string gzip(const std::string& data) {
+    z_stream stream{};
+    constexpr int gzip_window = 15 + 16;
+    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
+        throw Error("zlib cannot compress");
+    }
+    std::string out(deflateBound(&stream, data.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
+    stream.avail_in = static_cast<uInt>(data.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    const int status = deflate(&stream, Z_FINISH);
+    out.resize(stream.total_out);
+    deflateEnd(&stream);
+    if (status != Z_STREAM_END) {
+        throw Error("zlib cannot compress");
+    }
+    return out;
+}
+
+/// The lead (rpm's docs/manual/format.md): history, but for its magic.
+std::string make_lead(const Nevra& nevra) {
+    std::string lead("\xed\xab\xee\xdb\x03\0\0\0\0\x01"sv);
+    lead += fmt::format("{}-{}-{}", nevra.name, nevra.version, nevra.release).substr(0, 65);
+    lead.resize(76, '\0');
+    lead += "\0\x01\0\x05"sv;
+    lead.resize(96, '\0');
+    return lead;
+}
+
+}  // namespace
+
+std::string make_rpm(const MadePackage& package) {
+    if (package.files.empty()) {
+        throw error("{}: a package without files", package.nevra.text());
+    }
+    const RpmHeader header = make_header(package);
+    const std::string body = std::string(header_magic) + export_header(header.get());
+    RpmHeader signature(headerNew());
+    // No sizes here: librpm copies them into the rpmdb, and the payload's is the compressor's.
+    headerPutString(signature.get(), RPMTAG_SHA256HEADER, sha256_hex(body).c_str());
+    signature.reset(headerReload(signature.release(), RPMTAG_HEADERSIGNATURES));
+    if (!signature) {
+        throw error("librpm cannot make the header of {}", package.nevra.text());
+    }
+    std::string out = make_lead(package.nevra);
+    out += header_magic;
+    out += export_header(signature.get());
+    pad(out, 8);
+    out += body;
+    out += gzip(make_payload(package));
+    return out;
+}
+
+}  // namespace edgegpu

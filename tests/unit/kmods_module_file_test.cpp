@@ -1,0 +1,218 @@
+#include "kmods/module_file.hpp"
+
+#include <cstring>
+
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../support/rpm_fixture.hpp"
+#include "kmods/sign.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+namespace {
+
+using test::run;
+using test::TemporaryDirectory;
+using testing::HasSubstr;
+using namespace std::string_literals;
+
+/// The smallest file that is a kernel module: a header, two sections and their table.
+std::string make_module(const std::string& modinfo) {
+    const std::string names = "\0.modinfo\0.shstrtab\0"s;
+    Elf64_Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shnum = 3;
+    header.e_shstrndx = 2;
+    header.e_shoff = sizeof header + modinfo.size() + names.size();
+    Elf64_Shdr none{};
+    Elf64_Shdr info{};
+    info.sh_name = 1;
+    info.sh_offset = sizeof header;
+    info.sh_size = modinfo.size();
+    Elf64_Shdr strings{};
+    strings.sh_name = 10;
+    strings.sh_offset = sizeof header + modinfo.size();
+    strings.sh_size = names.size();
+    std::string out(reinterpret_cast<const char*>(&header), sizeof header);
+    out += modinfo + names;
+    for (const Elf64_Shdr& section : {none, info, strings}) {
+        out.append(reinterpret_cast<const char*>(&section), sizeof section);
+    }
+    return out;
+}
+
+const std::string& plain_module() {
+    static const std::string module = make_module(
+        "version=535.261.03\0license=Dual MIT/GPL\0"
+        "vermagic=6.1.0-47-amd64 SMP preempt mod_unload modversions \0"s);
+    return module;
+}
+
+/// A key with its certificate, as `openssl req` makes them.
+class ModuleSigning : public testing::Test {
+protected:
+    SecureBootRequest request(const std::string& name, const std::string& algorithm = "rsa:2048") {
+        SecureBootRequest made;
+        made.key = directory_.path() / (name + ".key");
+        made.certificate = directory_.path() / (name + ".der");
+        made.location = {"b.toml", 7, 1};
+        std::vector<std::string> argv{"openssl", "req",     "-new",   "-x509",
+                                      "-noenc",  "-newkey", algorithm};
+        if (algorithm == "ec") {
+            argv.insert(argv.end(), {"-pkeyopt", "ec_paramgen_curve:P-256"});
+        }
+        argv.insert(argv.end(),
+                    {"-keyout", made.key.string(), "-outform", "DER", "-out",
+                     made.certificate.string(), "-days", "3650", "-subj", "/CN=" + name});
+        run(argv);
+        return made;
+    }
+
+    static std::string failure_of(const SecureBootRequest& request) {
+        try {
+            const ModuleSigner signer(request);
+        } catch (const Error& problem) {
+            EXPECT_EQ(problem.kind(), ErrorKind::usage);
+            return problem.message();
+        }
+        return "";
+    }
+
+    TemporaryDirectory directory_;
+};
+
+std::string failure_of(std::string_view module) {
+    try {
+        static_cast<void>(read_module(module, "x.ko"));
+    } catch (const Error& problem) {
+        return problem.message();
+    }
+    return "";
+}
+
+TEST(ModuleFile, ReadsModinfo) {
+    const ModuleInfo info = read_module(plain_module(), "x.ko");
+    EXPECT_EQ(info.value("version"), "535.261.03");
+    EXPECT_EQ(info.kernel(), "6.1.0-47-amd64");
+    EXPECT_EQ(info.value("srcversion"), "");
+    EXPECT_FALSE(info.signature.has_value());
+}
+
+TEST(ModuleFile, RefusesWhatIsNoModule) {
+    EXPECT_THAT(failure_of(""), HasSubstr("x.ko: the kernel module is truncated"));
+    EXPECT_THAT(failure_of(std::string(100, 'x')), HasSubstr("x.ko: not a kernel module"));
+    const std::string& module = plain_module();
+    for (std::size_t size = 0; size < module.size(); ++size) {
+        EXPECT_NE(failure_of(std::string_view(module).substr(0, size)), "") << size;
+    }
+}
+
+TEST(ModuleFile, SurvivesAnyDamage) {
+    std::string module = plain_module();
+    for (std::size_t i = 0; i < module.size(); ++i) {
+        const char before = module[i];
+        for (const char value : {'\xff', '\x7f', '\0'}) {
+            module[i] = value;
+            const std::string failure = failure_of(module);
+            EXPECT_TRUE(failure.empty() || failure.starts_with("x.ko: ")) << failure;
+        }
+        module[i] = before;
+    }
+    EXPECT_EQ(failure_of(module), "");
+}
+
+TEST(ModuleFile, UnpacksCompressedModules) {
+    const TemporaryDirectory directory;
+    const auto path = directory.path() / "x.ko";
+    for (const auto& [program, suffix] :
+         {std::pair{"gzip", ".gz"}, std::pair{"xz", ".xz"}, std::pair{"zstd", ".zst"}}) {
+        write_file(path, plain_module());
+        run({program, path.string()});
+        const std::string packed = read_file(path.string() + suffix);
+        EXPECT_NE(packed, plain_module());
+        EXPECT_EQ(unpack_module(packed, "x.ko"), plain_module()) << program;
+        std::filesystem::remove(path);
+    }
+    EXPECT_EQ(unpack_module(plain_module(), "x.ko"), plain_module());
+    EXPECT_THROW(static_cast<void>(unpack_module("", "x.ko")), Error);
+}
+
+TEST(ModuleFile, RefusesMalformedSignatures) {
+    const std::string marker(signature_marker);
+    EXPECT_THAT(failure_of(plain_module() + marker), HasSubstr("the signature at its end"));
+    std::string trailer(12, '\0');
+    EXPECT_THAT(failure_of(plain_module() + trailer + marker), HasSubstr("malformed"));
+    trailer[2] = 2;
+    EXPECT_THAT(failure_of(plain_module() + trailer + marker), HasSubstr("no PKCS#7"));
+    trailer[8] = '\x7f';
+    EXPECT_THAT(failure_of(plain_module() + trailer + marker), HasSubstr("malformed"));
+}
+
+TEST_F(ModuleSigning, SignsAsSignFileDoes) {
+    const SecureBootRequest key = request("edge");
+    const ModuleSigner signer(key);
+    const std::string signed_module = signer.sign(plain_module());
+    EXPECT_EQ(signed_module, ModuleSigner(key).sign(plain_module()));
+    EXPECT_TRUE(signed_module.starts_with(plain_module()));
+    EXPECT_TRUE(signed_module.ends_with("~Module signature appended~\n"));
+
+    const ModuleInfo info = read_module(signed_module, "x.ko");
+    EXPECT_EQ(info.kernel(), "6.1.0-47-amd64");
+    ASSERT_TRUE(info.signature.has_value());
+    EXPECT_EQ(info.signature->signed_size, plain_module().size());
+    EXPECT_EQ(info.signature->signer, "CN=edge");
+    EXPECT_GE(info.signature->key_id.size(), 8U);
+
+    // The message as openssl itself sees it.
+    write_file(directory_.path() / "message", info.signature->message);
+    write_file(directory_.path() / "module", plain_module());
+    run({"openssl", "cms", "-verify", "-binary", "-inform", "DER", "-noverify", "-in",
+         (directory_.path() / "message").string(), "-content",
+         (directory_.path() / "module").string(), "-certfile", key.certificate.string(), "-out",
+         "/dev/null"});
+}
+
+TEST_F(ModuleSigning, ChecksSignatures) {
+    const ModuleSigner signer(request("edge"));
+    const ModuleSigner other(request("other"));
+    std::string module = signer.sign(plain_module());
+    const ModuleSignature signature = *read_module(module, "x.ko").signature;
+    EXPECT_EQ(signature_fits(module, signature, signer.certificate()), true);
+    EXPECT_EQ(signature_fits(module, signature, other.certificate()), std::nullopt);
+    EXPECT_EQ(signature_fits(module, signature, "no certificate"), std::nullopt);
+    module[70] = static_cast<char>(module[70] ^ 1);
+    EXPECT_EQ(signature_fits(module, signature, signer.certificate()), false);
+}
+
+TEST_F(ModuleSigning, RefusesKeysThatDoNotFit) {
+    const SecureBootRequest one = request("one");
+    SecureBootRequest mixed = one;
+    mixed.certificate = request("two").certificate;
+    EXPECT_THAT(failure_of(mixed), HasSubstr("b.toml:7:1: the certificate "));
+    EXPECT_THAT(failure_of(mixed), HasSubstr("is not that of the key"));
+    EXPECT_THAT(failure_of(request("curve", "ec")), HasSubstr("not an RSA key"));
+
+    SecureBootRequest broken = one;
+    broken.key = one.certificate;
+    EXPECT_THAT(failure_of(broken), HasSubstr("not a private key (PEM)"));
+    broken = one;
+    broken.certificate = one.key;
+    EXPECT_THAT(failure_of(broken), HasSubstr("not a certificate"));
+    broken.key = directory_.path() / "nothing";
+    EXPECT_THAT(failure_of(broken), HasSubstr("nothing"));
+
+    SecureBootRequest locked = one;
+    locked.key = directory_.path() / "locked.key";
+    run({"openssl", "pkey", "-in", one.key.string(), "-aes256", "-passout", "pass:secret", "-out",
+         locked.key.string()});
+    EXPECT_THAT(failure_of(locked), HasSubstr("protected by a passphrase"));
+}
+
+}  // namespace
+}  // namespace edgegpu
