@@ -34,6 +34,8 @@ namespace {
 /// In the sandbox, on a fresh mount.
 constexpr const char* out_directory = "/run/edgegpu-out";
 constexpr std::size_t log_lines = 25;
+/// in what a compiler says
+constexpr std::string_view error_mark = ": error: ";
 
 /// dkms signs with a key of its own making unless it finds no program to sign with.
 constexpr std::string_view framework_conf = "sign_file=\"/run/edgegpu-signs-itself\"\n";
@@ -170,6 +172,19 @@ void link_headers(Tree& tree) {
     }
 }
 
+/// Verbose makes print whole command lines of several thousand characters.
+std::string shortened(std::string_view line) {
+    std::size_t limit = 200;
+    if (line.size() <= limit) {
+        return std::string(line);
+    }
+    // Not within a character of UTF-8.
+    while (limit > 0 && (static_cast<unsigned char>(line[limit]) & 0xc0U) == 0x80U) {
+        --limit;
+    }
+    return std::string(line.substr(0, limit)) + " …";
+}
+
 std::vector<std::string> last_lines(std::string_view text) {
     std::deque<std::string> lines;
     while (!text.empty()) {
@@ -203,15 +218,16 @@ Error build_failure(const Resolution& resolution, std::string what, const fs::pa
     const std::optional<std::string> log = read_output(out / "make.log");
     problem.traced(log ? "the end of make.log:" : "dkms said:");
     if (log) {
-        std::size_t shown = 0;
-        for (std::size_t at = log->find(": error: "); at != std::string::npos && shown < 5;
-             at = log->find(": error: ", at + 1), ++shown) {
+        std::size_t at = log->find(error_mark);
+        for (int shown = 0; at != std::string::npos && shown < 5; ++shown) {
             const std::size_t begin = log->rfind('\n', at) + 1;
-            problem.traced(log->substr(begin, log->find('\n', at) - begin));
+            const std::size_t end = std::min(log->find('\n', at), log->size());
+            problem.traced(shortened(std::string_view(*log).substr(begin, end - begin)));
+            at = log->find(error_mark, end);
         }
     }
-    for (std::string& line : last_lines(log ? *log : output)) {
-        problem.traced(std::move(line));
+    for (const std::string& line : last_lines(log ? *log : output)) {
+        problem.traced(shortened(line));
     }
     return problem.hinted(
         "a distribution changes its newest kernels before NVIDIA's sources follow: set kernel to "
