@@ -1,51 +1,22 @@
 #include "kmods/module_file.hpp"
 
-#include <cstring>
-
-#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../support/rpm_fixture.hpp"
 #include "kmods/sign.hpp"
+#include "kmods_fixture.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu {
 namespace {
 
+using test::make_module;
 using test::run;
 using test::TemporaryDirectory;
 using testing::HasSubstr;
 using namespace std::string_literals;
-
-/// The smallest file that is a kernel module: a header, two sections and their table.
-std::string make_module(const std::string& modinfo) {
-    const std::string names = "\0.modinfo\0.shstrtab\0"s;
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_shentsize = sizeof(Elf64_Shdr);
-    header.e_shnum = 3;
-    header.e_shstrndx = 2;
-    header.e_shoff = sizeof header + modinfo.size() + names.size();
-    Elf64_Shdr none{};
-    Elf64_Shdr info{};
-    info.sh_name = 1;
-    info.sh_offset = sizeof header;
-    info.sh_size = modinfo.size();
-    Elf64_Shdr strings{};
-    strings.sh_name = 10;
-    strings.sh_offset = sizeof header + modinfo.size();
-    strings.sh_size = names.size();
-    std::string out(reinterpret_cast<const char*>(&header), sizeof header);
-    out += modinfo + names;
-    for (const Elf64_Shdr& section : {none, info, strings}) {
-        out.append(reinterpret_cast<const char*>(&section), sizeof section);
-    }
-    return out;
-}
 
 const std::string& plain_module() {
     static const std::string module = make_module(

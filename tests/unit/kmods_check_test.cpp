@@ -1,0 +1,122 @@
+#include "kmods/check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compose_fixture.hpp"
+#include "kmods_fixture.hpp"
+
+namespace edgegpu {
+namespace {
+
+using test::ComposeFixture;
+using test::error_message;
+using test::make_module;
+using testing::HasSubstr;
+
+constexpr const char* kernel = "6.1.0-47-amd64";
+constexpr const char* magic = "6.1.0-47-amd64 SMP preempt mod_unload modversions ";
+
+/// An image with a kernel module of its own and the five of a driver.
+class DriverModules : public testing::Test, protected ComposeFixture {
+protected:
+    DriverModules() {
+        tree.kernel = kernel;
+        resolution.kernel_uname = kernel;
+        resolution.driver_version = "535.1";
+        ResolvedPackage package;
+        package.nevra = {"kmod-nvidia-535.1-6.1.0-47", 3, "535.1", "1", "x86_64"};
+        resolution.packages.push_back(package);
+        put("/usr/lib/modules/6.1.0-47-amd64/kernel/fs/x.ko", module(magic, ""));
+        for (const char* name :
+             {"nvidia", "nvidia-drm", "nvidia-modeset", "nvidia-peermem", "nvidia-uvm"}) {
+            put(path_of(name), module(magic, "535.1"));
+        }
+    }
+
+    static std::string path_of(const std::string& name) {
+        return "/usr/lib/modules/6.1.0-47-amd64/extra/" + name + ".ko";
+    }
+    static std::string module(const std::string& vermagic, const std::string& version) {
+        std::string info = "vermagic=" + vermagic + '\0';
+        if (!version.empty()) {
+            info += "version=" + version + '\0';
+        }
+        return make_module(info);
+    }
+    void put(const std::string& path, const std::string& content) {
+        tree.entries[path] = make_file_entry(context, content, 0644);
+    }
+    std::string failure() {
+        return error_message([&] { check_kernel_modules(context, resolution, tree); });
+    }
+
+    Tree tree;
+    Resolution resolution;
+};
+
+TEST_F(DriverModules, AreAccepted) {
+    EXPECT_EQ(failure(), "");
+    put("/usr/lib/modules/6.1.0-47-amd64/modules.dep",
+        "extra/nvidia.ko:\nextra/nvidia-drm.ko: extra/nvidia.ko\nextra/nvidia-modeset.ko:\n"
+        "extra/nvidia-peermem.ko:\nextra/nvidia-uvm.ko:\n");
+    EXPECT_EQ(error_message([&] { check_module_index(resolution, tree); }), "");
+}
+
+TEST_F(DriverModules, AreAllThere) {
+    tree.entries.erase(path_of("nvidia-uvm"));
+    EXPECT_EQ(failure(),
+              "kernel module nvidia-uvm is not in the image: "
+              "kmod-nvidia-535.1-6.1.0-47-3:535.1-1.x86_64 made none for kernel 6.1.0-47-amd64");
+    // Branches before 470 have no nvidia-peermem.
+    put(path_of("nvidia-uvm"), module(magic, "535.1"));
+    tree.entries.erase(path_of("nvidia-peermem"));
+    EXPECT_THAT(failure(), HasSubstr("nvidia-peermem is not in the image"));
+    resolution.driver_version = "460.1";
+    EXPECT_THAT(failure(), HasSubstr("is of version 535.1, the driver of 460.1"));
+}
+
+TEST_F(DriverModules, AreForTheImagesKernel) {
+    put(path_of("nvidia"), module("6.1.0-56-amd64 SMP preempt mod_unload modversions ", "535.1"));
+    EXPECT_THAT(failure(), HasSubstr("extra/nvidia.ko of kmod-nvidia-535.1-6.1.0-47-3:535.1-1."
+                                     "x86_64 does not fit the image's kernel"));
+    // The same kernel, built another way.
+    put(path_of("nvidia"), module("6.1.0-47-amd64 SMP preempt_rt mod_unload ", "535.1"));
+    EXPECT_THAT(failure(), HasSubstr("does not fit the image's kernel"));
+}
+
+TEST_F(DriverModules, AreListed) {
+    put("/usr/lib/modules/6.1.0-47-amd64/modules.dep", "extra/nvidia.ko:\n");
+    EXPECT_EQ(error_message([&] { check_module_index(resolution, tree); }),
+              "modules.dep of the image does not list " + path_of("nvidia-drm"));
+}
+
+TEST_F(DriverModules, LeaveNothingElseBehind) {
+    put("/usr/lib64/nvidia/x86_64/535.1/k/nvidia.o", "o");
+    put("/usr/lib64/nvidia/x86_64/535.1/k/nvidia.sig", "s");
+    put("/usr/lib64/nvidia/xorg/libglx.so", "kept");
+    put("/usr/share/nvidia-k/module.lds", "l");
+    put("/usr/share/nvidia-k/signing_key.x509", "kept");
+    put("/usr/bin/ld.gold.nvidia.535.1.k", "ld");
+    put("/usr/src/nvidia-535.1/nvidia.c", "c");
+    put("/usr/bin/nvidia-smi", "kept");
+    for (const char* directory :
+         {"/usr/lib64", "/usr/lib64/nvidia", "/usr/lib64/nvidia/x86_64",
+          "/usr/lib64/nvidia/x86_64/535.1", "/usr/lib64/nvidia/x86_64/535.1/k", "/usr/src",
+          "/usr/src/nvidia-535.1"}) {
+        tree.entries[directory].type = EntryType::directory;
+    }
+    remove_module_leftovers(tree);
+    for (const char* kept :
+         {"/usr/lib64/nvidia/xorg/libglx.so", "/usr/share/nvidia-k/signing_key.x509",
+          "/usr/bin/nvidia-smi", "/usr/lib64/nvidia", "/usr/src"}) {
+        EXPECT_TRUE(tree.entries.contains(kept)) << kept;
+    }
+    for (const char* gone : {"/usr/lib64/nvidia/x86_64", "/usr/share/nvidia-k/module.lds",
+                             "/usr/bin/ld.gold.nvidia.535.1.k", "/usr/src/nvidia-535.1"}) {
+        EXPECT_FALSE(tree.entries.contains(gone)) << gone;
+    }
+}
+
+}  // namespace
+}  // namespace edgegpu
