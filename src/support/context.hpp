@@ -13,10 +13,10 @@ namespace edgegpu {
 /// the cancellation flag. Holds no results.
 struct Context {
     /// Root of the cache; each kind of result has a directory of its own below it:
-    /// `repos/` (metadata), `packages/` (RPMs by SHA-256), `imports/` (unpacked RPMs by
-    /// SHA-256), `content/` (files not from RPMs), `deflate/` (raw deflate streams by
-    /// SHA-256 of the content), `policy/`, `initramfs/`, `depmod/`, `labels/`, `work/` (scratch of
-    /// the running build, emptied at start).
+    /// `repos/` (metadata), `packages/` and `imports/` (RPMs and what was in them, by SHA-256),
+    /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the content),
+    /// `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `labels/`, `verified/`, `keys/`,
+    /// `work/` (scratch of the running build, emptied at start). docs/architecture.md tells more.
     std::filesystem::path cache;
     /// Where warnings, notes and progress go.
     Console* console = nullptr;
