@@ -104,6 +104,21 @@ rm /usr/share/app/removed
     }
 }
 
+TEST_F(ComposeTest, KernelArgumentsThatScriptletsAskGrubbyForAreKept) {
+    const PackageFile app = fixture_.build("app", R"(%install
+mkdir -p %{buildroot}/usr/sbin
+printf '#!/bin/sh\nexit 1\n' > %{buildroot}/usr/sbin/grubby
+%post
+/usr/sbin/grubby --update-kernel=ALL --args='quiet mitigations=off' --remove-args=nomodeset
+%files
+%attr(755,root,root) /usr/sbin/grubby
+)",
+                                           app_header);
+    const std::vector<std::string> expected{"quiet", "mitigations=off"};
+    EXPECT_EQ(compose_with(app).kernel_arguments, expected);
+    EXPECT_EQ(compose_with(app).kernel_arguments, expected) << "from the cache";
+}
+
 TEST_F(ComposeTest, ADamagedCompositionIsMadeAgain) {
     const PackageFile app =
         fixture_.build("app", "%post\necho made > /usr/made\n%files\n", app_header);
