@@ -207,6 +207,24 @@ fs::path file_of(LrYumRepo* repo, const char* type) {
     return path != nullptr ? fs::path(path) : fs::path();
 }
 
+/// librepo checks digests; a size that is another one still means that somebody lies or erred.
+void check_sizes(const Repository& repository, LrYumRepo* repo, LrYumRepoMd* repomd) {
+    for (const std::string& type : wanted_types()) {
+        const LrYumRepoMdRecord* record = lr_yum_repomd_get_record(repomd, type.c_str());
+        const fs::path path = file_of(repo, type.c_str());
+        if (record == nullptr || record->size <= 0 || path.empty()) {
+            continue;  // createrepo_c writes sizes, the format does not demand them
+        }
+        const auto size = static_cast<std::int64_t>(fs::file_size(path));
+        if (size != record->size) {
+            throw error(ErrorKind::fetch,
+                        "repository '{}': {} has {} bytes, but repomd.xml promises {}",
+                        repository.id, path.filename().string(), size, record->size)
+                .hinted("have the repository's metadata made again");
+        }
+    }
+}
+
 RepositoryMetadata open_state(const Context& ctx, const Repository& repository,
                               const fs::path& directory) {
     std::vector<std::string> types = wanted_types();
@@ -221,6 +239,7 @@ RepositoryMetadata open_state(const Context& ctx, const Repository& repository,
         throw error(ErrorKind::fetch, "repository '{}': unreadable metadata", repository.id);
     }
     check_digest_types(repository, repomd);
+    check_sizes(repository, repo, repomd);
     RepositoryMetadata metadata;
     metadata.repository = &repository;
     metadata.directory = directory;
