@@ -139,6 +139,13 @@ void add_directories_and_policy(InputDigest& digest, const Blueprint& blueprint)
         digest.text(name);
         digest.text(value ? "on" : "off");
     }
+    for (const auto* rules : {&blueprint.selinux.require, &blueprint.selinux.forbid}) {
+        digest.number(rules->size());
+        for (const PolicyRuleRequest& rule : *rules) {
+            digest.text(rule.text);
+        }
+    }
+    digest.text(blueprint.selinux.gpu_containers ? "gpu containers" : "");
 }
 
 void add_packages(InputDigest& digest, const std::vector<ResolvedPackage>& packages) {

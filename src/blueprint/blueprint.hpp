@@ -103,6 +103,10 @@ struct UserRequest {
     std::vector<std::string> groups;
     std::optional<std::uint32_t> uid;
     std::optional<std::uint32_t> gid;
+    /// Days since 1970-01-01 after which the account is of no use, as in shadow(5).
+    std::optional<std::uint32_t> expire_date;
+    /// The password must be changed at the first log-in.
+    bool force_password_reset = false;
     SourceLocation location;
 };
 
@@ -121,30 +125,71 @@ struct FileRequest {
     /// Permission bits; unset: 0644 for files, 0755 for directories.
     std::optional<unsigned> mode;
     std::string data;
+    /// File of the builder (`uri = "file://…"`), absolute, whose content it gets instead of `data`.
+    std::filesystem::path source;
     bool directory = false;
     bool ensure_parents = false;
     SourceLocation location;
 };
 
-/// `[[overlays]]`: a directory copied over the tree.
+/// `[[overlays.rules]]`: what the objects of an overlay get whose path in the image matches.
+struct OverlayRule {
+    /// fnmatch(3) pattern of absolute paths in the image; '*' stops at '/', "**" does not.
+    std::string path;
+    /// Names in the image; unset: the overlay's own.
+    std::optional<std::string> user;
+    std::optional<std::string> group;
+    /// Permission bits; unset: 0755 for directories and programs, 0644 for other files.
+    std::optional<unsigned> mode;
+    /// SELinux type ("bin_t") or whole context, which a local file context keeps on the device;
+    /// empty: what the policy says.
+    std::string label;
+    SourceLocation location;
+};
+
+/// `[[overlays]]`: a directory or an archive put over the tree.
 struct OverlayRequest {
-    /// Absolute, resolved against the blueprint's directory.
+    /// A directory or a tar archive (plain, gzip, xz, zstd, bzip2), absolute, resolved against the
+    /// blueprint's directory.
     std::filesystem::path source;
+    /// Directory of the image that its top becomes.
+    std::string target = "/";
+    /// Leading parts of every path to drop, as tar's --strip-components.
+    unsigned strip_components = 0;
     /// Owner of everything in it, names in the image.
     std::string user = "root";
     std::string group = "root";
     /// Files of packages may be replaced.
     bool replace = false;
+    /// The last rule that fits wins, key by key.
+    std::vector<OverlayRule> rules;
+    SourceLocation location;
+};
+
+/// A rule of `[selinux] require` or `forbid`: "allow S T:C { perms };".
+struct PolicyRuleRequest {
+    std::string text;
     SourceLocation location;
 };
 
 /// `[selinux]`.
 struct SelinuxRequest {
-    /// Absolute paths of `.te` or `.cil` or `.pp` sources.
+    /// Absolute paths of `.te`, `.cil`, `.pp` or `.pp.bz2` files.
     std::vector<std::filesystem::path> modules;
     std::map<std::string, bool> booleans;
-    std::vector<std::string> require;
+    /// Rules that the finished policy must have, and must not have.
+    std::vector<PolicyRuleRequest> require;
+    std::vector<PolicyRuleRequest> forbid;
+    /// Ordinary containers (container_t) may use the GPU: boolean and module are chosen from what
+    /// the image's policy contains.
+    bool gpu_containers = false;
     SourceLocation location;
+};
+
+/// Modules that modprobe loads before and after another (`softdep` of modprobe.d(5)).
+struct SoftDependency {
+    std::vector<std::string> pre;
+    std::vector<std::string> post;
 };
 
 /// `[modprobe]`.
@@ -152,6 +197,77 @@ struct ModprobeRequest {
     std::vector<std::string> blacklist;
     /// module → options
     std::map<std::string, std::string> options;
+    /// module → what it is loaded with
+    std::map<std::string, SoftDependency> softdeps;
+    SourceLocation location;
+};
+
+/// `[[systemd.units]]`: a unit of the blueprint's own, drop-ins for one, or its state.
+struct UnitRequest {
+    /// Full name, "gpu-warmup.service".
+    std::string name;
+    /// Text of the unit file; nothing where the image has the unit already.
+    std::optional<std::string> contents;
+    /// File name ("10-limits.conf") → text.
+    std::map<std::string, std::string> drop_ins;
+    /// "enabled", "disabled", "masked", or "preset": what the image's presets say.
+    std::string state = "preset";
+    SourceLocation location;
+};
+
+/// `[systemd]`.
+struct SystemdRequest {
+    std::vector<UnitRequest> units;
+    /// The image's presets decide about every unit, as `systemctl preset-all` does.
+    bool preset_all = false;
+    SourceLocation location;
+};
+
+/// `[accounts]`: numbers that system users and groups of packages get, whatever the order in
+/// which packages are installed.
+struct AccountsRequest {
+    std::map<std::string, std::uint32_t> uids;
+    std::map<std::string, std::uint32_t> gids;
+    SourceLocation location;
+};
+
+/// `[customizations.firewall]`, for firewalld.
+struct FirewallRequest {
+    /// "22:tcp", "8000-8010:udp", of the default zone
+    std::vector<std::string> ports;
+    std::vector<std::string> enabled_services;
+    std::vector<std::string> disabled_services;
+    /// zone → sources (addresses with or without prefix)
+    std::map<std::string, std::vector<std::string>> zones;
+    SourceLocation location;
+};
+
+/// `[[customizations.firstboot.scripts]]`: runs once, when the device boots for the first time.
+struct FirstbootScript {
+    std::string name;
+    std::string contents;
+    /// The next script runs, and the unit succeeds, even if this one fails.
+    bool ignore_failure = false;
+    SourceLocation location;
+};
+
+/// `[[customizations.repositories]]`: a repository that the device knows (not the build).
+struct DeviceRepository {
+    Repository repository;
+    /// File below /etc/yum.repos.d, "x.repo".
+    std::string filename;
+    /// Keys given as text go into files of /etc/pki/rpm-gpg.
+    std::vector<std::string> inline_keys;
+};
+
+/// `[customizations.rhsm.config]`; unset: as the packages have it.
+struct SubscriptionRequest {
+    std::optional<bool> product_id_plugin;
+    std::optional<bool> subscription_manager_plugin;
+    std::optional<bool> manage_repos;
+    std::optional<bool> auto_enable_yum_plugins;
+    std::optional<bool> auto_registration;
+    SourceLocation location;
 };
 
 /// `[[microshift.bundles]]`: a kustomize bundle, absolute directory and its name.
@@ -229,6 +345,20 @@ struct Blueprint {
     std::vector<GroupRequest> groups_to_add;
     std::vector<FileRequest> files;
     ServicesRequest services;
+    SystemdRequest systemd;
+    AccountsRequest accounts;
+    /// Certificates (PEM) that the image trusts.
+    std::vector<std::string> ca_certificates;
+    SourceLocation ca_location;
+    bool fips = false;
+    std::optional<FirewallRequest> firewall;
+    std::vector<FirstbootScript> firstboot;
+    std::vector<DeviceRepository> device_repositories;
+    std::optional<SubscriptionRequest> subscription;
+    /// `customizations.dnf.config.set_release_ver`: the device's dnf gets `releasever`.
+    bool set_release_version = false;
+    /// `customizations.containers-storage.destination-path`, an additional image store.
+    std::string container_store;
 };
 
 /// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network.

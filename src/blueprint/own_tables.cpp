@@ -138,14 +138,24 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     return nvidia;
 }
 
+/// Their syntax is checked with the policy, which knows the names.
+std::vector<PolicyRuleRequest> read_policy_rules(const TableReader& table, std::string_view key) {
+    std::vector<PolicyRuleRequest> rules;
+    for (const LocatedString& rule : table.strings(key)) {
+        rules.push_back({rule.value, rule.location});
+    }
+    return rules;
+}
+
 void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequest& selinux) {
     selinux.location = table.location();
     for (const LocatedString& module : table.strings("modules")) {
         const fs::path path = find_shipped(scope, "selinux", module.value, ".te");
         const std::string extension = path.extension().string();
-        if (extension != ".te" && extension != ".cil" && extension != ".pp") {
+        const bool packed = path.string().ends_with(".pp.bz2");
+        if (extension != ".te" && extension != ".cil" && extension != ".pp" && !packed) {
             throw error_at(module.location, "\"{}\" is not a policy module", module.value)
-                .hinted("a name, or a path ending in .te, .cil or .pp");
+                .hinted("a name, or a path ending in .te, .cil, .pp or .pp.bz2");
         }
         for (const fs::path& earlier : selinux.modules) {
             if (earlier.stem() == path.stem()) {
@@ -163,7 +173,9 @@ void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequ
             selinux.booleans[name] = booleans->boolean(name, false);
         }
     }
-    table.refuse_unsupported({"require"});
+    selinux.require = read_policy_rules(table, "require");
+    selinux.forbid = read_policy_rules(table, "forbid");
+    selinux.gpu_containers = table.boolean("gpu_containers", false);
     table.finish();
 }
 

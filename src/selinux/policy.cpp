@@ -283,8 +283,10 @@ void erase_below(Entries& entries, const std::string& path) {
 }  // namespace
 
 PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree) {
-    if (!blueprint.selinux.require.empty()) {
-        throw error(ErrorKind::usage, "{}: not supported yet: selinux.require",
+    if (!blueprint.selinux.require.empty() || !blueprint.selinux.forbid.empty() ||
+        blueprint.selinux.gpu_containers) {
+        throw error(ErrorKind::usage,
+                    "{}: not supported yet: selinux.require, forbid and gpu_containers",
                     blueprint.selinux.location.text());
     }
     const std::optional<PolicyPaths> paths = find_policy(tree);
