@@ -110,6 +110,10 @@ struct Resolution {
     /// With `dkms_source`: the packages to compile in, kernel-devel of exactly `kernel` among them;
     /// sorted as `packages`. None of them is in the image because of this.
     std::vector<ResolvedPackage> build_root;
+    /// Where policy modules are compiled that use the reference policy's interfaces:
+    /// selinux-policy-devel of exactly the image's policy, and what it needs to run; sorted as
+    /// `packages`. None of them is in the image because of this.
+    std::vector<ResolvedPackage> policy_root;
 };
 
 /// How to resolve.
