@@ -1,26 +1,19 @@
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cerrno>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <selinux/label.h>
-#include <selinux/selinux.h>
-#include <sys/stat.h>
 
-#include "selinux/label_cache.hpp"
+#include "selinux/file_contexts.hpp"
 #include "selinux/selinux.hpp"
 #include "selinux/store.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/handles.hpp"
 #include "support/parallel.hpp"
 #include "support/terminal_text.hpp"
 
@@ -31,79 +24,34 @@ using namespace selinux;
 
 namespace {
 
-/// What libselinux reads besides the file it is given, with the same beginning. Compiled ".bin"
-/// files are left out on purpose: the text is what everybody agrees on.
+/// What FileContexts reads besides the file it is given, with the same beginning.
 constexpr std::array<std::string_view, 5> context_suffixes{"", ".homedirs", ".local", ".subs",
                                                            ".subs_dist"};
 
-/// The tree's file contexts as files for libselinux.
-struct FileContexts {
-    fs::path file;
-    std::string digest;
-};
-
-FileContexts extract_contexts(const Context& ctx, const Tree& tree, const PolicyPaths& paths) {
+FileContexts read_contexts(const Context& ctx, const Tree& tree, const PolicyPaths& paths) {
     const std::string source = paths.policy + "/contexts/files/file_contexts";
     if (find_entry(tree, source) == nullptr) {
         throw error("the image's SELinux policy has no {}", source);
     }
-    Sha256 digest;
-    digest.update_field("labels 1");
-    for (const std::string_view suffix : context_suffixes) {
-        const Entry* entry = find_entry(tree, source + std::string(suffix));
-        digest.update_field(entry == nullptr ? "" : entry->digest);
-    }
-    FileContexts result;
-    result.digest = digest.hex();
-    const fs::path directory = ctx.cache / "work" / ("contexts-" + result.digest);
-    result.file = directory / "file_contexts";
+    const fs::path directory = ctx.cache / "work" / "contexts";
     remove_tree(directory);
     make_directories(directory);
     for (const std::string_view suffix : context_suffixes) {
         const std::string path = source + std::string(suffix);
         if (find_entry(tree, path) != nullptr) {
-            write_file(result.file.string() + std::string(suffix), read_entry(tree, path), 0644);
+            write_file(directory / ("file_contexts" + std::string(suffix)), read_entry(tree, path),
+                       0644);
         }
     }
-    return result;
-}
-
-using LabelHandle = Handle<selabel_handle, selabel_close>;
-
-LabelHandle open_labels(const fs::path& file) {
-    const std::string path = file.string();
-    const selinux_opt option{SELABEL_OPT_PATH, path.c_str()};
-    LabelHandle handle(selabel_open(SELABEL_CTX_FILE, &option, 1));
-    if (!handle) {
-        throw errno_error("the image's file_contexts cannot be read by libselinux", errno);
-    }
-    return handle;
-}
-
-int file_type(EntryType type) {
-    switch (type) {
-        case EntryType::directory:
-            return S_IFDIR;
-        case EntryType::symlink:
-            return S_IFLNK;
-        case EntryType::file:
-            break;
-    }
-    return S_IFREG;
+    FileContexts contexts(directory / "file_contexts");
+    remove_tree(directory);
+    return contexts;
 }
 
 /// What the policy says; empty for "<<none>>".
-std::string look_up(selabel_handle* handle, const std::string& path, EntryType type) {
-    char* raw = nullptr;
-    if (selabel_lookup_raw(handle, &raw, path.c_str(), file_type(type)) != 0) {
-        if (errno == ENOENT) {
-            return {};
-        }
-        throw errno_error("SELinux label of " + path, errno);
-    }
-    const Handle<char, freecon> context(raw);
-    std::string label(context.get());
-    if (label.empty() || label.find_first_of("\t\n ") != std::string::npos) {
+std::string look_up(const FileContexts& contexts, const std::string& path, EntryType type) {
+    std::string label = contexts.look_up(path, type);
+    if (label.find_first_of("\t\n ") != std::string::npos) {
         throw error("the policy's label '{}' of {} is not a security context", label, path);
     }
     return label;
@@ -118,38 +66,18 @@ std::string policy_path(std::string_view path) {
     return std::string(path);
 }
 
-/// One entry whose label the cache does not know.
-struct Unknown {
-    std::string path;
-    EntryType type = EntryType::file;
-    std::string label;
-};
-
-constexpr std::string_view none = "<<none>>";
-
-void look_up_all(const Context& ctx, const fs::path& contexts, std::vector<Unknown>& unknown) {
-    constexpr std::size_t batch = 256;
-    const std::size_t batches = (unknown.size() + batch - 1) / batch;
-    const std::size_t workers = std::min<std::size_t>(std::max(1U, ctx.jobs), batches);
-    std::atomic<std::size_t> next{0};
-    std::atomic<std::size_t> done{0};
-    // A handle is not thread-safe, and opening one takes as long as hundreds of look-ups.
-    parallel_for(ctx, workers, [&](std::size_t) {
-        const LabelHandle handle = open_labels(contexts);
-        for (std::size_t at = next++; at < batches; at = next++) {
-            ctx.check_cancelled();
-            const std::size_t end = std::min(unknown.size(), (at + 1) * batch);
-            for (std::size_t i = at * batch; i < end; ++i) {
-                Unknown& item = unknown[i];
-                item.label = look_up(handle.get(), item.path, item.type);
-                if (item.label.empty()) {
-                    item.label = none;
-                }
-            }
-            const std::size_t now = done += end - at * batch;
-            if (ctx.console != nullptr) {
-                ctx.console->progress(now, unknown.size(), "labels");
-            }
+void look_up_all(const Context& ctx, const FileContexts& contexts, Tree& tree) {
+    constexpr std::size_t batch = 1024;
+    std::vector<std::pair<const std::string*, Entry*>> all;
+    all.reserve(tree.entries.size());
+    for (auto& [path, entry] : tree.entries) {
+        all.emplace_back(&path, &entry);
+    }
+    parallel_for(ctx, (all.size() + batch - 1) / batch, [&](std::size_t number) {
+        const std::size_t end = std::min(all.size(), (number + 1) * batch);
+        for (std::size_t i = number * batch; i < end; ++i) {
+            const auto [path, entry] = all[i];
+            entry->label = look_up(contexts, policy_path(*path), entry->type);
         }
     });
 }
@@ -199,31 +127,7 @@ void label_tree(const Context& ctx, Tree& tree) {
         }
         return;
     }
-    const FileContexts contexts = extract_contexts(ctx, tree, *paths);
-    LabelCache cache(ctx, contexts.digest);
-    std::vector<Unknown> unknown;
-    std::vector<Entry*> waiting;
-    for (auto& [path, entry] : tree.entries) {
-        std::string wanted = policy_path(path);
-        const std::string_view known = cache.find(entry.type, wanted);
-        if (!known.empty()) {
-            entry.label = known == none ? std::string_view() : known;
-            continue;
-        }
-        unknown.push_back({std::move(wanted), entry.type, {}});
-        waiting.push_back(&entry);
-    }
-    if (!unknown.empty()) {
-        look_up_all(ctx, contexts.file, unknown);
-        std::map<std::string, std::string> fresh;
-        for (std::size_t i = 0; i < unknown.size(); ++i) {
-            const Unknown& item = unknown[i];
-            waiting[i]->label = item.label == none ? std::string() : item.label;
-            fresh.emplace(LabelCache::key(item.type, item.path), item.label);
-        }
-        cache.add(ctx, fresh);
-    }
-    remove_tree(contexts.file.parent_path());
+    look_up_all(ctx, read_contexts(ctx, tree, *paths), tree);
     const std::size_t inherited = inherit_labels(tree);
     if (inherited != 0 && ctx.console != nullptr) {
         ctx.console->note(fmt::format("{} without a label in the policy got that of the directory",

@@ -33,8 +33,8 @@ struct PolicyResult {
 void apply_policy(Tree& tree, const PolicyResult& policy);
 
 /// Labels every entry from the tree's own final file_contexts ("/usr/etc/x" looked up as "/etc/x").
-/// Runs after finish_layout. In parallel; cached by (file_contexts digest, path, type). An entry
-/// that gets no label is an Error.
+/// Runs after finish_layout. What the policy gives no label ("<<none>>": mount points) gets that of
+/// its directory, with a note; a policy without a label for / is an Error.
 void label_tree(const Context& ctx, Tree& tree);
 
 }  // namespace edgegpu

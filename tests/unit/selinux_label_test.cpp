@@ -106,30 +106,14 @@ TEST_F(Label, RootLinksIntoVarCanBeReadByAll) {
     EXPECT_EQ(label("/bin"), "u:r:default_t:s0");
 }
 
-TEST_F(Label, TheCacheGivesTheSameLabels) {
-    add_policy("/usr/etc", contexts_);
-    add_directory("/proc");
-    label_tree(ctx_, tree_);
-    const Entries first = tree_.entries;
-    ASSERT_FALSE(fs::is_empty(ctx_.cache / "labels"));
-    for (auto& [path, entry] : tree_.entries) {
-        entry.label.clear();
-    }
-    add_file("/usr/lib/new");
-    label_tree(ctx_, tree_);
-    for (const auto& [path, entry] : first) {
-        EXPECT_EQ(label(path), entry.label) << path;
-    }
-    EXPECT_EQ(label("/usr/lib/new"), "u:r:lib_t:s0");
-}
-
-TEST_F(Label, OtherContextsAreAnotherCache) {
+TEST_F(Label, OtherContextsGiveOtherLabels) {
     add_policy("/usr/etc", contexts_);
     add_file("/usr/lib/x");
     label_tree(ctx_, tree_);
     add_policy("/usr/etc", contexts_ + "/usr/lib/x -- u:r:x_t:s0\n");
     label_tree(ctx_, tree_);
     EXPECT_EQ(label("/usr/lib/x"), "u:r:x_t:s0");
+    EXPECT_EQ(label("/usr/lib"), "u:r:lib_t:s0");
 }
 
 TEST_F(Label, ARootWithoutALabelIsAnError) {
