@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace edgegpu::selinux {
+
+/// One word of a condition in reverse polish notation; the numbers are libsepol's COND_….
+enum class ConditionWord : std::uint8_t {
+    boolean = 1,
+    negation = 2,
+    disjunction = 3,
+    conjunction = 4,
+    exclusive = 5,
+    equal = 6,
+    unequal = 7
+};
+
+/// The condition of an `if` block of the policy.
+struct Condition {
+    struct Word {
+        ConditionWord word = ConditionWord::boolean;
+        /// index of PolicyData::booleans, for ConditionWord::boolean
+        std::uint32_t boolean = 0;
+    };
+    std::vector<Word> words;
+};
+
+/// Where a rule stands: outside of every `if`, or in a branch of one.
+struct Branch {
+    /// index of PolicyData::conditions; -1: unconditional
+    std::int32_t condition = -1;
+    /// the branch for a true condition
+    bool when = true;
+};
+
+/// `allow`: bit n of `permissions` is PolicyClass::permissions[n].
+struct AvRule {
+    std::uint32_t source = 0;
+    std::uint32_t target = 0;
+    std::uint32_t tclass = 0;
+    std::uint32_t permissions = 0;
+    Branch branch;
+};
+
+/// `type_transition`, with a file name or without (empty).
+struct TransitionRule {
+    std::uint32_t source = 0;
+    std::uint32_t target = 0;
+    std::uint32_t tclass = 0;
+    std::uint32_t type = 0;
+    std::string name;
+    Branch branch;
+};
+
+/// `allowxperm`: which ioctl numbers an allowed ioctl may have.
+struct IoctlRule {
+    std::uint32_t source = 0;
+    std::uint32_t target = 0;
+    std::uint32_t tclass = 0;
+    /// "ioctl { 0x5401 0x8900-0x89ff }"
+    std::string numbers;
+    Branch branch;
+};
+
+struct PolicyClass {
+    std::string name;
+    /// by bit; empty where the class has none
+    std::array<std::string, 32> permissions;
+};
+
+/// A type or an attribute.
+struct PolicyType {
+    std::string name;
+    bool attribute = false;
+    bool permissive = false;
+    /// attributes: bit n: the type of index n has it
+    std::vector<bool> members;
+    /// types: indices of its attributes
+    std::vector<std::uint32_t> attributes;
+};
+
+/// What edgegpu wants to know of a binary policy, in values: all numbers are indices of these
+/// vectors.
+struct PolicyData {
+    std::vector<PolicyType> types;
+    /// every name of a type or attribute, aliases included
+    std::map<std::string, std::uint32_t, std::less<>> type_names;
+    std::vector<PolicyClass> classes;
+    std::vector<std::pair<std::string, bool>> booleans;
+    std::vector<Condition> conditions;
+    /// by class, source, target
+    std::vector<AvRule> allow;
+    std::vector<TransitionRule> transitions;
+    std::vector<IoctlRule> ioctls;
+};
+
+/// Reads a binary kernel policy ("policy.33") with libsepol, which checks it for consistency.
+/// Throws Error naming the file if libsepol cannot read it.
+[[nodiscard]] PolicyData read_policy(const std::filesystem::path& path);
+
+/// The condition as the policy language writes it: "a", "a && !b".
+[[nodiscard]] std::string condition_text(const PolicyData& policy, const Condition& condition);
+
+/// Whether rules of `branch` are in force when the booleans have `values` (by index).
+[[nodiscard]] bool in_force(const PolicyData& policy, const Branch& branch,
+                            const std::vector<bool>& values);
+
+}  // namespace edgegpu::selinux
