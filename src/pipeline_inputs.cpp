@@ -116,13 +116,32 @@ void add_accounts_and_files(InputDigest& digest, const Blueprint& blueprint) {
     }
 }
 
+std::string mode_text(const std::optional<unsigned>& mode) {
+    return mode ? fmt::format("{:o}", *mode) : "default";
+}
+
+void add_overlay(InputDigest& digest, const OverlayRequest& overlay) {
+    digest.text(fs::is_directory(overlay.source) ? "directory" : "archive");
+    digest.path(overlay.source);
+    digest.text(overlay.target);
+    digest.number(overlay.strip_components);
+    digest.text(overlay.user);
+    digest.text(overlay.group);
+    digest.text(overlay.replace ? "replace" : "");
+    digest.number(overlay.rules.size());
+    for (const OverlayRule& rule : overlay.rules) {
+        // No account has an empty name: an unset owner is none.
+        for (const std::string& value : {rule.path, rule.user.value_or(""), rule.group.value_or(""),
+                                         mode_text(rule.mode), rule.label}) {
+            digest.text(value);
+        }
+    }
+}
+
 void add_directories_and_policy(InputDigest& digest, const Blueprint& blueprint) {
     digest.number(blueprint.overlays.size());
     for (const OverlayRequest& overlay : blueprint.overlays) {
-        digest.path(overlay.source);
-        digest.text(overlay.user);
-        digest.text(overlay.group);
-        digest.text(overlay.replace ? "replace" : "");
+        add_overlay(digest, overlay);
     }
     digest.number(blueprint.bundles.size());
     for (const BundleRequest& bundle : blueprint.bundles) {

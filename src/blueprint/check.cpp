@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "blueprint/overlay_source.hpp"
 #include "blueprint/toml_reader.hpp"
 #include "blueprint/validate.hpp"
 
@@ -63,45 +64,6 @@ void check_repository(const Repository& repository) {
     }
 }
 
-void check_overlay_entry(const OverlayRequest& overlay, const fs::directory_entry& entry) {
-    const std::string path = '/' + entry.path().lexically_relative(overlay.source).string();
-    if (has_control_characters(path)) {
-        throw error_at(overlay.location, "overlay {} has a name with a control character",
-                       overlay.source.string());
-    }
-    const std::string reason = unfit_path_reason(path);
-    if (!reason.empty()) {
-        throw error_at(overlay.location, "an image cannot carry {} of overlay {}: {}", path,
-                       overlay.source.string(), reason);
-    }
-    const fs::file_type type = entry.symlink_status().type();
-    if (type != fs::file_type::regular && type != fs::file_type::directory &&
-        type != fs::file_type::symlink) {
-        throw error_at(overlay.location, "{} of overlay {} is neither file, directory nor link",
-                       path, overlay.source.string());
-    }
-}
-
-void check_overlay(const OverlayRequest& overlay) {
-    if (!exists_as_directory(overlay.source)) {
-        throw error_at(overlay.location, "overlay not found: {}", overlay.source.string());
-    }
-    try {
-        // Sorted, so that the first error does not depend on the file system.
-        std::vector<fs::directory_entry> entries;
-        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(overlay.source)) {
-            entries.push_back(entry);
-        }
-        std::sort(entries.begin(), entries.end());
-        for (const fs::directory_entry& entry : entries) {
-            check_overlay_entry(overlay, entry);
-        }
-    } catch (const fs::filesystem_error& failure) {
-        throw error_at(overlay.location, "overlay {}: {}", overlay.source.string(),
-                       failure.code().message());
-    }
-}
-
 void check_bundle(const BundleRequest& bundle) {
     if (!exists_as_directory(bundle.source)) {
         throw error_at(bundle.location, "bundle not found: {}", bundle.source.string());
@@ -156,7 +118,7 @@ void check_blueprint(const Blueprint& blueprint) {
         require_readable(blueprint.selinux.location, "policy module", module.string());
     }
     for (const OverlayRequest& overlay : blueprint.overlays) {
-        check_overlay(overlay);
+        visit_overlay(overlay, {}, [](const OverlayMember&) {});
     }
     for (const BundleRequest& bundle : blueprint.bundles) {
         check_bundle(bundle);

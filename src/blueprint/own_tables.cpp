@@ -194,19 +194,6 @@ void read_modprobe(const TableReader& table, ModprobeRequest& modprobe) {
     table.finish();
 }
 
-OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
-    OverlayRequest overlay;
-    overlay.location = table.location();
-    overlay.source = find_shipped(scope, "overlays", table.required_string("source"), {});
-    overlay.user = table.string("user", "root");
-    require_account_name(table.location("user"), "user", overlay.user);
-    overlay.group = table.string("group", "root");
-    require_account_name(table.location("group"), "group", overlay.group);
-    overlay.replace = table.boolean("replace", false);
-    table.finish();
-    return overlay;
-}
-
 void read_microshift(const TableReader& table, const ParseScope& scope, Blueprint& blueprint) {
     for (const LocatedString& bundle : table.strings("bundles")) {
         BundleRequest request;

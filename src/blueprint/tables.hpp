@@ -17,6 +17,9 @@ void read_package_sets(const TableReader& root, Blueprint& blueprint);
 /// `[microshift]`, `[health]`. The default ref needs distro and architecture, already read.
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
+/// One of `[[overlays]]`, with its rules. Throws ErrorKind::usage.
+[[nodiscard]] OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope);
+
 /// A kernel command line taken apart at white space outside of double quotes, which stay as
 /// the kernel wants them. Throws at `location` for an unclosed quote.
 [[nodiscard]] std::vector<std::string> split_kernel_arguments(const SourceLocation& location,

@@ -3,6 +3,7 @@
 #include "customise/accounts.hpp"
 #include "customise/files.hpp"
 #include "customise/modprobe.hpp"
+#include "customise/overlays.hpp"
 #include "customise/system.hpp"
 
 namespace edgegpu {

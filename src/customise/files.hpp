@@ -6,13 +6,6 @@
 
 namespace edgegpu {
 
-/// Copies the blueprint's overlay directories over the tree, in order. Links are copied as links
-/// and never followed on the builder; owners are those the blueprint names; modes are 0755
-/// for directories and executables, 0644 for other files, whatever the builder's umask or owner.
-/// Throws ErrorKind::usage for a path that the image has already (unless `replace`), for one
-/// that a commit cannot carry (/proc, /run, /boot, /usr/local, …), and for devices and sockets.
-void add_overlays(const Context& ctx, const Blueprint& blueprint, Tree& tree);
-
 /// Adds `[[customizations.directories]]`, then `[[customizations.files]]`. A file that exists is
 /// replaced below /etc, where configuration lives, and refused elsewhere.
 void add_files(const Context& ctx, const Blueprint& blueprint, Tree& tree);

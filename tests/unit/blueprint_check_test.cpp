@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 
 #include "unit/blueprint_testing.hpp"
+#include "unit/tar_fixture.hpp"
 
 namespace edgegpu {
 
@@ -59,7 +60,13 @@ TEST_F(BlueprintCheckTest, overlays) {
     put("fifo/etc/a", "x");
     ASSERT_EQ(::mkfifo((directory_ / "fifo/etc/pipe").c_str(), 0600), 0);
     EXPECT_EQ(check("[[overlays]]\nsource = \"./fifo\"\n"),
-              "error: b.toml:7:1: /etc/pipe of overlay fifo is neither file, directory nor link\n");
+              "error: b.toml:7:1: overlay fifo: \"etc/pipe\" is a fifo\nhint: an image carries "
+              "files, directories and symbolic links; devices and fifos are made at boot, by udev "
+              "or tmpfiles.d\n");
+    put("../overlays/tar", test::tar_archive({{"usr/bin/../x"}}));
+    EXPECT_EQ(check("[[overlays]]\nsource = \"tar\"\n"),
+              "error: b.toml:7:1: overlay overlays/tar: \"usr/bin/../x\" leaves the overlay "
+              "(\"..\")\n");
 }
 
 TEST_F(BlueprintCheckTest, bundles) {

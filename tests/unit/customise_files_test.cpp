@@ -13,56 +13,10 @@ protected:
     void SetUp() override {
         TreeTest::SetUp();
         accounts();
-        make_directories(scratch / "overlay");
-        OverlayRequest overlay;
-        overlay.source = scratch / "overlay";
-        overlay.location = {"b.toml", 5, 1};
-        blueprint.overlays.push_back(overlay);
         blueprint.path = "b.toml";
-    }
-    std::string overlay_error() {
-        return error_of([&] { add_overlays(ctx, blueprint, tree); });
     }
     Blueprint blueprint;
 };
-
-TEST_F(Files, OverlayModesDoNotDependOnTheBuilder) {
-    host_file("overlay/bin/tool", "#!/bin/sh\n", 0700);
-    host_file("overlay/etc/x/conf", "a", 0600);
-    std::filesystem::create_symlink("/no/such/place", scratch / "overlay/etc/x/link");
-    blueprint.overlays[0].group = "chrony";
-    add_overlays(ctx, blueprint, tree);
-    EXPECT_EQ(tree.entries.at("/usr/bin/tool").mode, 0755U);
-    EXPECT_EQ(tree.entries.at("/etc/x/conf").mode, 0644U);
-    EXPECT_EQ(tree.entries.at("/etc/x/conf").gid, 991U);
-    EXPECT_EQ(tree.entries.at("/etc/x/link").target, "/no/such/place");
-    EXPECT_EQ(tree.entries.at("/bin").type, EntryType::symlink);
-}
-
-TEST_F(Files, OverlayReplacesOnlyWhenTold) {
-    host_file("overlay/usr/bin/bash", "other", 0644);
-    EXPECT_EQ(overlay_error(),
-              "b.toml:5:1: /usr/bin/bash is already in the image|"
-              "set 'replace = true' on the overlay if it shall win");
-    blueprint.overlays[0].replace = true;
-    add_overlays(ctx, blueprint, tree);
-    EXPECT_EQ(text("/usr/bin/bash"), "other");
-    EXPECT_EQ(tree.entries.at("/usr/bin/bash").mode, 0755U);
-}
-
-TEST_F(Files, OverlayCannotHoldMountsOrLocal) {
-    host_file("overlay/run/x", "");
-    EXPECT_NE(overlay_error().find("/run cannot be part of an image"), std::string::npos);
-    std::filesystem::remove_all(scratch / "overlay/run");
-    host_file("overlay/usr/local/bin/x", "");
-    EXPECT_NE(overlay_error().find("/usr/local belongs to the device"), std::string::npos);
-}
-
-TEST_F(Files, OverlayCannotReachMountsThroughLinksOfTheImage) {
-    link("/var/run", "../run");
-    host_file("overlay/var/run/x", "");
-    EXPECT_NE(overlay_error().find("cannot be part of an image"), std::string::npos);
-}
 
 TEST_F(Files, FilesNeedAParentAndStayInEtc) {
     FileRequest request;

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <string>
+
+#include "blueprint/tables.hpp"
+#include "blueprint/validate.hpp"
+#include "support/path_glob.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::int64_t deepest_path = 2048;
+
+std::string read_owner(const TableReader& table, std::string_view key, std::string_view fallback) {
+    std::string owner = table.string_or_integer(key, fallback);
+    const bool number = owner.find_first_not_of("0123456789") == std::string::npos;
+    if (owner.empty() || !number) {
+        require_account_name(table.location(key), key, owner);
+    }
+    return owner;
+}
+
+std::optional<std::string> read_rule_owner(const TableReader& table, std::string_view key) {
+    return table.has(key) ? std::optional(read_owner(table, key, {})) : std::nullopt;
+}
+
+std::optional<unsigned> read_rule_mode(const TableReader& table) {
+    if (!table.has("mode")) {
+        return std::nullopt;
+    }
+    const std::string text = table.string("mode");
+    const bool octal = !text.empty() && text.size() <= 5 &&
+                       text.find_first_not_of("01234567") == std::string::npos;
+    const unsigned long mode = octal ? std::stoul(text, nullptr, 8) : 010000UL;
+    if (mode > 07777UL) {
+        throw error_at(table.location("mode"),
+                       "\"{}\" must be an octal number as a string, not \"{}\"",
+                       table.full_name("mode"), text)
+            .hinted("as in mode = \"4755\"");
+    }
+    return static_cast<unsigned>(mode);
+}
+
+/// "bin_t", or "system_u:object_r:bin_t:s0"; whether the policy knows it is seen later.
+std::string read_label(const TableReader& table) {
+    std::string label = table.string("label");
+    if (!table.has("label")) {
+        return label;
+    }
+    const auto colons = std::count(label.begin(), label.end(), ':');
+    const bool well_formed = is_plain_name(label, "_.:,-") && label.back() != ':' &&
+                             label.find("::") == std::string::npos && colons != 1;
+    if (!well_formed) {
+        throw error_at(table.location("label"), "\"{}\" is neither an SELinux type nor a context",
+                       label)
+            .hinted("as in label = \"bin_t\" or \"system_u:object_r:bin_t:s0\"");
+    }
+    return label;
+}
+
+OverlayRule read_rule(const TableReader& table) {
+    OverlayRule rule;
+    rule.location = table.location();
+    rule.path = table.required_string("path");
+    if (!rule.path.starts_with('/')) {
+        throw error_at(table.location("path"),
+                       "\"{}\" must be a pattern of absolute paths in the image, not \"{}\"",
+                       table.full_name("path"), rule.path)
+            .hinted("as in \"/usr/bin/*\" or \"/usr/lib/vendor/**\"");
+    }
+    try {
+        static_cast<void>(PathGlob(rule.path));
+    } catch (const Error& malformed) {
+        throw error_at(table.location("path"), "{}", malformed.message());
+    }
+    rule.user = read_rule_owner(table, "user");
+    rule.group = read_rule_owner(table, "group");
+    rule.mode = read_rule_mode(table);
+    rule.label = read_label(table);
+    table.finish();
+    if (!rule.user && !rule.group && !rule.mode && rule.label.empty()) {
+        throw error_at(rule.location, "the rule for \"{}\" says nothing", rule.path)
+            .hinted("set user, group, mode or label");
+    }
+    return rule;
+}
+
+std::string read_target(const TableReader& table) {
+    std::string target = table.string("target", "/");
+    if (target != "/") {
+        require_absolute_path(table.location("target"), table.full_name("target"), target);
+        const std::string reason = unfit_path_reason(target);
+        if (!reason.empty()) {
+            throw error_at(table.location("target"), "an image cannot carry {}: {}", target,
+                           reason);
+        }
+    }
+    return target;
+}
+
+}  // namespace
+
+OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
+    OverlayRequest overlay;
+    overlay.location = table.location();
+    overlay.source = find_shipped(scope, "overlays", table.required_string("source"), {});
+    overlay.target = read_target(table);
+    overlay.strip_components =
+        static_cast<unsigned>(table.integer("strip_components", 0, deepest_path).value_or(0));
+    overlay.user = read_owner(table, "user", "root");
+    overlay.group = read_owner(table, "group", "root");
+    overlay.replace = table.boolean("replace", false);
+    for (const TableReader& rule : table.tables("rules")) {
+        overlay.rules.push_back(read_rule(rule));
+    }
+    table.finish();
+    return overlay;
+}
+
+}  // namespace edgegpu

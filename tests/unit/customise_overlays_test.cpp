@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include "customise/overlays.hpp"
+#include "customise_fixture.hpp"
+#include "tar_fixture.hpp"
+
+namespace edgegpu::test {
+namespace {
+
+class Overlays : public TreeTest {
+protected:
+    void SetUp() override {
+        TreeTest::SetUp();
+        accounts();
+        make_directories(scratch / "overlay");
+        overlay.source = scratch / "overlay";
+        overlay.location = {"b.toml", 5, 1};
+    }
+    void add() {
+        Blueprint blueprint;
+        blueprint.overlays = {overlay};
+        add_overlays(ctx, blueprint, tree);
+    }
+    std::string failure() {
+        std::string text = error_of([&] { add(); });
+        const std::string prefix = scratch.string() + "/";
+        const std::size_t at = text.find(prefix);
+        return at == std::string::npos ? text : text.erase(at, prefix.size());
+    }
+    OverlayRule& rule(const std::string& path) {
+        OverlayRule fresh;
+        fresh.path = path;
+        fresh.location = {"b.toml", 8 + static_cast<unsigned>(overlay.rules.size()), 1};
+        return overlay.rules.emplace_back(fresh);
+    }
+    OverlayRequest overlay;
+};
+
+TEST_F(Overlays, ModesDoNotDependOnTheBuilder) {
+    host_file("overlay/etc/x/conf", "a", 0600);
+    std::filesystem::create_symlink("/no/such/place", scratch / "overlay/etc/x/link");
+    host_file("overlay/usr/bin/tool", "#!/bin/sh\n", 04700);
+    overlay.group = "chrony";
+    add();
+    EXPECT_EQ(tree.entries.at("/usr/bin/tool").mode, 0755U);
+    EXPECT_EQ(tree.entries.at("/etc/x/conf").mode, 0644U);
+    EXPECT_EQ(tree.entries.at("/etc/x/conf").gid, 991U);
+    EXPECT_EQ(tree.entries.at("/etc/x/link").target, "/no/such/place");
+    EXPECT_EQ(tree.entries.at("/usr").gid, 0U);
+    EXPECT_EQ(console.warnings(),
+              std::vector<std::string>{"set-id bits and capabilities of overlays, which only a "
+                                       "rule's 'mode' gives: /usr/bin/tool"});
+}
+
+TEST_F(Overlays, ArchivesAreLikeDirectories) {
+    overlay.source = scratch / "v.tar";
+    overlay.target = "/opt/vendor";
+    overlay.strip_components = 1;
+    host_file("v.tar", tar_archive({{"v-1/bin/tool", '0', "tool", "", 0700},
+                                    {"v-1/bin/again", '1', "", "v-1/bin/tool", 0700},
+                                    {"v-1/etc/conf", '0', "conf", "", 0600}}));
+    add();
+    EXPECT_EQ(text("/opt/vendor/bin/tool"), "tool");
+    EXPECT_EQ(tree.entries.at("/opt/vendor/bin/tool").mode, 0755U);
+    EXPECT_EQ(tree.entries.at("/opt/vendor/bin/tool").uid, 0U);
+    EXPECT_EQ(text("/opt/vendor/bin/again"), "tool");
+    EXPECT_EQ(tree.entries.at("/opt/vendor/etc/conf").mode, 0644U);
+    EXPECT_TRUE(std::filesystem::is_empty(ctx.cache / "work"));
+}
+
+TEST_F(Overlays, TheLastRuleThatFitsWinsKeyByKey) {
+    host_file("overlay/usr/lib/v/a", "a", 0600);
+    host_file("overlay/usr/lib/v/helper", "b", 0600);
+    rule("/usr/lib/v/**").user = "chrony";
+    overlay.rules.back().mode = 0640;
+    rule("/usr/lib/v/helper").mode = 04755;
+    add();
+    EXPECT_EQ(tree.entries.at("/usr/lib/v/a").mode, 0640U);
+    EXPECT_EQ(tree.entries.at("/usr/lib/v/helper").mode, 04755U);
+    EXPECT_EQ(tree.entries.at("/usr/lib/v/helper").uid, 990U);
+    EXPECT_EQ(tree.entries.at("/usr/lib/v").uid, 0U);
+    rule("/usr/lib/v/a").user = "chroni";
+    EXPECT_EQ(failure(), "b.toml:10:1: the image has no user 'chroni'|did you mean 'chrony'?");
+}
+
+TEST_F(Overlays, ReplacesOnlyWhenTold) {
+    host_file("overlay/usr/bin/bash", "other", 0644);
+    EXPECT_EQ(failure(),
+              "b.toml:5:1: overlay overlay: /usr/bin/bash is already in the image|"
+              "set 'replace = true' on the overlay if it shall win");
+    overlay.replace = true;
+    add();
+    EXPECT_EQ(text("/usr/bin/bash"), "other");
+    EXPECT_EQ(tree.entries.at("/usr/bin/bash").mode, 0755U);
+}
+
+TEST_F(Overlays, DirectoriesOfTheImageStayUnlessReplaced) {
+    directory("/usr/lib/v", 0750, 990);
+    host_file("overlay/usr/lib/v/a", "a");
+    add();
+    EXPECT_EQ(tree.entries.at("/usr/lib/v").mode, 0750U);
+    EXPECT_EQ(tree.entries.at("/usr/lib/v").uid, 990U);
+    overlay.replace = true;
+    rule("/usr/lib/v").mode = 02755;
+    add();
+    EXPECT_EQ(tree.entries.at("/usr/lib/v").mode, 02755U);
+    file("/usr/lib/w", "");
+    host_file("overlay/usr/lib/w/a", "a");
+    EXPECT_NE(failure().find("/usr/lib/w is already in the image as a file or link"),
+              std::string::npos);
+}
+
+TEST_F(Overlays, CannotReachMountsThroughLinksOfTheImage) {
+    link("/usr/lib/state", "../../run");
+    host_file("overlay/usr/lib/state/x", "");
+    EXPECT_NE(failure().find("an image cannot carry /run of overlay overlay: /run is made at boot"),
+              std::string::npos);
+}
+
+TEST_F(Overlays, ALabelStaysInsideTheOverlay) {
+    host_file("overlay/usr/bin/v-tool", "");
+    rule("/usr/bin/v-*").label = "bin_t";
+    add();
+    overlay.rules[0].path = "/usr/bin/*";
+    EXPECT_EQ(
+        failure(),
+        "b.toml:8:1: the label bin_t of \"/usr/bin/*\" would be that of /usr/bin/bash as well, "
+        "which is not of this overlay|let the pattern fit the overlay's own objects only");
+}
+
+}  // namespace
+}  // namespace edgegpu::test
