@@ -17,6 +17,7 @@
 #include "kmods/kmods.hpp"
 #include "kmods/sign.hpp"
 #include "pipeline_inputs.hpp"
+#include "selinux/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
 #include "support/terminal_text.hpp"
@@ -127,6 +128,7 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
     console.begin_stage("label");
     finish_layout(ctx, tree);
     label_tree(ctx, tree);
+    check_overlay_labels(blueprint, tree);
     console.end_stage(counted(tree.entries.size(), "path") + " labelled");
 
     console.begin_stage("commit");

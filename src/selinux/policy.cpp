@@ -9,6 +9,7 @@
 
 #include "selinux/calls.hpp"
 #include "selinux/compile.hpp"
+#include "selinux/overlay_labels.hpp"
 #include "selinux/policy_cache.hpp"
 #include "selinux/policydb.hpp"
 #include "selinux/selinux.hpp"
@@ -81,6 +82,9 @@ std::string inputs_digest_of(const SelinuxRequest& request, const Tree& tree,
     }
     for (const std::string& file : transaction.module_files) {
         digest.update_field(find_entry(tree, file)->digest);
+    }
+    for (const auto& [key, context] : transaction.file_contexts) {
+        digest.update_field(fmt::format("{} {} {}", key.first, key.second, context));
     }
     for (const fs::path& source : request.modules) {
         digest_source(digest, source);
@@ -197,14 +201,18 @@ void check_booleans(const Blueprint& blueprint, const fs::path& policy_file, boo
     }
 }
 
+bool has_levels(const Tree& tree, const PolicyPaths& paths) {
+    const std::string contexts = paths.policy + "/contexts/files/file_contexts";
+    return find_entry(tree, contexts) == nullptr ||
+           read_entry(tree, contexts).find(":s0") != std::string::npos;
+}
+
 /// A copy of the transaction's parts that live in files on the builder.
 std::vector<CompiledModule> compile_all(const Context& ctx, const Blueprint& blueprint,
                                         const Tree& tree, const PolicyPaths& paths,
                                         const fs::path& directory) {
     make_directories(directory);
-    const std::string contexts = paths.policy + "/contexts/files/file_contexts";
-    const bool mls = find_entry(tree, contexts) == nullptr ||
-                     read_entry(tree, contexts).find(":s0") != std::string::npos;
+    const bool mls = has_levels(tree, paths);
     std::vector<CompiledModule> modules;
     for (const fs::path& source : blueprint.selinux.modules) {
         CompiledModule module = compile_module(ctx, source, directory, mls);
@@ -220,8 +228,8 @@ std::vector<CompiledModule> compile_all(const Context& ctx, const Blueprint& blu
     return modules;
 }
 
-void run_semodule(const Context& ctx, const Tree& tree, const PolicyPaths& paths,
-                  const Transaction& transaction, const StoreCopy& copy,
+void run_semodule(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+                  const PolicyPaths& paths, const Transaction& transaction, const StoreCopy& copy,
                   const std::vector<CompiledModule>& modules) {
     SandboxCommand command;
     command.root = tree.root;
@@ -242,6 +250,7 @@ void run_semodule(const Context& ctx, const Tree& tree, const PolicyPaths& paths
     }
     const ProcessResult result = run_in_sandbox(ctx, command);
     if (result.status != 0) {
+        explain_refused_label(blueprint, result.output, copy.binary_policy());
         throw explain_failure(ctx, modules, result.output);
     }
 }
@@ -294,7 +303,8 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
         refuse_without_policy(blueprint, tree);
         return {};
     }
-    const Transaction transaction = gather(blueprint.selinux, tree, *paths);
+    Transaction transaction = gather(blueprint.selinux, tree, *paths);
+    add_overlay_labels(blueprint, has_levels(tree, *paths), transaction.file_contexts);
     const std::string digest = inputs_digest_of(blueprint.selinux, tree, *paths, transaction);
     if (std::optional<PolicyResult> cached = load_policy(ctx, digest)) {
         return *std::move(cached);
@@ -323,7 +333,7 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
             check_booleans(blueprint, copy.binary_policy(), false);
         }
         write_local_changes(transaction, *paths, copy);
-        run_semodule(ctx, tree, *paths, transaction, copy, modules);
+        run_semodule(ctx, blueprint, tree, *paths, transaction, copy, modules);
         check_booleans(blueprint, copy.binary_policy(), true);
     }
     PolicyResult result = copy.collect(ctx, tree);
