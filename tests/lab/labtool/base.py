@@ -66,9 +66,13 @@ def extras(folder):
             scripts.read_text() if scripts.is_file() else "")
 
 
-def own_spec(config, folder, tree):
-    """The spec text of one of the lab's own packages whose content is in `tree`."""
-    head, _, description = (folder / "package").read_text().partition("\n\n")
+def own_spec(config, folder, tree, version=""):
+    """The spec text of one of the lab's own packages whose content is in `tree`.
+
+    `version` takes the place of @VERSION@, for a package of which the lab has several.
+    """
+    text = (folder / "package").read_text().replace("@VERSION@", version)
+    head, _, description = text.partition("\n\n")
     tags = [tuple(line.split(": ", 1)) for line in head.splitlines()]
     single = {k: v for k, v in tags if k in ("Version", "Release", "Epoch", "Summary", "Arch")}
     lines = [f"{k}: {v}" for k, v in tags if k not in single]

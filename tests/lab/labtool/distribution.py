@@ -185,15 +185,23 @@ class Distribution:
         for name, text, made in metadata.policy_specs(self.controls, version, tree,
                                                       self.work / "policy-base"):
             self._build(name, text, made)
+        selinux.drop_container_interfaces(devel)
+        for version, additions in self.config["container_selinux"].items():
+            self._container_policy(version, additions, devel / "usr/share/selinux/devel")
+
+    def _container_policy(self, version, additions, devel):
+        """container-selinux of one version, which has `additions` over the oldest."""
         folder = self.sources / "packages" / "container-selinux"
-        packed = selinux.compile_module(self.lab, "container", self.sources / "selinux",
-                                        devel / "usr/share/selinux/devel", self.work / "container")
-        goal = self.work / "own-container-selinux"
-        target = goal / "usr/share/selinux/packages"
-        target.mkdir(parents=True)
-        shutil.copyfile(packed, target / "container.pp.bz2")
-        convert.fix_modes(goal)
-        self._build(folder.name, base.own_spec(self.config, folder, goal), goal)
+        packed = selinux.compile_module(self.lab, "container", self.sources / "selinux", devel, self.work / "container",
+                                        [f"container_version={version}", *additions])
+        tree = self.work / "own-container-selinux"
+        base.apply_directory(folder, tree)
+        for source, place in ((packed, "usr/share/selinux/packages"),
+                              (self.sources / "selinux/container.if", "usr/share/selinux/devel/include/services")):
+            (tree / place).mkdir(parents=True)
+            shutil.copy(source, tree / place)
+        convert.fix_modes(tree)
+        self._build(folder.name, base.own_spec(self.config, folder, tree, version), tree)
 
     def _metadata(self):
         comps = self.work / "comps.xml"

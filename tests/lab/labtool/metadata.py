@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from xml.sax.saxutils import escape
 
-from labtool import base, convert, debs, kernel, rpm
+from labtool import base, convert, debs, kernel, rpm, selinux
 
 
 def _rename_unit(tree, old, new):
@@ -38,6 +38,8 @@ def adapt(name, tree):
         accounts = tree / "usr/lib/sysusers.d/basic.conf"
         lines = accounts.read_text().splitlines(keepends=True)
         accounts.write_text("".join(line for line in lines if "_apt" not in line))
+    elif name == "selinux-policy-devel":
+        selinux.drop_container_interfaces(tree)
     elif name == "policycoreutils":
         # The autorelabel helper would look for Debian's grub on each boot.
         for unit in (tree / "usr/lib/systemd/system").rglob("selinux-autorelabel*"):

@@ -53,15 +53,25 @@ def build_targeted(lab, config, deb_tree, tree):
         lock.unlink()
 
 
-def compile_module(lab, name, sources, devel, work):
-    """Compiles `sources`/NAME.te against the headers in `devel`; returns the .pp.bz2."""
+def drop_container_interfaces(tree):
+    """Removes the interfaces of container engines: as in RHEL they come with container-selinux."""
+    for name in ("container", "docker", "podman"):
+        (pathlib.Path(tree) / f"usr/share/selinux/devel/include/services/{name}.if").unlink()
+
+
+def compile_module(lab, name, sources, devel, work, defines=()):
+    """Compiles `sources`/NAME.te against the headers in `devel`; returns the .pp.bz2.
+
+    `defines` are m4 definitions ("NAME" or "NAME=VALUE").
+    """
     work = pathlib.Path(work)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     for suffix in ("te", "fc", "if"):
         shutil.copyfile(pathlib.Path(sources) / f"{name}.{suffix}", work / f"{name}.{suffix}")
     rpm.run(lab, ["make", "-f", pathlib.Path(devel) / "Makefile",
-                  f"HEADERDIR={pathlib.Path(devel) / 'include'}", "NAME=targeted", f"{name}.pp"],
+                  f"HEADERDIR={pathlib.Path(devel) / 'include'}", "NAME=targeted",
+                  "M4=" + " ".join(["m4", *(f"-D{d}" for d in defines)]), f"{name}.pp"],
             cwd=work)
     packed = work / f"{name}.pp.bz2"
     packed.write_bytes(bz2.compress((work / f"{name}.pp").read_bytes()))
