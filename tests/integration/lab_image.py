@@ -74,11 +74,11 @@ class Checks:
 def run(*argv, **options):
     """Runs a program; its output is in the exception if it fails."""
     options.setdefault("env", PLAIN)
-    result = subprocess.run([str(a) for a in argv], text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, check=False, **options)
+    options.setdefault("stderr", subprocess.PIPE)
+    result = subprocess.run([str(a) for a in argv], text=True, stdout=subprocess.PIPE, check=False, **options)
     if result.returncode != 0:
         sys.exit(f"not ok {' '.join(map(str, argv[:4]))} …: exit status {result.returncode}\n"
-                 f"{result.stdout[-3000:]}{result.stderr[-6000:]}")
+                 f"{result.stdout[-3000:]}{(result.stderr or '')[-6000:]}")
     return result.stdout
 
 
