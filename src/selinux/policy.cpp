@@ -9,8 +9,10 @@
 
 #include "selinux/calls.hpp"
 #include "selinux/compile.hpp"
+#include "selinux/gpu_plan.hpp"
 #include "selinux/overlay_labels.hpp"
 #include "selinux/policy_cache.hpp"
+#include "selinux/policy_check.hpp"
 #include "selinux/policydb.hpp"
 #include "selinux/selinux.hpp"
 #include "selinux/store.hpp"
@@ -62,8 +64,9 @@ void digest_source(Sha256& digest, const fs::path& source) {
 }
 
 /// Digest of everything that decides the transaction's result.
-std::string inputs_digest_of(const SelinuxRequest& request, const Tree& tree,
-                             const PolicyPaths& paths, const Transaction& transaction) {
+std::string inputs_digest_of(const Blueprint& blueprint, const Tree& tree, const PolicyPaths& paths,
+                             const Transaction& transaction) {
+    const SelinuxRequest& request = blueprint.selinux;
     Sha256 digest;
     digest.update_field("policy transaction 1");
     for (const auto& [path, entry] : tree.entries) {
@@ -92,6 +95,10 @@ std::string inputs_digest_of(const SelinuxRequest& request, const Tree& tree,
     for (const auto& [name, value] : request.booleans) {
         digest.update_field(name);
         digest.update_field(value ? "1" : "0");
+    }
+    if (request.gpu_containers) {
+        digest.update_field("gpu containers 1");
+        digest_source(digest, map_module_source(blueprint));
     }
     return digest.hex();
 }
@@ -208,13 +215,13 @@ bool has_levels(const Tree& tree, const PolicyPaths& paths) {
 }
 
 /// A copy of the transaction's parts that live in files on the builder.
-std::vector<CompiledModule> compile_all(const Context& ctx, const Blueprint& blueprint,
+std::vector<CompiledModule> compile_all(const Context& ctx, const std::vector<fs::path>& sources,
                                         const Tree& tree, const PolicyPaths& paths,
                                         const fs::path& directory) {
     make_directories(directory);
     const bool mls = has_levels(tree, paths);
     std::vector<CompiledModule> modules;
-    for (const fs::path& source : blueprint.selinux.modules) {
+    for (const fs::path& source : sources) {
         CompiledModule module = compile_module(ctx, source, directory, mls);
         const bool twice =
             std::any_of(modules.begin(), modules.end(),
@@ -268,8 +275,41 @@ std::vector<CompiledModule> permissive_modules(const Transaction& transaction,
     return modules;
 }
 
+/// Lets containers have the GPU where the blueprint says so; an empty choice where it does not.
+GpuAccess add_gpu_access(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+                         const PolicyPaths& paths, const StoreCopy& copy,
+                         Transaction& transaction) {
+    if (!blueprint.selinux.gpu_containers) {
+        return {};
+    }
+    GpuAccess access = plan_gpu_access(ctx, blueprint, tree, paths, transaction, copy);
+    if (access.boolean) {
+        transaction.booleans[*access.boolean] = true;
+    }
+    return access;
+}
+
+/// Sources of the blueprint's modules and of the one that the GPU needs.
+std::vector<fs::path> modules_of(const Blueprint& blueprint, const GpuAccess& access) {
+    std::vector<fs::path> sources = blueprint.selinux.modules;
+    if (access.module) {
+        sources.push_back(map_module_source(blueprint));
+    }
+    return sources;
+}
+
+/// What every result goes through, also one that was kept.
+void finish_policy(const Context& ctx, const Blueprint& blueprint, const PolicyResult& result) {
+    if (ctx.console != nullptr && !result.gpu_access.empty()) {
+        ctx.console->note("policy: GPU for containers: " + result.gpu_access);
+    }
+    check_policy(blueprint, result);
+}
+
 void refuse_without_policy(const Blueprint& blueprint, const Tree& tree) {
-    if (!blueprint.selinux.modules.empty() || !blueprint.selinux.booleans.empty()) {
+    const SelinuxRequest& request = blueprint.selinux;
+    if (!request.modules.empty() || !request.booleans.empty() || !request.require.empty() ||
+        !request.forbid.empty() || request.gpu_containers) {
         throw error(ErrorKind::usage, "{}: the image has no SELinux policy to change",
                     blueprint.selinux.location.text())
             .hinted("add selinux-policy-targeted to the packages, or remove [selinux]");
@@ -292,12 +332,6 @@ void erase_below(Entries& entries, const std::string& path) {
 }  // namespace
 
 PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree) {
-    if (!blueprint.selinux.require.empty() || !blueprint.selinux.forbid.empty() ||
-        blueprint.selinux.gpu_containers) {
-        throw error(ErrorKind::usage,
-                    "{}: not supported yet: selinux.require, forbid and gpu_containers",
-                    blueprint.selinux.location.text());
-    }
     const std::optional<PolicyPaths> paths = find_policy(tree);
     if (!paths) {
         refuse_without_policy(blueprint, tree);
@@ -305,13 +339,15 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
     }
     Transaction transaction = gather(blueprint.selinux, tree, *paths);
     add_overlay_labels(blueprint, has_levels(tree, *paths), transaction.file_contexts);
-    const std::string digest = inputs_digest_of(blueprint.selinux, tree, *paths, transaction);
+    const std::string digest = inputs_digest_of(blueprint, tree, *paths, transaction);
     if (std::optional<PolicyResult> cached = load_policy(ctx, digest)) {
+        finish_policy(ctx, blueprint, *cached);
         return *std::move(cached);
     }
     const StoreCopy copy(ctx, tree, *paths);
+    const GpuAccess access = add_gpu_access(ctx, blueprint, tree, *paths, copy, transaction);
     std::vector<CompiledModule> modules =
-        compile_all(ctx, blueprint, tree, *paths, copy.directory() / "modules");
+        compile_all(ctx, modules_of(blueprint, access), tree, *paths, copy.directory() / "modules");
     std::vector<std::string> names;
     for (const CompiledModule& module : modules) {
         names.push_back(module.name);
@@ -338,7 +374,9 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
     }
     PolicyResult result = copy.collect(ctx, tree);
     result.modules = std::move(names);
+    result.gpu_access = access.reason;
     store_policy(ctx, digest, result);
+    finish_policy(ctx, blueprint, result);
     return result;
 }
 

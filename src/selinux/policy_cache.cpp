@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view magic = "edgegpu policy 2";
+constexpr std::string_view magic = "edgegpu policy 3";
 
 /// Takes the first line off `text`.
 std::string_view take_line(std::string_view& text) {
@@ -53,6 +53,7 @@ std::optional<PolicyResult> load_policy(const Context& ctx, const std::string& d
     }
     PolicyResult result;
     result.type = take_line(text);
+    result.gpu_access = take_line(text);
     result.modules = split(take_line(text));
     result.removed = split(take_line(text));
     std::optional<Entries> entries = parse_entries(ctx, text);
@@ -66,9 +67,9 @@ std::optional<PolicyResult> load_policy(const Context& ctx, const std::string& d
 void store_policy(const Context& ctx, const std::string& digest, const PolicyResult& policy) {
     const std::optional<std::string> entries = format_entries(ctx, policy.entries);
     if (entries) {
-        write_sealed(manifest(ctx, digest), fmt::format("{}\n{}\n", magic, policy.type) +
-                                                join(policy.modules) + join(policy.removed) +
-                                                *entries);
+        write_sealed(manifest(ctx, digest),
+                     fmt::format("{}\n{}\n{}\n", magic, policy.type, policy.gpu_access) +
+                         join(policy.modules) + join(policy.removed) + *entries);
     }
 }
 

@@ -109,8 +109,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> first_pair(const PolicyDa
     return std::nullopt;
 }
 
-std::vector<bool> values_of(const PolicyData& policy,
-                            const std::map<std::string, bool>& changed = {}) {
+std::vector<bool> values_of(const PolicyData& policy, const std::map<std::string, bool>& changed) {
     std::vector<bool> values;
     values.reserve(policy.booleans.size());
     for (const auto& [name, value] : policy.booleans) {
@@ -120,8 +119,13 @@ std::vector<bool> values_of(const PolicyData& policy,
     return values;
 }
 
-/// The fewest changes of booleans that put a branch in force.
-std::map<std::string, bool> find_switches(const PolicyData& policy, const Branch& branch) {
+/// The fewest changes of booleans that put a branch in force, or out of it.
+std::map<std::string, bool> find_switches(const PolicyData& policy, const Branch& branch,
+                                          const std::vector<bool>& now) {
+    if (branch.condition < 0) {
+        return {};
+    }
+    const bool wanted = !in_force(policy, branch, now);
     std::vector<std::uint32_t> used;
     for (const Condition::Word& word :
          policy.conditions[static_cast<std::size_t>(branch.condition)].words) {
@@ -133,7 +137,7 @@ std::map<std::string, bool> find_switches(const PolicyData& policy, const Branch
     std::map<std::string, bool> best;
     for (std::uint32_t chosen = 1; used.size() <= switch_limit && chosen < 1U << used.size();
          ++chosen) {
-        std::vector<bool> values = values_of(policy);
+        std::vector<bool> values = now;
         std::map<std::string, bool> changes;
         for (std::size_t i = 0; i < used.size(); ++i) {
             if ((chosen >> i & 1U) != 0) {
@@ -141,7 +145,8 @@ std::map<std::string, bool> find_switches(const PolicyData& policy, const Branch
                 changes[policy.booleans[used[i]].first] = values[used[i]];
             }
         }
-        if ((best.empty() || changes.size() < best.size()) && in_force(policy, branch, values)) {
+        if ((best.empty() || changes.size() < best.size()) &&
+            in_force(policy, branch, values) == wanted) {
             best = std::move(changes);
         }
     }
@@ -162,7 +167,8 @@ std::string branch_text(const PolicyData& policy, const Branch& branch) {
 }
 
 Grant make_grant(const PolicyData& policy, const AvRule& rule,
-                 const std::pair<std::uint32_t, std::uint32_t>& pair) {
+                 const std::pair<std::uint32_t, std::uint32_t>& pair,
+                 const std::vector<bool>& values) {
     Grant grant;
     const PolicyClass& tclass = policy.classes[rule.tclass];
     grant.rule.source = policy.types[rule.source].name;
@@ -174,10 +180,8 @@ Grant make_grant(const PolicyData& policy, const AvRule& rule,
         }
     }
     grant.condition = branch_text(policy, rule.branch);
-    grant.active = in_force(policy, rule.branch, values_of(policy));
-    if (!grant.active) {
-        grant.switches = find_switches(policy, rule.branch);
-    }
+    grant.active = in_force(policy, rule.branch, values);
+    grant.switches = find_switches(policy, rule.branch, values);
     grant.source_type = policy.types[pair.first].name;
     grant.target_type = policy.types[pair.second].name;
     return grant;
@@ -308,18 +312,20 @@ std::set<std::string> PolicyDb::permissions_of(std::string_view tclass) const {
 }
 
 std::vector<Grant> PolicyDb::grants(std::string_view source, std::string_view target,
-                                    std::string_view tclass, std::string_view permission) const {
+                                    std::string_view tclass, std::string_view permission,
+                                    const std::map<std::string, bool>& changed) const {
     std::vector<Grant> result;
     const std::optional<Question> question = ask(*data_, source, target, tclass);
     if (!question) {
         return result;
     }
     const std::uint32_t wanted = find_permission(data_->classes[question->tclass], permission);
+    const std::vector<bool> values = values_of(*data_, changed);
     const auto [first, last] = rules_of(*data_, question->tclass);
     for (auto rule = first; rule != last; ++rule) {
         if ((rule->permissions & wanted) != 0) {
             if (const auto pair = first_pair(*data_, *question, *rule)) {
-                result.push_back(make_grant(*data_, *rule, *pair));
+                result.push_back(make_grant(*data_, *rule, *pair, values));
             }
         }
     }

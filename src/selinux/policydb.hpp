@@ -34,8 +34,8 @@ struct Grant {
     std::string condition;
     /// The condition holds with the policy's own booleans.
     bool active = true;
-    /// Where it is not active: the fewest booleans to set for it to be, with their values. Empty
-    /// where no setting does it.
+    /// The fewest booleans to set, with their values, for an active one to be so no longer and for
+    /// another to become active. Empty where no setting does it.
     std::map<std::string, bool> switches;
     /// One pair of types among those asked for that it gives the permission to.
     std::string source_type;
@@ -70,13 +70,13 @@ public:
 
     /// Every allow rule, in force or not, that gives `permission` to some pair of a source and a
     /// target type; attributes (of the question and of the rule) are expanded, the target "self"
-    /// asks for pairs of a type with itself. Those in force first, then in the policy's words'
-    /// order.
+    /// asks for pairs of a type with itself. `changed` are booleans that have another value than in
+    /// the policy. Those in force first, then by the words of the policy.
     [[nodiscard]] std::vector<Grant> grants(std::string_view source, std::string_view target,
-                                            std::string_view tclass,
-                                            std::string_view permission) const;
+                                            std::string_view tclass, std::string_view permission,
+                                            const std::map<std::string, bool>& changed = {}) const;
     /// The first pair of types that does not get one of the rule's permissions, or nothing: all
-    /// do. `changed` are booleans that have another value than in the policy.
+    /// do. `changed` as above.
     [[nodiscard]] std::optional<std::pair<std::string, std::string>> first_denied(
         const AllowRule& rule, const std::map<std::string, bool>& changed = {}) const;
 

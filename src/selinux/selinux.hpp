@@ -19,13 +19,18 @@ struct PolicyResult {
     std::string type;
     /// names of the blueprint's modules that were installed
     std::vector<std::string> modules;
+    /// how ordinary containers get the GPU and why so, where the blueprint asks for it
+    std::string gpu_access;
 };
 
 /// One policy transaction: compiles the blueprint's modules, replays tree.policy_calls and the
 /// blueprint's modules and booleans with the image's own semodule in the sandbox, on a copy of
 /// the store, and builds the policy once. Cached by the digest of store and calls. Does not
-/// change `tree` (runs beside build_initramfs). Throws Error pointing at the user's file and line
-/// for compile errors, ErrorKind::usage for an unknown boolean (with near names).
+/// change `tree` (runs beside build_initramfs). With `gpu_containers`, the boolean and the module
+/// that give containers the GPU are chosen from the policy's rules and added. The finished policy
+/// must hold what `require` and `forbid` say. Throws Error pointing at the user's file and line for
+/// compile errors, ErrorKind::usage for an unknown boolean (with near names), and what check_rules
+/// throws.
 [[nodiscard]] PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint,
                                         const Tree& tree);
 

@@ -219,6 +219,49 @@ TEST_F(PolicyTransaction, ModuleAndBooleanAreInTheBuiltPolicy) {
     }
 }
 
+TEST_F(PolicyTransaction, ContainersGetTheGpuAndRulesAreChecked) {
+    const fs::path source = ctx_.cache / "container.te";
+    write_file(source,
+               "module container 1.0;\nrequire { attribute device_node; role system_r;\n"
+               "class chr_file { ioctl read write getattr open }; }\n"
+               "attribute container_domain; type container_t, container_domain;\n"
+               "role system_r types container_t; bool container_use_devices false;\n"
+               "if (container_use_devices) { allow container_domain device_node:chr_file\n"
+               "{ ioctl read write getattr open }; }\n");
+    const std::string compile =
+        "checkmodule -M -m -c 19 -o container.mod container.te && "
+        "semodule_package -o container.pp -m container.mod && bzip2 container.pp";
+    const ProcessResult made = run_process(ctx_, {"sh", "-c", compile}, {}, {}, ctx_.cache);
+    ASSERT_EQ(made.status, 0) << made.output;
+    const std::string package = "/usr/share/selinux/packages/container.pp.bz2";
+    make_directories(tree_.root / "usr/share/selinux/packages");
+    fs::copy_file(ctx_.cache / "container.pp.bz2", tree_.root / package.substr(1));
+    add_from_disk(tree_.root / package.substr(1));
+    tree_.policy_calls = {{"semodule", "-n", "-X", "200", "-i", package}};
+    blueprint_.path = fs::path(EDGEGPU_SOURCE_DIR) / "blueprints" / "image.toml";
+    blueprint_.selinux.gpu_containers = true;
+    blueprint_.selinux.require = {
+        {"allow container_t xserver_misc_device_t:chr_file { open map }", {"image.toml", 6, 3}}};
+
+    const PolicyResult result = build_policy(ctx_, blueprint_, tree_);
+    EXPECT_EQ(result.modules, std::vector<std::string>{"nvidia-container-microshift"});
+    EXPECT_EQ(result.gpu_access,
+              "boolean container_use_devices and module nvidia-container-microshift: the boolean "
+              "gives no map");
+    const selinux::PolicyDb policy(
+        result.entries.at("/etc/selinux/targeted/policy/policy.33").content);
+    EXPECT_TRUE(policy.booleans().at("container_use_devices"));
+
+    // The policy is kept; what it must not have is looked for all the same.
+    blueprint_.selinux.forbid = {
+        {"allow container_t null_device_t:chr_file write", {"image.toml", 7, 3}}};
+    EXPECT_EQ(std::distance(fs::directory_iterator(ctx_.cache / "policy"), {}), 1);
+    EXPECT_EQ(failure(),
+              "image.toml:7:3: the image's policy has a forbidden rule: allow container_t "
+              "null_device_t:chr_file write");
+    EXPECT_EQ(std::distance(fs::directory_iterator(ctx_.cache / "policy"), {}), 1);
+}
+
 TEST_F(PolicyTransaction, AnUnknownBooleanNamesItsNeighbours) {
     blueprint_.selinux.booleans = {{"ssh_sysadm_logn", true}};
     try {

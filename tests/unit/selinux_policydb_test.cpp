@@ -64,6 +64,7 @@ TEST_F(PolicyQueries, AnUnconditionalRuleOnAttributesIsFoundByTypes) {
     EXPECT_EQ(grants[0].rule.text(), "allow container_domain device_node:chr_file { read write }");
     EXPECT_EQ(grants[0].condition, "");
     EXPECT_TRUE(grants[0].active);
+    EXPECT_TRUE(grants[0].switches.empty());
     EXPECT_EQ(grants[0].source_type, "container_t");
     EXPECT_EQ(grants[0].target_type, "xserver_misc_device_t");
     EXPECT_TRUE(policy.grants("container_t", "xserver_misc_device_t", "chr_file", "map").empty());
@@ -101,7 +102,10 @@ TEST_F(PolicyQueries, TheElseBranchOfALongCondition) {
     ASSERT_EQ(write.size(), 1U);
     EXPECT_EQ(write[0].condition, "!((a || b) && !c)");
     EXPECT_TRUE(write[0].active);
-    EXPECT_TRUE(write[0].switches.empty());
+    EXPECT_EQ(write[0].switches, (std::map<std::string, bool>{{"c", false}}));
+    EXPECT_FALSE(
+        policy.grants("container_t", "null_device_t", "chr_file", "write", {{"c", false}})[0]
+            .active);
     EXPECT_THAT(policy.rule_lines(),
                 IsSupersetOf({"allow container_t device_node:chr_file read [ (a || b) && !c ]:True",
                               "allow container_t device_node:chr_file write "

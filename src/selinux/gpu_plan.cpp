@@ -1,0 +1,165 @@
+#include "selinux/gpu_plan.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "blueprint/variables.hpp"
+#include "selinux/modules.hpp"
+#include "selinux/policydb.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/sandbox.hpp"
+
+namespace edgegpu::selinux {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Where the module packages appear in the sandbox.
+constexpr std::string_view packages_in_sandbox = "/run/edgegpu/packages";
+/// One start of the sandbox for all; the numbers are ours.
+constexpr std::string_view translate =
+    "for package in /run/edgegpu/packages/*.pp; do "
+    "/usr/libexec/selinux/hll/pp \"$package\" \"${package%.pp}.cil\" || exit 1; done";
+
+/// Gathers modules as CIL; packages wait until all are there.
+class Gathering {
+public:
+    explicit Gathering(fs::path directory) : directory_(std::move(directory)) {
+        make_directories(directory_);
+    }
+
+    /// A module in a file that is called `path` in the image or on the builder.
+    void add(const std::string& path, const fs::path& content) {
+        ModuleText module{module_name(path), 0, read_module_file(content)};
+        if (!path.ends_with(".cil")) {
+            packages_.push_back(modules_.size());
+            write_file(package(packages_.size() - 1, "pp"), module.cil);
+            module.cil.clear();
+        }
+        modules_.push_back(std::move(module));
+    }
+    /// A source of the user's.
+    void add_source(const fs::path& source) {
+        if (source.extension() != ".te") {
+            add(source.string(), source);
+            return;
+        }
+        ModuleText module{source.stem().string(), 0, {}};
+        for (const AllowRule& rule : source_rules(source)) {
+            module.cil += fmt::format("(allow {} {} ({} ({})))\n", rule.source, rule.target,
+                                      rule.tclass, fmt::join(rule.permissions, " "));
+        }
+        modules_.push_back(std::move(module));
+    }
+    /// Translates the packages and hands all modules over.
+    std::vector<ModuleText> take(const Context& ctx, const Tree& tree) {
+        if (!packages_.empty()) {
+            SandboxCommand command;
+            command.root = tree.root;
+            command.kernel = tree.kernel;
+            command.read_only_root = true;
+            command.writable_binds = {{directory_, std::string(packages_in_sandbox)}};
+            command.argv = {"sh", "-c", std::string(translate)};
+            const ProcessResult result = run_in_sandbox(ctx, command);
+            if (result.status != 0) {
+                throw error("the image's tools cannot read a policy module that is to be installed")
+                    .traced(result.output.substr(0, result.output.find_last_not_of('\n') + 1));
+            }
+        }
+        for (std::size_t i = 0; i < packages_.size(); ++i) {
+            modules_[packages_[i]].cil = read_module_file(package(i, "cil"));
+        }
+        return std::move(modules_);
+    }
+
+private:
+    [[nodiscard]] fs::path package(std::size_t number, std::string_view suffix) const {
+        return directory_ / fmt::format("{}.{}", number, suffix);
+    }
+
+    fs::path directory_;
+    std::vector<ModuleText> modules_;
+    /// indices of modules_
+    std::vector<std::size_t> packages_;
+};
+
+/// What the module for `map` gives container_t on the GPU's device nodes.
+std::set<std::string> module_gives(const Blueprint& blueprint) {
+    std::set<std::string> result;
+    const AllowRule wanted = gpu_rule();
+    for (const AllowRule& rule : source_rules(map_module_source(blueprint))) {
+        if (rule.source == wanted.source && rule.target == wanted.target &&
+            rule.tclass == wanted.tclass) {
+            result.insert(rule.permissions.begin(), rule.permissions.end());
+        }
+    }
+    return result;
+}
+
+std::set<std::string> switched_off(const SelinuxRequest& request) {
+    std::set<std::string> result;
+    for (const char* boolean : {narrow_boolean, wide_boolean}) {
+        const auto found = request.booleans.find(boolean);
+        if (found != request.booleans.end() && !found->second) {
+            result.insert(boolean);
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+fs::path map_module_source(const Blueprint& blueprint) {
+    return find_shipped({blueprint.path.parent_path(), {}, {}}, "selinux", map_module, ".te");
+}
+
+GpuAccess plan_gpu_access(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+                          const PolicyPaths& paths, const Transaction& transaction,
+                          const StoreCopy& copy) {
+    Gathering gathering(copy.directory() / "packages");
+    for (const std::string& file : transaction.module_files) {
+        gathering.add(file, find_entry(tree, file)->content);
+    }
+    for (const fs::path& source : blueprint.selinux.modules) {
+        gathering.add_source(source);
+    }
+    std::vector<ModuleText> modules = gathering.take(ctx, tree);
+
+    std::set<std::string> stored;
+    for (const auto& [priority, name] : stored_modules(tree, paths)) {
+        stored.insert(name);
+    }
+    std::set<std::string> added;
+    bool replaces = false;
+    for (const ModuleText& module : modules) {
+        replaces = replaces || stored.contains(module.name);
+        added.insert(module.name);
+    }
+    std::optional<PolicyDb> policy;
+    if (replaces) {
+        // The binary policy has rules of the module that goes.
+        for (ModuleText& module : store_modules(tree.entries, paths.store)) {
+            if (!added.contains(module.name)) {
+                modules.push_back(std::move(module));
+            }
+        }
+    } else {
+        policy.emplace(copy.binary_policy());
+    }
+    const GpuRules rules =
+        find_gpu_rules(policy ? &*policy : nullptr, modules, transaction.booleans);
+    return choose_gpu_access(rules, module_gives(blueprint), switched_off(blueprint.selinux),
+                             blueprint.selinux.location);
+}
+
+}  // namespace edgegpu::selinux

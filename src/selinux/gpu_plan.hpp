@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+
+#include "blueprint/blueprint.hpp"
+#include "compose/tree.hpp"
+#include "selinux/calls.hpp"
+#include "selinux/gpu_access.hpp"
+#include "selinux/store.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu::selinux {
+
+/// The source of the module for policies whose boolean lacks `map`, as shipped.
+[[nodiscard]] std::filesystem::path map_module_source(const Blueprint& blueprint);
+
+/// Chooses how containers get the GPU before the one run of semodule: from the image's binary
+/// policy and the CIL of the modules that the transaction adds to it, or, where one of these
+/// replaces a module of the store, from the CIL of all modules. Module packages are translated by
+/// the image's own tool in the sandbox, in a new directory below `scratch`. The finished policy
+/// is to be checked, for blocks may turn out to be left out of it.
+///
+/// Throws what choose_gpu_access throws, and Error for a module that cannot be translated.
+[[nodiscard]] GpuAccess plan_gpu_access(const Context& ctx, const Blueprint& blueprint,
+                                        const Tree& tree, const PolicyPaths& paths,
+                                        const Transaction& transaction, const StoreCopy& copy);
+
+}  // namespace edgegpu::selinux

@@ -1,0 +1,85 @@
+#include "selinux/policy_check.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "selinux/gpu_access.hpp"
+#include "selinux/policydb.hpp"
+#include "selinux/rules.hpp"
+#include "support/data_directory.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu::selinux {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The newest "policy.NN" of the result.
+PolicyDb finished_policy(const PolicyResult& policy) {
+    const std::string prefix = "/etc/selinux/" + policy.type + "/policy/policy.";
+    const Entry* newest = nullptr;
+    int newest_version = -1;
+    for (auto it = policy.entries.lower_bound(prefix);
+         it != policy.entries.end() && it->first.starts_with(prefix); ++it) {
+        const std::string_view number = std::string_view(it->first).substr(prefix.size());
+        int version = 0;
+        if (std::from_chars(number.data(), number.data() + number.size(), version).ec ==
+                std::errc{} &&
+            it->second.type == EntryType::file && version > newest_version) {
+            newest = &it->second;
+            newest_version = version;
+        }
+    }
+    if (newest == nullptr) {
+        throw error("the image has no binary policy in /etc/selinux/{}/policy", policy.type);
+    }
+    return PolicyDb(newest->content);
+}
+
+/// Sources of the modules that a blueprint may name, beside it or installed.
+std::vector<fs::path> shipped_modules(const Blueprint& blueprint) {
+    std::vector<fs::path> result;
+    for (const fs::path& directory :
+         {blueprint.path.parent_path().parent_path(), data_directory()}) {
+        std::error_code none;
+        for (const auto& item : fs::directory_iterator(directory / "selinux", none)) {
+            const fs::path extension = item.path().extension();
+            const bool known = std::any_of(
+                result.begin(), result.end(),
+                [&](const fs::path& earlier) { return earlier.stem() == item.path().stem(); });
+            if ((extension == ".te" || extension == ".cil") && !known) {
+                result.push_back(item.path());
+            }
+        }
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+}  // namespace
+
+void check_policy(const Blueprint& blueprint, const PolicyResult& policy) {
+    const SelinuxRequest& request = blueprint.selinux;
+    if (request.require.empty() && request.forbid.empty() && !request.gpu_containers) {
+        return;
+    }
+    const PolicyDb finished = finished_policy(policy);
+    if (request.gpu_containers && finished.first_denied(gpu_rule())) {
+        throw error("{}: containers do not get the GPU: the finished policy lacks \"{}\"",
+                    request.location.text(), gpu_rule().text())
+            .traced("chosen: " + policy.gpu_access)
+            .hinted("remove gpu_containers, and name booleans and modules in [selinux] yourself");
+    }
+    const auto modules = [&] {
+        return store_modules(policy.entries, "/etc/selinux/" + policy.type);
+    };
+    check_rules(finished, request.require, request.forbid, {modules, shipped_modules(blueprint)});
+}
+
+}  // namespace edgegpu::selinux
