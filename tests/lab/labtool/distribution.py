@@ -6,7 +6,7 @@ import pathlib
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
-from labtool import base, convert, debs, kernel, metadata, rpm, selinux
+from labtool import base, content, convert, debs, kernel, metadata, rpm, selinux
 
 
 class Distribution:
@@ -150,6 +150,12 @@ class Distribution:
             metadata.alternatives(self.lab, self.paths["dpkg"], tree)
         elif folder.name == "setup":
             metadata.netbase(self.lab, self.paths["netbase"], tree)
+        elif folder.name == "crypto-policies":
+            content.crypto_policies(tree)
+        elif folder.name == "lab-devprobe":
+            content.compile_static(self.lab, self.sources / "data/devprobe.c", tree / "usr/bin/devprobe")
+        elif folder.name == "lab-container-image":
+            content.container_image(self.lab, self.paths["busybox-static"], self.sources / "data/devprobe.c", tree)
         base.apply_directory(folder, tree)
         if folder.name != "filesystem":
             convert.fix_modes(tree)

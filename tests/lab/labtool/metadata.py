@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from xml.sax.saxutils import escape
 
-from labtool import base, convert, debs, kernel, rpm, selinux
+from labtool import base, content, convert, debs, kernel, rpm, selinux
 
 
 def _rename_unit(tree, old, new):
@@ -28,9 +28,7 @@ def adapt(name, tree):
         for file in ("chrony.conf", "chrony.keys"):
             shutil.copyfile(tree / "usr/share/chrony" / file, tree / "etc/chrony" / file)
     elif name == "ca-certificates":
-        folder = tree / "usr/share/ca-certificates"
-        names = sorted(str(p.relative_to(folder)) for p in folder.rglob("*.crt"))
-        (tree / "etc/ca-certificates.conf").write_text("\n".join(names) + "\n")
+        content.ca_trust(tree)
     elif name == "systemd":
         # The lab's presets stand alone; Debian's enables other things.
         (tree / "usr/lib/systemd/system-preset/90-systemd.preset").unlink(missing_ok=True)
