@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from . import catalog, open_modules, stage
+from . import catalog, modprobe, open_modules, stage
 
 OPEN_STANDIN = {
     "OPEN_SUMMARY": "Stand-in for NVIDIA's open DKMS sources for edgegpu's lab",
@@ -62,10 +62,11 @@ def add_libraries(root, libraries, version):
     return files, provides
 
 
-def driver_package(version, modules, root):
+def driver_package(version, modules, loader, root):
     """Fills `root` for all driver packages of one version; returns the spec.
 
-    `modules` are the real open modules (open_modules.OpenModules) or None; other versions have a stand-in.
+    `modules` are the real open modules (open_modules.OpenModules) or None; other versions have a stand-in. `loader` is the real
+    nvidia-modprobe (modprobe.find), which all versions have, or None.
     """
     branch = version.split(".")[0]
     sysusers = int(branch) >= catalog.FIRST_BRANCH_WITH_SYSUSERS
@@ -88,7 +89,11 @@ def driver_package(version, modules, root):
         soname = next(s for group in catalog.LIBRARIES.values() for n, s in group if n == link)
         os.symlink(soname, root / "usr/lib64" / link)
     values["FILES_devel"] = "\n".join(f"/usr/lib64/{link}" for link in catalog.DEVEL_LINKS)
-    compile_c("nvidia-modprobe.c", root / "usr/bin/nvidia-modprobe", root, [])
+    if loader:
+        values.update(modprobe.unpack(loader, root))
+    else:
+        values.update(modprobe.STANDIN)
+        compile_c("nvidia-modprobe.c", root / "usr/bin/nvidia-modprobe", root, [])
     real = modules is not None and modules.version == version
     values.update(OPEN_REAL if real else OPEN_STANDIN)
     if real:

@@ -65,8 +65,8 @@ def read_oldest_kernel(lab, dist):
     return Kernel(records["oldest"], dist, lab)
 
 
-def digest_inputs(lab, kernel, modules):
-    """SHA-256 over everything that decides the content of the two repositories."""
+def digest_inputs(lab, kernel, debs):
+    """SHA-256 over everything that decides the content of the two repositories; `debs` are the archive's packages in them."""
     digest = hashlib.sha256()
     files = [p for p in stage.HERE.rglob("*") if p.is_file() and "__pycache__" not in p.parts and p.suffix != ".md"]
     files += [stage.HERE.parent / "labtool" / "rpm.py", lab / "RPM-GPG-KEY-lab", lab / "rpmmacros"]
@@ -75,5 +75,5 @@ def digest_inputs(lab, kernel, modules):
         name = file.relative_to(stage.HERE) if file.is_relative_to(stage.HERE) else file.name
         digest.update(f"{name}\0{file.stat().st_mode & 0o111}\0".encode())
         digest.update(hashlib.sha256(file.read_bytes()).digest())
-    digest.update(f"{kernel.uname}\0{kernel.evr}\0{modules.deb.name if modules else ''}".encode())
+    digest.update(f"{kernel.uname}\0{kernel.evr}\0{' '.join(deb.name for deb in debs)}".encode())
     return digest.hexdigest()

@@ -1,17 +1,12 @@
 """NVIDIA's real open kernel modules: Debian packages them in the archive's component `contrib`."""
 
-import json
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
-from labtool import component, convert, debs, rpm
+from . import contrib, stage
 
-from . import stage
-
-COMPONENT = "contrib"
 PACKAGE = "nvidia-open-kernel-dkms"
 # Parts that come compiled from the operating-system independent sources.
 COMPILED = ("nvidia/nv-kernel.o_binary", "nvidia-modeset/nv-modeset-kernel.o_binary")
@@ -25,24 +20,9 @@ class OpenModules:
 
 
 def find(lab):
-    """The archive's open modules, downloaded; None, with a line that says why, where there are none.
-
-    What was found is kept in LAB/open-modules.json for as long as apt's lists stay the same.
-    """
-    record, lists = lab / "open-modules.json", debs.lists_digest(lab)
-    known = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
-    if known.get("lists") == lists and (lab / "debs" / known["deb"]).exists():
-        return OpenModules(known["version"], lab / "debs" / known["deb"])
-    try:
-        component.update(lab, COMPONENT)
-        version, path = component.fetch(lab, COMPONENT, PACKAGE, lab / "debs")
-    except rpm.LabError as error:
-        reason = str(error).strip().splitlines()
-        print(f"lab: no {PACKAGE} of {COMPONENT} ({reason[0]}): kmod-nvidia-open-dkms stays a stand-in", file=sys.stderr)
-        return None
-    upstream = convert.split_version(version)[1]
-    rpm.write_atomic(record, json.dumps({"lists": lists, "version": upstream, "deb": path.name}, indent=2) + "\n")
-    return OpenModules(upstream, path)
+    """The archive's open modules, downloaded; None, with a line that says why, where there are none."""
+    found = contrib.find(lab, PACKAGE, "open-modules.json", "kmod-nvidia-open-dkms stays a stand-in")
+    return OpenModules(*found) if found else None
 
 
 def unpack(modules, root):

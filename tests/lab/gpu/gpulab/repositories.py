@@ -7,12 +7,12 @@ from functools import partial
 
 from labtool import rpm
 
-from . import catalog, driver, inputs, kmod, microshift, modulemd, open_modules, stage
+from . import catalog, driver, inputs, kmod, microshift, modprobe, modulemd, open_modules, stage
 
 # One build: (repository, label, function that fills a build root and returns the spec, rpm payload or None)
 
 
-def planned_builds(lab, kernel, modules):
+def planned_builds(lab, kernel, modules, loader):
     """Every rpmbuild run, the slow ones first."""
     builds = []
     for versions in catalog.DRIVERS.values():
@@ -22,7 +22,7 @@ def planned_builds(lab, kernel, modules):
         for version in versions:
             # xz would take half a minute for the real sources.
             payload = None if modules and modules.version == version else rpm.PAYLOAD_XZ
-            builds.append(("nvidia", f"driver-{version}", partial(driver.driver_package, version, modules), payload))
+            builds.append(("nvidia", f"driver-{version}", partial(driver.driver_package, version, modules, loader), payload))
     for version in catalog.TOOLKITS:
         builds.append(("nvidia", f"toolkit-{version}", partial(driver.toolkit_package, version), rpm.PAYLOAD_XZ))
     builds.append(("nvidia", "desktop", partial(driver.plain_package, "desktop-standins", "desktop"), None))
@@ -42,11 +42,11 @@ def build_one(lab, work, build):
     return rpm.build_spec(lab, spec, root, work / "repos" / repository, payload)
 
 
-def build_all(lab, work, kernel, dist, modules):
+def build_all(lab, work, kernel, dist, modules, loader):
     """Makes both repositories, complete with metadata, below work/repos."""
     jobs = os.cpu_count() or 1
     with ThreadPoolExecutor(jobs) as pool:
-        made = list(pool.map(lambda build: build_one(lab, work, build), planned_builds(lab, kernel, modules)))
+        made = list(pool.map(lambda build: build_one(lab, work, build), planned_builds(lab, kernel, modules, loader)))
     rpm.sign(lab, [package for packages in made for package in packages], jobs)
     document = work / "modules.yaml"
     rpm.write_atomic(document, modulemd.modules_yaml(kernel, dist))
@@ -72,7 +72,10 @@ def make_repositories(lab):
     modules = open_modules.find(lab)
     if modules:
         catalog.add_driver(modules.version)
-    digest = inputs.digest_inputs(lab, kernel, modules)
+    loader = modprobe.find(lab)
+    debs = [modules.deb] if modules else []
+    debs += [loader[1]] if loader else []
+    digest = inputs.digest_inputs(lab, kernel, debs)
     stamp = lab / "gpu-repos.digest"
     present = all((lab / "repos" / n / "repodata" / "repomd.xml.asc").exists() for n in ("nvidia", "microshift"))
     if present and stamp.exists() and stamp.read_text(encoding="utf-8").strip() == digest:
@@ -81,7 +84,7 @@ def make_repositories(lab):
     work = lab / "gpu.work" / "build"
     shutil.rmtree(work, ignore_errors=True)
     (work / "roots").mkdir(parents=True)
-    build_all(lab, work, kernel, dist, modules)
+    build_all(lab, work, kernel, dist, modules, loader)
     put_in_place(lab, work, digest)
     shutil.rmtree(work)
     return True

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0
-// Stand-in for NVIDIA's nvidia.ko: answers /proc/driver/nvidia/version and drives no device.
+// Stand-in for NVIDIA's nvidia.ko: answers /proc/driver/nvidia/version and drives no device. Behind its device numbers is a page
+// of zeros, so that access to device nodes can be tried.
 #include "nvidia-standin.h"
+
+#include "nvidia-standin-device.h"
 
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+
+#define NVIDIA_MAJOR 195
 
 static struct proc_dir_entry *directory;
 
@@ -29,12 +34,17 @@ static int __init standin_init(void)
         proc_remove(directory);
         return -ENOMEM;
     }
+    if (nvidia_standin_register(NVIDIA_MAJOR, "nvidia-frontend") < 0) {
+        proc_remove(directory);
+        return -EBUSY;
+    }
     pr_info("nvidia: stand-in %s loaded\n", DRIVER_VERSION);
     return 0;
 }
 
 static void __exit standin_exit(void)
 {
+    nvidia_standin_unregister(NVIDIA_MAJOR, "nvidia-frontend");
     proc_remove(directory);
 }
 
