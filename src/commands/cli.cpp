@@ -28,6 +28,7 @@ struct Arguments {
     BuildCommand build;
     ResolveCommand resolve;
     WhyCommand why;
+    DiffCommand diff;
     std::vector<std::filesystem::path> to_check;
     std::string gpu;
     std::string shell;
@@ -147,6 +148,20 @@ void add_why(CLI::App& app, WhyCommand& why) {
     add_cache_options(*verb, why.cache_dir, why.offline);
 }
 
+void add_diff(CLI::App& app, DiffCommand& diff) {
+    CLI::App* verb = app.add_subcommand(
+        "diff", "Show what was gained and lost between two commits, from packages to policy rules");
+    verb->add_option("A", diff.before, "Ref or commit, also the beginning of a checksum; ^: parent")
+        ->required()
+        ->type_name("COMMIT");
+    verb->add_option("B", diff.after, "The commit to compare A with; A with its parent if left out")
+        ->type_name("COMMIT");
+    verb->add_option("--repo", diff.repo,
+                     "ostree repository of both (default: repo, in the working directory)")
+        ->type_name("DIR");
+    verb->add_flag("--files", diff.all_files, "Show every file, not only the largest");
+}
+
 void add_all(CLI::App& app, Arguments& arguments) {
     app.footer(footer);
     app.require_subcommand(0, 1);
@@ -161,6 +176,7 @@ void add_all(CLI::App& app, Arguments& arguments) {
     add_build(app, arguments.build);
     add_resolve(app, arguments.resolve);
     add_why(app, arguments.why);
+    add_diff(app, arguments.diff);
     app.add_subcommand("check", "Validate blueprints, as far as that needs no network")
         ->add_option("BLUEPRINT", arguments.to_check, "Blueprint files (TOML)")
         ->required()
@@ -195,6 +211,7 @@ OptionInfo describe_option(const CLI::Option& option) {
     }
     info.value = option.get_items_expected_max() == 0 ? "" : option.get_type_name();
     info.description = option.get_description();
+    info.required = option.get_required();
     info.repeated = info.positional && option.get_items_expected_max() > 1;
     return info;
 }
@@ -310,6 +327,9 @@ int run_command_line(int argc, char** argv, Color& color) {
     }
     if (app.got_subcommand("why")) {
         return run_why(arguments.global, arguments.why);
+    }
+    if (app.got_subcommand("diff")) {
+        return run_diff(arguments.global, arguments.diff);
     }
     if (app.got_subcommand("check")) {
         return run_check(arguments.global, arguments.to_check);

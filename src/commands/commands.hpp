@@ -58,6 +58,16 @@ struct WhyCommand {
     bool offline = false;
 };
 
+/// `edgegpu diff`
+struct DiffCommand {
+    /// a ref, a checksum, or the beginning of one, each with any number of ^ behind it
+    std::string before;
+    /// the same; empty: `before` with its parent before it
+    std::string after;
+    std::filesystem::path repo = "repo";
+    bool all_files = false;
+};
+
 /// Builds the image and prints the summary to stdout. Returns 0, or 77 for an unchanged image if
 /// asked to.
 int run_build(const GlobalOptions& global, const BuildCommand& command);
@@ -72,6 +82,9 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command);
 /// Prints why a package is in the image of the blueprint, or what keeps it out. Returns 0 in both
 /// cases.
 int run_why(const GlobalOptions& global, const WhyCommand& command);
+
+/// Prints what was gained and lost between two commits. Returns 0 whatever differs.
+int run_diff(const GlobalOptions& global, const DiffCommand& command);
 
 /// Writes a result to stdout and flushes it. Throws Error if not all of it could be written.
 void print_result(std::string_view text);

@@ -152,9 +152,12 @@ std::string zsh_values(const std::string& value) {
 
 std::string zsh_arguments(const std::vector<OptionInfo>& options, std::string_view indent) {
     std::string text;
+    unsigned position = 0;
     for (const OptionInfo& option : options) {
         if (option.positional) {
-            text += fmt::format(" \\\n{}'{}:{}:{}'", indent, option.repeated ? "*" : "1",
+            text += fmt::format(" \\\n{}'{}{}:{}:{}'", indent,
+                                option.repeated ? "*" : std::to_string(++position),
+                                option.required || option.repeated ? "" : ":",
                                 zsh_text(option.names.front()), zsh_values(option.value));
             continue;
         }

@@ -13,6 +13,8 @@ struct OptionInfo {
     std::string value;
     std::string description;
     bool positional = false;
+    /// positionals: may not be left out
+    bool required = false;
     bool repeated = false;
 };
 

@@ -50,8 +50,9 @@ std::string synopsis(const CommandInfo& command) {
     std::string text = fmt::format("\\fBedgegpu {}\\fR", roff(command.name));
     for (const OptionInfo& option : command.options) {
         if (option.positional) {
-            text += fmt::format(" \\fI{}\\fR{}", roff(option.names.front()),
-                                option.repeated ? " ..." : "");
+            const std::string name = fmt::format("\\fI{}\\fR{}", roff(option.names.front()),
+                                                 option.repeated ? " ..." : "");
+            text += option.required ? " " + name : fmt::format(" [{}]", name);
         }
     }
     return text + " [\\fIOPTIONS\\fR]";
@@ -102,6 +103,7 @@ The documents of \fB\-\-json\fR are described by the schemas, the lines of
 .nf
 edgegpu check gpu\-node.toml
 edgegpu build gpu\-node.toml \-\-repo /srv/edge/repo
+edgegpu diff rhel/9/x86_64/edge \-\-repo /srv/edge/repo
 ostree \-\-repo=/srv/edge/repo log rhel/9/x86_64/edge
 .fi
 .SH SEE ALSO

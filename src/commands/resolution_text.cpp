@@ -1,17 +1,13 @@
 #include "commands/resolution_text.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "commit/glib.hpp"
+#include "report/commit_view.hpp"
 #include "support/console.hpp"
 #include "support/error.hpp"
 #include "support/terminal_text.hpp"
@@ -23,43 +19,17 @@ namespace {
 using nlohmann::ordered_json;
 
 std::vector<Nevra> packages_of_commit(const std::string& name, const std::filesystem::path& repo) {
-    GlibFailure failure;
-    OstreeRepo* opened = ostree_repo_open_at(AT_FDCWD, repo.c_str(), nullptr, failure.out());
-    if (opened == nullptr) {
-        throw error(ErrorKind::usage, "--against {}: no such lockfile, and no ostree repository {}",
-                    name, repo.string())
-            .hinted("name the repository with --repo");
+    try {
+        const CommitView commit = RepositoryView(repo).open(name);
+        if (!commit.info().packages) {
+            throw error(ErrorKind::usage, "commit {} carries no list of packages",
+                        commit.info().checksum);
+        }
+        return *commit.info().packages;
+    } catch (Error& failure) {
+        failure.traced(fmt::format("while reading --against {}, which is no lockfile", name));
+        throw;
     }
-    const RepoHandle handle(opened);
-    char* checksum = nullptr;
-    if (ostree_repo_resolve_rev(opened, name.c_str(), FALSE, &checksum, failure.out()) == FALSE) {
-        throw error(ErrorKind::usage, "--against {}: no such lockfile, and no such ref in {}", name,
-                    repo.string());
-    }
-    const TextHandle owned(checksum);
-    GVariant* loaded = nullptr;
-    if (ostree_repo_load_commit(opened, checksum, &loaded, nullptr, failure.out()) == FALSE) {
-        throw failure.to_error(repo.string(), fmt::format("cannot read commit {}", checksum));
-    }
-    const VariantHandle commit(loaded);
-    const VariantHandle metadata(g_variant_get_child_value(commit.get(), 0));
-    const VariantHandle list(g_variant_lookup_value(metadata.get(), "rpmostree.rpmdb.pkglist",
-                                                    G_VARIANT_TYPE("a(sssss)")));
-    if (!list) {
-        throw error(ErrorKind::usage, "--against {}: commit {} carries no list of packages", name,
-                    checksum);
-    }
-    std::vector<Nevra> packages;
-    for (gsize i = 0; i < g_variant_n_children(list.get()); ++i) {
-        const char* text[5] = {};
-        g_variant_get_child(list.get(), i, "(&s&s&s&s&s)", &text[0], &text[1], &text[2], &text[3],
-                            &text[4]);
-        Nevra nevra{text[0], 0, text[2], text[3], text[4]};
-        const std::string epoch = text[1];
-        std::from_chars(epoch.data(), epoch.data() + epoch.size(), nevra.epoch);
-        packages.push_back(std::move(nevra));
-    }
-    return packages;
 }
 
 bool is_driver_part(const std::string& name) {
@@ -192,30 +162,6 @@ std::vector<Nevra> packages_of(const std::string& name, const std::filesystem::p
         packages.push_back(package.nevra);
     }
     return packages;
-}
-
-std::vector<PackageChange> compare_packages(const std::vector<Nevra>& before,
-                                            const Resolution& now) {
-    std::map<std::pair<std::string, std::string>, PackageChange> slots;
-    const auto slot = [&](const Nevra& nevra) -> PackageChange& {
-        PackageChange& change = slots[{nevra.name, nevra.arch}];
-        change.name = nevra.name;
-        change.arch = nevra.arch;
-        return change;
-    };
-    for (const Nevra& nevra : before) {
-        slot(nevra).before = nevra.evr();
-    }
-    for (const ResolvedPackage& package : now.packages) {
-        slot(package.nevra).now = package.nevra.evr();
-    }
-    std::vector<PackageChange> changes;
-    for (auto& [key, change] : slots) {
-        if (change.before != change.now) {
-            changes.push_back(std::move(change));
-        }
-    }
-    return changes;
 }
 
 std::string resolution_text(const Resolution& resolution,

@@ -5,28 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "report/diff_packages.hpp"
 #include "resolve/resolution.hpp"
 
 namespace edgegpu {
-
-/// A package that came, went or has another version.
-struct PackageChange {
-    std::string name;
-    std::string arch;
-    /// "[epoch:]version-release"; empty where the package is new
-    std::string before;
-    /// the same; empty where it is gone
-    std::string now;
-};
 
 /// The packages of a lockfile, or of the commit that `name` (a ref, or a checksum) means in the
 /// ostree repository `repo`: whatever of these `name` is. Throws ErrorKind::usage if it is neither.
 [[nodiscard]] std::vector<Nevra> packages_of(const std::string& name,
                                              const std::filesystem::path& repo);
-
-/// What differs, by name.
-[[nodiscard]] std::vector<PackageChange> compare_packages(const std::vector<Nevra>& before,
-                                                          const Resolution& now);
 
 /// The result as text: kernel and driver, what was passed over for them, what changed, then all
 /// packages in columns, and what kernel modules are compiled with.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "commands/commands.hpp"
 #include "commands/resolution_text.hpp"
 #include "pipeline_inputs.hpp"
+#include "report/diff_packages.hpp"
 #include "resolve/resolution.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
@@ -52,7 +54,11 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     }
     std::optional<std::vector<PackageChange>> changes;
     if (!command.against.empty()) {
-        changes = compare_packages(before, resolution);
+        std::vector<Nevra> now;
+        for (const ResolvedPackage& package : resolution.packages) {
+            now.push_back(package.nevra);
+        }
+        changes = compare_packages(before, now);
     }
     print_result(global.json ? resolution_json(resolution, changes, console.warnings())
                              : resolution_text(resolution, changes));

@@ -1,0 +1,33 @@
+#include <filesystem>
+
+#include <unistd.h>
+
+#include "commands/commands.hpp"
+#include "report/commit_view.hpp"
+#include "report/diff.hpp"
+#include "support/context.hpp"
+#include "support/interrupt.hpp"
+
+namespace edgegpu {
+
+int run_diff(const GlobalOptions& global, const DiffCommand& command) {
+    const bool parent = command.after.empty();
+    const std::string before = parent ? command.before + '^' : command.before;
+    const std::string after = parent ? command.before : command.after;
+    Context ctx;
+    ctx.cancelled = &interrupted();
+    const RepositoryView repository(command.repo);
+    const Diff diff = diff_commits(ctx, repository.open(before), repository.open(after));
+    if (global.json) {
+        print_result(
+            diff_json(diff, std::filesystem::absolute(command.repo).lexically_normal().string()));
+        return 0;
+    }
+    // use_color asks about stderr; the result goes elsewhere when it is piped to a pager.
+    const bool colored =
+        use_color(global.color) && (global.color == Color::always || ::isatty(STDOUT_FILENO) != 0);
+    print_result(diff_text(diff, {colored, command.all_files}));
+    return 0;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,358 @@
+#include "report/commit_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using InfoHandle = Handle<GFileInfo, g_object_unref>;
+using StreamHandle = Handle<GInputStream, g_object_unref>;
+
+constexpr std::size_t checksum_bytes = 32;
+constexpr unsigned permission_bits = 07777;
+
+std::string text_of(GVariant* metadata, const char* key) {
+    const VariantHandle value(g_variant_lookup_value(metadata, key, G_VARIANT_TYPE_STRING));
+    return value ? g_variant_get_string(value.get(), nullptr) : "";
+}
+
+std::optional<std::vector<std::string>> texts_of(GVariant* metadata, const char* key) {
+    const VariantHandle value(g_variant_lookup_value(metadata, key, G_VARIANT_TYPE_STRING_ARRAY));
+    if (!value) {
+        return std::nullopt;
+    }
+    std::vector<std::string> texts;
+    for (gsize i = 0; i < g_variant_n_children(value.get()); ++i) {
+        const char* text = nullptr;
+        g_variant_get_child(value.get(), i, "&s", &text);
+        texts.emplace_back(text);
+    }
+    return texts;
+}
+
+// name, epoch, version, release, arch
+std::optional<std::vector<Nevra>> packages_in(GVariant* metadata) {
+    const VariantHandle list(
+        g_variant_lookup_value(metadata, "rpmostree.rpmdb.pkglist", G_VARIANT_TYPE("a(sssss)")));
+    if (!list) {
+        return std::nullopt;
+    }
+    std::vector<Nevra> packages;
+    for (gsize i = 0; i < g_variant_n_children(list.get()); ++i) {
+        std::array<const char*, 5> text{};
+        g_variant_get_child(list.get(), i, "(&s&s&s&s&s)", &text[0], &text[1], &text[2], &text[3],
+                            &text[4]);
+        Nevra nevra{text[0], 0, text[2], text[3], text[4]};
+        std::from_chars(text[1], text[1] + std::strlen(text[1]), nevra.epoch);
+        packages.push_back(std::move(nevra));
+    }
+    return packages;
+}
+
+CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
+    CommitInfo info;
+    info.name = std::move(name);
+    info.checksum = std::move(checksum);
+    if (const TextHandle parent(ostree_commit_get_parent(commit)); parent) {
+        info.parent = parent.get();
+    }
+    info.time = static_cast<std::int64_t>(ostree_commit_get_timestamp(commit));
+    const VariantHandle metadata(g_variant_get_child_value(commit, 0));
+    info.version = text_of(metadata.get(), "version");
+    info.kernel = text_of(metadata.get(), "ostree.linux");
+    info.driver = text_of(metadata.get(), "edgegpu.nvidia-driver");
+    info.kernel_arguments = texts_of(metadata.get(), "edgegpu.kargs");
+    if (!info.kernel_arguments && !text_of(metadata.get(), "edgegpu.inputs-digest").empty()) {
+        // A commit of edgegpu's without the key has no arguments.
+        info.kernel_arguments.emplace();
+    }
+    info.packages = packages_in(metadata.get());
+    return info;
+}
+
+/// The checksum in child `index` of a tuple, in hexadecimal; empty where it is none.
+std::string checksum_in(GVariant* tuple, gsize index) {
+    const VariantHandle bytes(g_variant_get_child_value(tuple, index));
+    gsize size = 0;
+    const auto* data =
+        static_cast<const guint8*>(g_variant_get_fixed_array(bytes.get(), &size, sizeof(guint8)));
+    if (size != checksum_bytes) {
+        return {};
+    }
+    return fmt::format("{:02x}", fmt::join(data, data + size, ""));
+}
+
+std::string_view bytes_of(GVariant* value) {
+    gsize size = 0;
+    const auto* data =
+        static_cast<const char*>(g_variant_get_fixed_array(value, &size, sizeof(char)));
+    return {data, size};
+}
+
+/// Takes label and other attributes out of an `a(ayay)`.
+void read_attributes(GVariant* attributes, CommitPath& path) {
+    for (gsize i = 0; i < g_variant_n_children(attributes); ++i) {
+        const VariantHandle pair(g_variant_get_child_value(attributes, i));
+        const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
+        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
+        // Both end with a NUL where libostree wrote them.
+        std::string_view key = bytes_of(name.get());
+        key = key.substr(0, key.find('\0'));
+        if (key == "security.selinux") {
+            const std::string_view label = bytes_of(value.get());
+            path.label = label.substr(0, label.find('\0'));
+        } else {
+            path.attributes +=
+                fmt::format("{}:{}:{}:", key, bytes_of(value.get()).size(), bytes_of(value.get()));
+        }
+    }
+}
+
+bool is_name(std::string_view name) {
+    return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
+}  // namespace
+
+CommitView::CommitView(RepoHandle repo, std::string repository, std::string name,
+                       std::string checksum)
+    : repo_(std::move(repo)), repository_(std::move(repository)) {
+    info_.checksum = checksum;
+    GlibFailure failure;
+    GVariant* loaded = nullptr;
+    OstreeRepoCommitState state = OSTREE_REPO_COMMIT_STATE_NORMAL;
+    if (ostree_repo_load_commit(repo_.get(), checksum.c_str(), &loaded, &state, failure.out()) ==
+        FALSE) {
+        throw unreadable(failure, checksum, "");
+    }
+    const VariantHandle commit(loaded);
+    if ((state & OSTREE_REPO_COMMIT_STATE_PARTIAL) != 0) {
+        throw error("{}: commit {} is not whole: it was pulled in part", repository_, checksum)
+            .hinted("pull it again without --commit-metadata-only and --subpath");
+    }
+    info_ = read_info(loaded, std::move(name), std::move(checksum));
+    root_ = {true, checksum_in(loaded, 6), checksum_in(loaded, 7)};
+    if (root_.checksum.empty() || root_.meta.empty()) {
+        throw malformed("/", "no root directory");
+    }
+}
+
+Error CommitView::unreadable(const GlibFailure& failure, const std::string& checksum,
+                             std::string_view path) const {
+    const std::string what = path.empty() ? "the commit itself" : std::string(path);
+    if (failure.is(G_IO_ERROR_NOT_FOUND)) {
+        return error("{}: commit {} is not whole: the object of {} is missing ({})", repository_,
+                     info_.checksum, what, checksum)
+            .hinted("pull the commit again, or look with `ostree fsck`");
+    }
+    return failure
+        .to_error(repository_, fmt::format("commit {}: cannot read {}", info_.checksum, what))
+        .hinted("the repository may be damaged: look with `ostree fsck`");
+}
+
+Error CommitView::malformed(std::string_view path, std::string_view what) const {
+    return error("{}: commit {}: malformed object of {}: {}", repository_, info_.checksum, path,
+                 what)
+        .hinted("the repository is damaged: look with `ostree fsck`");
+}
+
+VariantHandle CommitView::load(OstreeObjectType type, const std::string& checksum,
+                               std::string_view path) const {
+    GlibFailure failure;
+    GVariant* loaded = nullptr;
+    if (ostree_repo_load_variant(repo_.get(), type, checksum.c_str(), &loaded, failure.out()) ==
+        FALSE) {
+        throw unreadable(failure, checksum, path);
+    }
+    VariantHandle object(loaded);
+    if (g_variant_is_normal_form(loaded) == FALSE) {
+        throw malformed(path, "not in normal form");
+    }
+    return object;
+}
+
+CommitDirectory CommitView::list(const CommitNode& directory, std::string_view path) const {
+    const VariantHandle tree = load(OSTREE_OBJECT_TYPE_DIR_TREE, directory.checksum, path);
+    CommitDirectory found;
+    for (const bool directories : {false, true}) {
+        const VariantHandle items(g_variant_get_child_value(tree.get(), directories ? 1 : 0));
+        for (gsize i = 0; i < g_variant_n_children(items.get()); ++i) {
+            const VariantHandle item(g_variant_get_child_value(items.get(), i));
+            const char* name = nullptr;
+            g_variant_get_child(item.get(), 0, "&s", &name);
+            CommitNode node{directories, checksum_in(item.get(), 1),
+                            directories ? checksum_in(item.get(), 2) : ""};
+            if (!is_name(name) || node.checksum.empty() || (directories && node.meta.empty())) {
+                throw malformed(path, fmt::format("it holds a bad entry \"{}\"", name));
+            }
+            if (!found.emplace(name, std::move(node)).second) {
+                throw malformed(path, fmt::format("it holds \"{}\" twice", name));
+            }
+        }
+    }
+    return found;
+}
+
+std::optional<CommitNode> CommitView::find(std::string_view path) const {
+    CommitNode node = root_;
+    std::size_t begin = 1;
+    while (begin < path.size()) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        if (!node.directory) {
+            return std::nullopt;
+        }
+        const CommitDirectory names =
+            list(node, path.substr(0, std::max<std::size_t>(begin, 2) - 1));
+        const auto found = names.find(path.substr(begin, end - begin));
+        if (found == names.end()) {
+            return std::nullopt;
+        }
+        node = found->second;
+        begin = end + 1;
+    }
+    return node;
+}
+
+CommitPath CommitView::describe_directory(const CommitNode& node, std::string_view path) const {
+    const VariantHandle meta = load(OSTREE_OBJECT_TYPE_DIR_META, node.meta, path);
+    std::uint32_t uid = 0;
+    std::uint32_t gid = 0;
+    std::uint32_t mode = 0;
+    g_variant_get(meta.get(), "(uuu@a(ayay))", &uid, &gid, &mode, nullptr);
+    CommitPath described;
+    described.type = EntryType::directory;
+    described.uid = GUINT32_FROM_BE(uid);
+    described.gid = GUINT32_FROM_BE(gid);
+    described.mode = GUINT32_FROM_BE(mode) & permission_bits;
+    const VariantHandle attributes(g_variant_get_child_value(meta.get(), 3));
+    read_attributes(attributes.get(), described);
+    return described;
+}
+
+CommitPath CommitView::describe(const CommitNode& node, std::string_view path) const {
+    if (node.directory) {
+        return describe_directory(node, path);
+    }
+    GlibFailure failure;
+    GFileInfo* info = nullptr;
+    GVariant* attributes = nullptr;
+    if (ostree_repo_load_file(repo_.get(), node.checksum.c_str(), nullptr, &info, &attributes,
+                              nullptr, failure.out()) == FALSE) {
+        throw unreadable(failure, node.checksum, path);
+    }
+    const InfoHandle owned(info);
+    const VariantHandle owned_attributes(attributes);
+    CommitPath described;
+    described.checksum = node.checksum;
+    described.mode = g_file_info_get_attribute_uint32(info, "unix::mode") & permission_bits;
+    described.uid = g_file_info_get_attribute_uint32(info, "unix::uid");
+    described.gid = g_file_info_get_attribute_uint32(info, "unix::gid");
+    if (g_file_info_get_file_type(info) == G_FILE_TYPE_SYMBOLIC_LINK) {
+        const char* target = g_file_info_get_symlink_target(info);
+        described.type = EntryType::symlink;
+        described.target = target == nullptr ? "" : target;
+    } else {
+        described.size =
+            static_cast<std::uint64_t>(std::max<goffset>(0, g_file_info_get_size(info)));
+    }
+    if (attributes != nullptr) {
+        read_attributes(attributes, described);
+    }
+    return described;
+}
+
+std::optional<CommitPath> CommitView::describe(std::string_view path) const {
+    const std::optional<CommitNode> node = find(path);
+    return node ? std::optional(describe(*node, path)) : std::nullopt;
+}
+
+Handle<GInputStream, g_object_unref> CommitView::open(const std::string& object,
+                                                      std::string_view path) const {
+    GlibFailure failure;
+    GInputStream* stream = nullptr;
+    if (ostree_repo_load_file(repo_.get(), object.c_str(), &stream, nullptr, nullptr, nullptr,
+                              failure.out()) == FALSE) {
+        throw unreadable(failure, object, path);
+    }
+    return StreamHandle(stream);
+}
+
+std::optional<std::string> CommitView::read(std::string_view path, std::uint64_t limit) const {
+    const std::optional<CommitNode> node = find(path);
+    if (!node || node->directory) {
+        return std::nullopt;
+    }
+    const StreamHandle stream = open(node->checksum, path);
+    if (!stream) {
+        return std::nullopt;
+    }
+    // The size that the header claims may be a lie in both directions.
+    std::string content;
+    std::array<char, 65536> buffer{};
+    while (true) {
+        GlibFailure failure;
+        const gssize got =
+            g_input_stream_read(stream.get(), buffer.data(), buffer.size(), nullptr, failure.out());
+        if (got < 0) {
+            throw unreadable(failure, node->checksum, path);
+        }
+        if (got == 0) {
+            return content;
+        }
+        content.append(buffer.data(), static_cast<std::size_t>(got));
+        if (content.size() > limit) {
+            throw error("{}: commit {}: {} is larger than {} bytes", repository_, info_.checksum,
+                        path, limit)
+                .hinted("no image has such a file: where does this commit come from?");
+        }
+    }
+}
+
+std::uint64_t CommitView::stored_size(const std::string& object) const {
+    GlibFailure failure;
+    guint64 size = 0;
+    if (ostree_repo_query_object_storage_size(repo_.get(), OSTREE_OBJECT_TYPE_FILE, object.c_str(),
+                                              &size, nullptr, failure.out()) == FALSE) {
+        throw unreadable(failure, object, "a file");
+    }
+    return size;
+}
+
+bool CommitView::same_content(const CommitPath& file, const CommitView& other,
+                              const CommitPath& theirs, std::string_view path) const {
+    const StreamHandle first = open(file.checksum, path);
+    const StreamHandle second = other.open(theirs.checksum, path);
+    std::array<char, 65536> one{};
+    std::array<char, 65536> two{};
+    while (first && second) {
+        GlibFailure failure;
+        gsize got = 0;
+        gsize got_too = 0;
+        if (g_input_stream_read_all(first.get(), one.data(), one.size(), &got, nullptr,
+                                    failure.out()) == FALSE) {
+            throw unreadable(failure, file.checksum, path);
+        }
+        if (g_input_stream_read_all(second.get(), two.data(), two.size(), &got_too, nullptr,
+                                    failure.out()) == FALSE) {
+            throw other.unreadable(failure, theirs.checksum, path);
+        }
+        if (std::string_view(one.data(), got) != std::string_view(two.data(), got_too)) {
+            return false;
+        }
+        if (got < one.size()) {
+            return true;
+        }
+    }
+    return !first && !second;
+}
+
+}  // namespace edgegpu

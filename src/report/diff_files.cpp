@@ -1,0 +1,110 @@
+#include "report/diff_files.hpp"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::uint64_t largest_config = 16U << 20U;
+
+bool is_leaf(const std::optional<CommitPath>& side) {
+    return side && side->type != EntryType::directory;
+}
+
+/// Whether a path counts as a file that came, went or has another content.
+bool is_file_change(const PathChange& change) {
+    return (is_leaf(change.before) || is_leaf(change.after)) &&
+           (!change.before || !change.after || change.content);
+}
+
+/// A file's content; empty for what is no file.
+std::string text_of(const CommitView& commit, const std::optional<CommitPath>& side,
+                    const std::string& path) {
+    return side && side->type == EntryType::file ? commit.read(path, largest_config).value_or("")
+                                                 : "";
+}
+
+/// "manifests" of "manifests/x.yaml", "manifests.d/a" of "manifests.d/a/x.yaml"; empty for what is
+/// in no bundle.
+std::string_view bundle_of(std::string_view path) {
+    if (!path.starts_with("manifests")) {
+        return {};
+    }
+    std::size_t end = path.find('/');
+    if (end != std::string_view::npos && path.substr(0, end).ends_with(".d")) {
+        end = path.find('/', end + 1);
+    }
+    return end == std::string_view::npos ? std::string_view{} : path.substr(0, end);
+}
+
+}  // namespace
+
+FileTotals count_files(const TreeChanges& changes) {
+    FileTotals totals;
+    for (const auto& [path, change] : changes) {
+        const bool before = is_leaf(change.before);
+        const bool after = is_leaf(change.after);
+        if (before && after) {
+            if (change.content) {
+                ++totals.changed;
+                totals.changed_bytes_before += change.before->size;
+                totals.changed_bytes_after += change.after->size;
+            } else {
+                ++totals.other;
+            }
+        } else if (after) {
+            ++totals.added;
+            totals.added_bytes += change.after->size;
+        } else if (before) {
+            ++totals.removed;
+            totals.removed_bytes += change.before->size;
+        }
+    }
+    return totals;
+}
+
+std::vector<ConfigChange> compare_modprobe(const CommitPair& pair, const TreeChanges& changes) {
+    std::vector<ConfigChange> files;
+    for (const char* directory : {"/usr/etc/modprobe.d", "/usr/lib/modprobe.d"}) {
+        for (const auto& [path, change] : changes_below(changes, directory)) {
+            if (is_file_change(change)) {
+                files.push_back({path, change.kind(),
+                                 compare_lines(text_of(pair.before, change.before, path),
+                                               text_of(pair.after, change.after, path))});
+            }
+        }
+    }
+    return files;
+}
+
+std::vector<BundleChange> compare_bundles(const CommitPair& pair, const TreeChanges& changes) {
+    std::map<std::string, BundleChange> bundles;
+    for (const std::string directory : {"/usr/etc/microshift", "/usr/lib/microshift"}) {
+        for (const auto& [path, change] : changes_below(changes, directory)) {
+            const std::string_view name = std::string_view(path).substr(directory.size() + 1);
+            const std::string_view bundle = bundle_of(name);
+            if (bundle.empty() || !is_file_change(change)) {
+                continue;
+            }
+            const std::string place = directory + '/' + std::string(bundle);
+            BundleChange& found = bundles[place];
+            if (found.directory.empty()) {
+                found.directory = place;
+                found.change = !pair.before.find(place)  ? "added"
+                               : !pair.after.find(place) ? "removed"
+                                                         : "changed";
+            }
+            found.files.push_back({std::string(name.substr(bundle.size() + 1)), change.kind()});
+        }
+    }
+    std::vector<BundleChange> sorted;
+    for (auto& [place, bundle] : bundles) {
+        sorted.push_back(std::move(bundle));
+    }
+    return sorted;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,135 @@
+#include "report/diff_page.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "support/terminal_text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::size_t widest_column = 64;
+constexpr const char* bold = "\033[1m";
+constexpr const char* plain_again = "\033[0m";
+
+const char* color_of(std::string_view sign) {
+    return sign == "+" || sign == "+++"   ? "\033[32m"
+           : sign == "-" || sign == "---" ? "\033[31m"
+                                          : "\033[33m";
+}
+
+std::size_t width_of(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+}  // namespace
+
+std::string DiffPage::sign(std::string_view change) {
+    for (const char* gain : {"added", "enabled", "unmasked"}) {
+        if (change == gain) {
+            return "+";
+        }
+    }
+    return change == "changed" ? "~" : "-";
+}
+
+std::string DiffPage::marked(std::string_view sign, std::string_view text) const {
+    return colored_ ? fmt::format("{}{}{}{}", color_of(sign), sign, text, plain_again)
+                    : fmt::format("{}{}", sign, text);
+}
+
+void DiffPage::section(std::string_view title, std::string_view summary, bool differs) {
+    if (!differs) {
+        same_.emplace_back(title);
+        return;
+    }
+    const std::string rest = summary.empty() ? "" : fmt::format(": {}", summary);
+    text_ += colored_ ? fmt::format("\n{}{}{}{}\n", bold, title, plain_again, rest)
+                      : fmt::format("\n{}{}\n", title, rest);
+}
+
+void DiffPage::subsection(std::string_view title, std::string_view summary) {
+    text_ += colored_ ? fmt::format("  {}{}{}: {}\n", bold, title, plain_again, summary)
+                      : fmt::format("  {}: {}\n", title, summary);
+}
+
+void DiffPage::plain(std::string_view line) {
+    text_ += printable_line(line) + '\n';
+}
+
+void DiffPage::lines(std::string_view sign, const std::vector<std::string>& lines,
+                     std::size_t limit, std::size_t indent) {
+    // One line more costs as much as saying that it is left out.
+    const std::size_t shown =
+        lines.size() > limit && lines.size() - limit > 1 ? limit : lines.size();
+    for (std::size_t i = 0; i < shown; ++i) {
+        text_ += std::string(2 * indent, ' ') + marked(sign, ' ' + printable_line(lines[i])) + '\n';
+    }
+    more(lines.size() - shown);
+}
+
+void DiffPage::columns(const std::vector<std::vector<std::string>>& rows, std::string_view indent) {
+    std::vector<std::size_t> widths;
+    for (const std::vector<std::string>& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] =
+                std::max(widths[i], std::min(width_of(printable_line(row[i])), widest_column));
+        }
+    }
+    for (const std::vector<std::string>& row : rows) {
+        std::string line;
+        for (std::size_t i = 1; i < row.size(); ++i) {
+            const std::string cell = printable_line(row[i]);
+            const std::size_t width = width_of(cell);
+            line += (i == 1 ? " " : "  ") + cell +
+                    std::string(widths[i] - std::min(widths[i], width), ' ');
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text_ += std::string(indent) + marked(row.front(), line) + '\n';
+    }
+}
+
+void DiffPage::more(std::size_t count, std::string_view where) {
+    if (count > 0) {
+        text_ += fmt::format("    … {} more ({})\n", count, where);
+    }
+}
+
+void DiffPage::end(const std::vector<std::string>& unknown) {
+    if (!same_.empty()) {
+        text_ += fmt::format("\nNo difference: {}.\n", fmt::join(same_, ", "));
+    }
+    for (const std::string& line : unknown) {
+        text_ += fmt::format("\nNot compared: {}.\n", printable_line(line));
+    }
+}
+
+DiffCounts::DiffCounts(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+        counts_.emplace_back(name, 0);
+    }
+}
+
+void DiffCounts::add(std::string_view name, std::size_t count) {
+    const auto found =
+        std::ranges::find(counts_, name, &std::pair<std::string, std::size_t>::first);
+    if (found != counts_.end()) {
+        found->second += count;
+    }
+}
+
+std::string DiffCounts::text() const {
+    std::vector<std::string> parts;
+    for (const auto& [name, count] : counts_) {
+        if (count > 0) {
+            parts.push_back(fmt::format("{} {}", count, name));
+        }
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace edgegpu

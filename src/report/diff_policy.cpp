@@ -1,0 +1,220 @@
+#include "report/diff_policy.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "selinux/policydb.hpp"
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::uint64_t largest_config = 1U << 20U;
+constexpr std::uint64_t largest_contexts = 64U << 20U;
+constexpr std::uint64_t largest_policy = 256U << 20U;
+
+/// Value of KEY=VALUE in /etc/selinux/config, or empty.
+std::string setting(const CommitView& commit, const std::string& key) {
+    const std::string text = commit.read("/usr/etc/selinux/config", largest_config).value_or("");
+    for (const std::string& line : compare_lines("", text).gained) {
+        if (line.starts_with(key + '=')) {
+            return line.substr(key.size() + 1);
+        }
+    }
+    return {};
+}
+
+/// The policy's directory; empty where the image has no policy.
+std::string policy_directory(const std::string& type) {
+    const bool plain = !type.empty() && type.front() != '.' && type.find('/') == std::string::npos;
+    return plain ? "/usr/etc/selinux/" + type : "";
+}
+
+/// Path of the "policy.NN" with the highest number, which is what systemd loads; or empty.
+std::string binary_policy(const CommitView& commit, const std::string& directory) {
+    const std::string place = directory + "/policy";
+    const std::optional<CommitNode> node = commit.find(place);
+    if (directory.empty() || !node || !node->directory) {
+        return {};
+    }
+    constexpr std::string_view prefix = "policy.";
+    std::pair<std::size_t, std::string> best;
+    for (const auto& [name, file] : commit.list(*node, place)) {
+        const bool numbered =
+            name.starts_with(prefix) && name.size() > prefix.size() &&
+            name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+        // Longer numbers are larger ones.
+        if (numbered && !file.directory) {
+            best = std::max(best, {name.size(), name});
+        }
+    }
+    return best.second.empty() ? "" : place + '/' + best.second;
+}
+
+/// Reads a commit's policy through a file in memory: libsepol's reader takes files.
+selinux::PolicyDb load_policy(const CommitView& commit, const std::string& path) {
+    const std::string content = commit.read(path, largest_policy).value_or("");
+    const Fd file(::memfd_create("policy", MFD_CLOEXEC));
+    std::size_t written = 0;
+    while (file && written < content.size()) {
+        const ssize_t put = ::write(file.get(), content.data() + written, content.size() - written);
+        if (put < 0 && errno != EINTR) {
+            break;
+        }
+        written += put > 0 ? static_cast<std::size_t>(put) : 0;
+    }
+    if (!file || written < content.size()) {
+        throw errno_error("a copy of " + path, errno);
+    }
+    try {
+        return selinux::PolicyDb(fmt::format("/proc/self/fd/{}", file.get()));
+    } catch (const Error& failure) {
+        throw Error(fmt::format("commit {}: {} is not a binary policy that can be read",
+                                commit.info().checksum, path))
+            .hinted(failure.hint());
+    }
+}
+
+std::vector<BooleanChange> compare_booleans(const std::map<std::string, bool>& before,
+                                            const std::map<std::string, bool>& after) {
+    std::map<std::string, BooleanChange> all;
+    for (const auto& [name, value] : before) {
+        all[name].before = value;
+    }
+    for (const auto& [name, value] : after) {
+        all[name].after = value;
+    }
+    std::vector<BooleanChange> changes;
+    for (auto& [name, change] : all) {
+        if (change.before != change.after) {
+            change.name = name;
+            changes.push_back(std::move(change));
+        }
+    }
+    return changes;
+}
+
+void compare_binaries(const CommitPair& pair, const TreeChanges& changes, PolicyChanges& policy,
+                      std::vector<std::string>& unknown) {
+    const std::string before = binary_policy(pair.before, policy_directory(policy.type_before));
+    const std::string after = binary_policy(pair.after, policy_directory(policy.type_after));
+    if (before == after && (before.empty() || !changes.contains(before))) {
+        return;
+    }
+    if (before.empty() || after.empty()) {
+        unknown.push_back(fmt::format("SELinux rules and booleans: commit {} has no policy",
+                                      (before.empty() ? pair.before : pair.after).info().checksum));
+        return;
+    }
+    const selinux::PolicyDb old_policy = load_policy(pair.before, before);
+    pair.ctx.check_cancelled();
+    const selinux::PolicyDb new_policy = load_policy(pair.after, after);
+    pair.ctx.check_cancelled();
+    policy.booleans = compare_booleans(old_policy.booleans(), new_policy.booleans());
+    policy.types = compare_names(old_policy.types(), new_policy.types());
+    compare_rules(old_policy.rule_lines(), new_policy.rule_lines(), policy);
+}
+
+/// "added", … of a path of the store, or nothing where it is in both with the same content.
+const char* store_change(const CommitPair& pair, const std::string& path) {
+    const bool before = pair.before.find(path).has_value();
+    return before && pair.after.find(path).has_value() ? "changed" : before ? "removed" : "added";
+}
+
+/// Modules lie in active/modules/PRIORITY/NAME/{cil,hll,lang_ext}; the names of disabled ones in
+/// active/modules/disabled.
+std::vector<ModuleChange> compare_modules(const CommitPair& pair, const TreeChanges& changes,
+                                          const std::string& directory) {
+    std::vector<ModuleChange> modules;
+    if (directory.empty()) {
+        return modules;
+    }
+    const std::string store = directory + "/active/modules";
+    std::set<std::string> seen;
+    for (const auto& [path, change] : changes_below(changes, store)) {
+        const std::string_view below = std::string_view(path).substr(store.size() + 1);
+        const std::size_t slash = below.find('/');
+        if (slash == std::string_view::npos) {
+            continue;
+        }
+        const std::string priority(below.substr(0, slash));
+        const std::string_view rest = below.substr(slash + 1);
+        const std::string name(rest.substr(0, rest.find('/')));
+        if (change.before && change.after && !change.content) {
+            continue;
+        }
+        const std::string place = store + '/' + priority + '/' + name;
+        if (!seen.insert(place).second) {
+            continue;
+        }
+        const std::string_view kind = store_change(pair, place);
+        if (priority == "disabled") {
+            modules.push_back({name, "", kind == "removed" ? "enabled" : "disabled"});
+        } else {
+            modules.push_back({name, priority, std::string(kind)});
+        }
+    }
+    std::ranges::sort(modules, {}, [](const ModuleChange& module) {
+        return std::pair(module.name, module.priority);
+    });
+    return modules;
+}
+
+LineChanges compare_contexts(const CommitPair& pair, const TreeChanges& changes,
+                             const std::string& directory) {
+    LineChanges all;
+    for (const auto& [path, change] : changes_below(changes, directory + "/contexts/files")) {
+        // What ends in .bin is compiled of its neighbour.
+        if (path.ends_with(".bin") || (change.before && change.after && !change.content)) {
+            continue;
+        }
+        const LineChanges lines =
+            compare_lines(pair.before.read(path, largest_contexts).value_or(""),
+                          pair.after.read(path, largest_contexts).value_or(""));
+        all.gained.insert(all.gained.end(), lines.gained.begin(), lines.gained.end());
+        all.lost.insert(all.lost.end(), lines.lost.begin(), lines.lost.end());
+    }
+    return all;
+}
+
+}  // namespace
+
+bool PolicyChanges::empty() const {
+    return type_before == type_after && mode_before == mode_after && modules.empty() &&
+           booleans.empty() && permissive.empty() && types.empty() && attributes.empty() &&
+           rules.empty() && labels.empty() && file_contexts.empty();
+}
+
+PolicyChanges compare_policies(const CommitPair& pair, const TreeChanges& changes,
+                               std::vector<std::string>& unknown) {
+    PolicyChanges policy;
+    for (const auto& [path, change] : changes) {
+        if (change.before && change.after && change.before->label != change.after->label) {
+            policy.labels.push_back({path, change.before->label, change.after->label});
+        }
+    }
+    policy.type_before = setting(pair.before, "SELINUXTYPE");
+    policy.type_after = setting(pair.after, "SELINUXTYPE");
+    policy.mode_before = setting(pair.before, "SELINUX");
+    policy.mode_after = setting(pair.after, "SELINUX");
+    compare_binaries(pair, changes, policy, unknown);
+    // Where the type differs everything would; what the new one is made of is of interest.
+    const std::string directory = policy_directory(policy.type_after);
+    policy.modules = compare_modules(pair, changes, directory);
+    if (!directory.empty()) {
+        policy.file_contexts = compare_contexts(pair, changes, directory);
+    }
+    return policy;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "report/commit_view.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using TableHandle = Handle<GHashTable, g_hash_table_unref>;
+
+/// Shorter ones are more likely a ref with a typing mistake.
+constexpr std::size_t shortest_abbreviation = 4;
+constexpr std::size_t checksum_size = 64;
+
+bool is_hexadecimal(const std::string& text) {
+    return text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+/// "a, b, c and 4 more"
+std::string some_of(const std::vector<std::string>& names, std::size_t limit) {
+    const std::size_t shown = std::min(limit, names.size());
+    std::string text = fmt::format(
+        "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (shown < names.size()) {
+        text += fmt::format(" and {} more", names.size() - shown);
+    }
+    return text;
+}
+
+}  // namespace
+
+RepositoryView::RepositoryView(const std::filesystem::path& path) : path_(path.string()) {
+    GlibFailure failure;
+    repo_ = RepoHandle(ostree_repo_open_at(AT_FDCWD, path_.c_str(), nullptr, failure.out()));
+    if (!repo_) {
+        std::error_code ignored;
+        const bool exists = std::filesystem::exists(path, ignored);
+        throw error(ErrorKind::usage, "{}: {}", path_,
+                    exists ? "not an ostree repository" : "no such directory")
+            .hinted("name the repository with --repo");
+    }
+}
+
+std::map<std::string, std::string> RepositoryView::refs() const {
+    GlibFailure failure;
+    GHashTable* listed = nullptr;
+    if (ostree_repo_list_refs(repo_.get(), nullptr, &listed, nullptr, failure.out()) == FALSE) {
+        throw failure.to_error(path_, "cannot list the refs");
+    }
+    const TableHandle table(listed);
+    std::map<std::string, std::string> refs;
+    GHashTableIter iterator;
+    g_hash_table_iter_init(&iterator, listed);
+    void* name = nullptr;
+    void* checksum = nullptr;
+    while (g_hash_table_iter_next(&iterator, &name, &checksum) != FALSE) {
+        refs.emplace(static_cast<const char*>(name), static_cast<const char*>(checksum));
+    }
+    return refs;
+}
+
+std::vector<std::string> RepositoryView::commits_like(const std::string& prefix) const {
+    GlibFailure failure;
+    GHashTable* listed = nullptr;
+    if (ostree_repo_list_commit_objects_starting_with(repo_.get(), prefix.c_str(), &listed, nullptr,
+                                                      failure.out()) == FALSE) {
+        throw failure.to_error(path_, "cannot list the commits");
+    }
+    const TableHandle table(listed);
+    std::vector<std::string> commits;
+    GHashTableIter iterator;
+    g_hash_table_iter_init(&iterator, listed);
+    void* key = nullptr;
+    while (g_hash_table_iter_next(&iterator, &key, nullptr) != FALSE) {
+        const char* checksum = nullptr;
+        OstreeObjectType type = OSTREE_OBJECT_TYPE_COMMIT;
+        ostree_object_name_deserialize(static_cast<GVariant*>(key), &checksum, &type);
+        commits.emplace_back(checksum);
+    }
+    std::ranges::sort(commits);
+    return commits;
+}
+
+Error RepositoryView::unknown(const std::string& name,
+                              const std::map<std::string, std::string>& refs) const {
+    Error failure = error(ErrorKind::usage, "{}: no ref or commit \"{}\"", path_, name);
+    std::vector<std::string> names;
+    for (const auto& [ref, checksum] : refs) {
+        names.push_back(ref);
+    }
+    const std::vector<std::string> near = nearest_names(name, names, 3);
+    if (!near.empty()) {
+        failure.hinted(fmt::format("did you mean {}?", fmt::join(near, " or ")));
+    } else {
+        failure.hinted(names.empty() ? "the repository has no refs"
+                                     : "refs there: " + some_of(names, 6));
+    }
+    return failure;
+}
+
+std::string RepositoryView::parent_of(const std::string& checksum, const std::string& name) const {
+    GlibFailure failure;
+    GVariant* loaded = nullptr;
+    if (ostree_repo_load_commit(repo_.get(), checksum.c_str(), &loaded, nullptr, failure.out()) ==
+        FALSE) {
+        throw failure.to_error(path_, fmt::format("cannot read commit {}", checksum));
+    }
+    const VariantHandle commit(loaded);
+    const TextHandle parent(ostree_commit_get_parent(loaded));
+    if (!parent) {
+        throw error(ErrorKind::usage, "{}: {} is the first of its history: it has no parent", path_,
+                    name)
+            .hinted("name two commits: edgegpu diff A B");
+    }
+    gboolean there = FALSE;
+    if (ostree_repo_has_object(repo_.get(), OSTREE_OBJECT_TYPE_COMMIT, parent.get(), &there,
+                               nullptr, failure.out()) == FALSE) {
+        throw failure.to_error(path_, fmt::format("cannot read commit {}", parent.get()));
+    }
+    if (there == FALSE) {
+        throw error("{}: the parent of {}, commit {}, is not in the repository", path_, name,
+                    parent.get())
+            .hinted("it was pruned or never pulled; `ostree pull --depth=1` brings parents along");
+    }
+    return parent.get();
+}
+
+std::string RepositoryView::resolve(const std::string& name) const {
+    std::string base = name;
+    std::size_t parents = 0;
+    while (base.ends_with('^')) {
+        base.pop_back();
+        ++parents;
+    }
+    const std::map<std::string, std::string> known = refs();
+    std::string checksum;
+    if (const auto ref = known.find(base); ref != known.end()) {
+        checksum = ref->second;
+    } else if (base.size() >= shortest_abbreviation && base.size() <= checksum_size &&
+               is_hexadecimal(base)) {
+        const std::vector<std::string> commits = commits_like(base);
+        if (commits.size() > 1) {
+            throw error(ErrorKind::usage, "{}: \"{}\" is the beginning of {} commits", path_, base,
+                        commits.size())
+                .hinted("add digits: " + some_of(commits, 3));
+        }
+        checksum = commits.empty() ? "" : commits.front();
+    }
+    if (checksum.empty()) {
+        throw unknown(base, known);
+    }
+    for (std::size_t i = 0; i < parents; ++i) {
+        checksum = parent_of(checksum, base + std::string(i, '^'));
+    }
+    return checksum;
+}
+
+CommitView RepositoryView::open(const std::string& name) const {
+    return CommitView(RepoHandle(OSTREE_REPO(g_object_ref(repo_.get()))), path_, name,
+                      resolve(name));
+}
+
+}  // namespace edgegpu
