@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "report/ostree_object.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -17,7 +18,6 @@ namespace {
 using InfoHandle = Handle<GFileInfo, g_object_unref>;
 using StreamHandle = Handle<GInputStream, g_object_unref>;
 
-constexpr std::size_t checksum_bytes = 32;
 constexpr unsigned permission_bits = 07777;
 
 std::string text_of(GVariant* metadata, const char* key) {
@@ -62,9 +62,7 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     CommitInfo info;
     info.name = std::move(name);
     info.checksum = std::move(checksum);
-    if (const TextHandle parent(ostree_commit_get_parent(commit)); parent) {
-        info.parent = parent.get();
-    }
+    info.parent = checksum_in(commit, 1);
     info.time = static_cast<std::int64_t>(ostree_commit_get_timestamp(commit));
     const VariantHandle metadata(g_variant_get_child_value(commit, 0));
     info.version = text_of(metadata.get(), "version");
@@ -77,18 +75,6 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     }
     info.packages = packages_in(metadata.get());
     return info;
-}
-
-/// The checksum in child `index` of a tuple, in hexadecimal; empty where it is none.
-std::string checksum_in(GVariant* tuple, gsize index) {
-    const VariantHandle bytes(g_variant_get_child_value(tuple, index));
-    gsize size = 0;
-    const auto* data =
-        static_cast<const guint8*>(g_variant_get_fixed_array(bytes.get(), &size, sizeof(guint8)));
-    if (size != checksum_bytes) {
-        return {};
-    }
-    return fmt::format("{:02x}", fmt::join(data, data + size, ""));
 }
 
 std::string_view bytes_of(GVariant* value) {
@@ -134,13 +120,14 @@ CommitView::CommitView(RepoHandle repo, std::string repository, std::string name
         FALSE) {
         throw unreadable(failure, checksum, "");
     }
-    const VariantHandle commit(loaded);
+    const VariantHandle trusted(loaded);
+    const VariantHandle commit = untrusted(loaded);
     if ((state & OSTREE_REPO_COMMIT_STATE_PARTIAL) != 0) {
         throw error("{}: commit {} is not whole: it was pulled in part", repository_, checksum)
             .hinted("pull it again without --commit-metadata-only and --subpath");
     }
-    info_ = read_info(loaded, std::move(name), std::move(checksum));
-    root_ = {true, checksum_in(loaded, 6), checksum_in(loaded, 7)};
+    info_ = read_info(commit.get(), std::move(name), std::move(checksum));
+    root_ = {true, checksum_in(commit.get(), 6), checksum_in(commit.get(), 7)};
     if (root_.checksum.empty() || root_.meta.empty()) {
         throw malformed("/", "no root directory");
     }
@@ -173,8 +160,9 @@ VariantHandle CommitView::load(OstreeObjectType type, const std::string& checksu
         FALSE) {
         throw unreadable(failure, checksum, path);
     }
-    VariantHandle object(loaded);
-    if (g_variant_is_normal_form(loaded) == FALSE) {
+    const VariantHandle trusted(loaded);
+    VariantHandle object = untrusted(loaded);
+    if (g_variant_is_normal_form(object.get()) == FALSE) {
         throw malformed(path, "not in normal form");
     }
     return object;

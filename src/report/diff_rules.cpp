@@ -10,6 +10,19 @@
 
 namespace edgegpu {
 
+namespace {
+
+/// Where the blank before the permission of "allow S T:C P[ CONDITION]" is; npos for other lines.
+std::size_t permission_of(const std::string& rule) {
+    std::size_t blank = rule.starts_with("allow ") ? rule.find(' ') : std::string::npos;
+    for (int names = 0; names < 2 && blank != std::string::npos; ++names) {
+        blank = rule.find(' ', blank + 1);
+    }
+    return blank;
+}
+
+}  // namespace
+
 NameChanges compare_names(const std::set<std::string>& before, const std::set<std::string>& after) {
     NameChanges changes;
     std::ranges::set_difference(after, before, std::back_inserter(changes.gained));
@@ -42,11 +55,7 @@ std::vector<std::string> merged_rules(const std::vector<std::string>& rules) {
     /// (everything before the permission, everything behind it) → permissions
     std::map<std::pair<std::string, std::string>, std::set<std::string>> merged;
     for (const std::string& rule : rules) {
-        // "allow S T:C P[ CONDITION]"
-        std::size_t begin = std::string::npos;
-        if (rule.starts_with("allow ")) {
-            begin = rule.find(' ', rule.find(' ', rule.find(' ') + 1) + 1);
-        }
+        const std::size_t begin = permission_of(rule);
         if (begin == std::string::npos) {
             merged[{rule, ""}];
             continue;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/commit_view.hpp"
+#include "report/ostree_object.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -110,24 +111,24 @@ std::string RepositoryView::parent_of(const std::string& checksum, const std::st
         FALSE) {
         throw failure.to_error(path_, fmt::format("cannot read commit {}", checksum));
     }
-    const VariantHandle commit(loaded);
-    const TextHandle parent(ostree_commit_get_parent(loaded));
-    if (!parent) {
+    const VariantHandle trusted(loaded);
+    const std::string parent = checksum_in(untrusted(loaded).get(), 1);
+    if (parent.empty()) {
         throw error(ErrorKind::usage, "{}: {} is the first of its history: it has no parent", path_,
                     name)
             .hinted("name two commits: edgegpu diff A B");
     }
     gboolean there = FALSE;
-    if (ostree_repo_has_object(repo_.get(), OSTREE_OBJECT_TYPE_COMMIT, parent.get(), &there,
+    if (ostree_repo_has_object(repo_.get(), OSTREE_OBJECT_TYPE_COMMIT, parent.c_str(), &there,
                                nullptr, failure.out()) == FALSE) {
-        throw failure.to_error(path_, fmt::format("cannot read commit {}", parent.get()));
+        throw failure.to_error(path_, fmt::format("cannot read commit {}", parent));
     }
     if (there == FALSE) {
         throw error("{}: the parent of {}, commit {}, is not in the repository", path_, name,
-                    parent.get())
+                    parent)
             .hinted("it was pruned or never pulled; `ostree pull --depth=1` brings parents along");
     }
-    return parent.get();
+    return parent;
 }
 
 std::string RepositoryView::resolve(const std::string& name) const {
