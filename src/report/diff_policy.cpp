@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "report/generated_attributes.hpp"
 #include "selinux/policydb.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
@@ -122,7 +123,7 @@ void compare_binaries(const CommitPair& pair, const TreeChanges& changes, Policy
     pair.ctx.check_cancelled();
     policy.booleans = compare_booleans(old_policy.booleans(), new_policy.booleans());
     policy.types = compare_names(old_policy.types(), new_policy.types());
-    compare_rules(old_policy.rule_lines(), new_policy.rule_lines(), policy);
+    compare_rules(old_policy.rule_lines(), rule_lines_named_as(old_policy, new_policy), policy);
 }
 
 /// "added", … of a path of the store, or nothing where it is in both with the same content.
