@@ -11,6 +11,7 @@
 #include "compose/compose.hpp"
 #include "compose/layout.hpp"
 #include "customise/customise.hpp"
+#include "customise/modprobe_check.hpp"
 #include "fetch/driver_gpus.hpp"
 #include "fetch/fetch.hpp"
 #include "kmods/check.hpp"
@@ -69,7 +70,7 @@ void add_compiled_modules(const Context& ctx, const Blueprint& blueprint,
 void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
     auto policy =
         std::async(std::launch::async, [&] { return build_policy(ctx, blueprint, tree); });
-    Entry initramfs = build_initramfs(ctx, tree);
+    Entry initramfs = build_initramfs(ctx, blueprint, tree);
     apply_policy(tree, policy.get());
     put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs);
 }
@@ -117,6 +118,7 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
     customise(ctx, blueprint, tree);
     run_depmod(ctx, tree);
     check_module_index(resolution, tree);
+    check_modprobe(ctx, blueprint, tree);
     console.end_stage(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
                                   counted(blueprint.bundles.size(), "bundle"),
                                   counted(blueprint.users.size(), "user")));

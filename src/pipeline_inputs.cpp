@@ -84,6 +84,12 @@ void add_configuration(InputDigest& digest, const Blueprint& blueprint) {
         digest.text(module);
         digest.text(options);
     }
+    digest.number(blueprint.modprobe.softdeps.size());
+    for (const auto& [module, others] : blueprint.modprobe.softdeps) {
+        digest.text(module);
+        digest.texts(others.pre);
+        digest.texts(others.post);
+    }
 }
 
 void add_accounts_and_files(InputDigest& digest, const Blueprint& blueprint) {

@@ -179,21 +179,6 @@ void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequ
     table.finish();
 }
 
-void read_modprobe(const TableReader& table, ModprobeRequest& modprobe) {
-    for (const LocatedString& module : table.strings("blacklist")) {
-        require_kernel_module_name(module.location, module.value);
-        modprobe.blacklist.push_back(module.value);
-    }
-    if (const auto options = table.table("options")) {
-        for (const std::string& module : options->keys()) {
-            require_kernel_module_name(options->location(module), module);
-            modprobe.options[module] = options->required_string(module);
-        }
-    }
-    table.refuse_unsupported({"softdeps"});
-    table.finish();
-}
-
 void read_microshift(const TableReader& table, const ParseScope& scope, Blueprint& blueprint) {
     for (const LocatedString& bundle : table.strings("bundles")) {
         BundleRequest request;

@@ -20,6 +20,9 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
 /// One of `[[overlays]]`, with its rules. Throws ErrorKind::usage.
 [[nodiscard]] OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope);
 
+/// `[modprobe]`. Throws ErrorKind::usage.
+void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
+
 /// A kernel command line taken apart at white space outside of double quotes, which stay as
 /// the kernel wants them. Throws at `location` for an unclosed quote.
 [[nodiscard]] std::vector<std::string> split_kernel_arguments(const SourceLocation& location,

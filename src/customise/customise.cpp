@@ -2,6 +2,7 @@
 
 #include "customise/accounts.hpp"
 #include "customise/files.hpp"
+#include "customise/kernel_arguments.hpp"
 #include "customise/modprobe.hpp"
 #include "customise/overlays.hpp"
 #include "customise/system.hpp"

@@ -10,6 +10,7 @@
 #include "customise/initramfs_cache.hpp"
 #include "customise/initramfs_contents.hpp"
 #include "customise/modprobe.hpp"
+#include "customise/modprobe_check.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/sandbox.hpp"
@@ -118,7 +119,7 @@ fs::path run_dracut(const Context& ctx, const Tree& tree, const std::vector<std:
 
 }  // namespace
 
-Entry build_initramfs(const Context& ctx, const Tree& tree) {
+Entry build_initramfs(const Context& ctx, const Blueprint& blueprint, const Tree& tree) {
     if (find_entry(tree, "/usr/bin/dracut") == nullptr &&
         find_entry(tree, "/usr/sbin/dracut") == nullptr) {
         throw error("the image has no dracut to make its initramfs with")
@@ -132,6 +133,8 @@ Entry build_initramfs(const Context& ctx, const Tree& tree) {
     const fs::path made = run_dracut(ctx, tree, argv);
     const std::vector<std::string> paths = list_initramfs(made);
     check_contents(tree, paths);
+    // What the cache has was checked with the same blacklist: dracut's configuration is in its key.
+    check_initramfs_modules(blueprint.modprobe, paths);
     return make_file_entry_from(ctx, cache.store(made, paths), 0644);
 }
 

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "compose/account_files.hpp"
-#include "compose/kernel_arguments.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/sandbox.hpp"
@@ -165,17 +164,6 @@ void run_systemctl(const Context& ctx, const Tree& tree, const char* verb,
     }
 }
 
-std::string toml_string(std::string_view text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            quoted += '\\';
-        }
-        quoted += c;
-    }
-    return quoted + '"';
-}
-
 }  // namespace
 
 void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
@@ -222,20 +210,6 @@ void set_services(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
         run_systemctl(ctx, tree, "enable", enabled);
         sync_tree(ctx, tree);
     }
-}
-
-void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    add_kernel_arguments(blueprint.kernel_arguments, tree.kernel_arguments);
-    if (tree.kernel_arguments.empty()) {
-        return;
-    }
-    std::string text;
-    for (const std::string& argument : tree.kernel_arguments) {
-        check_one_line(blueprint, "customizations.kernel.append", argument);
-        text += fmt::format("{}{}", text.empty() ? "kargs = [" : ", ", toml_string(argument));
-    }
-    put_entry(tree, "/usr/lib/bootc/kargs.d/10-edgegpu.toml",
-              make_file_entry(ctx, text + "]\n", 0644));
 }
 
 void add_remote(const Context& ctx, const Blueprint& blueprint, Tree& tree) {

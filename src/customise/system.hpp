@@ -15,10 +15,6 @@ void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree);
 /// a unit that the image does not have, with near names.
 void set_services(const Context& ctx, const Blueprint& blueprint, Tree& tree);
 
-/// Records the kernel arguments, the packages' and then the blueprint's, in
-/// /usr/lib/bootc/kargs.d/10-edgegpu.toml (the format of bootc's kargs.d: a TOML array `kargs`).
-void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tree& tree);
-
 /// Where `[ostree] url` is set: /etc/ostree/remotes.d/REMOTE.conf, and the public key below
 /// /etc/pki/edgegpu. Without a key the remote is not verified; the user is warned.
 void add_remote(const Context& ctx, const Blueprint& blueprint, Tree& tree);

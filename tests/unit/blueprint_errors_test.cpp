@@ -131,8 +131,6 @@ TEST_F(BlueprintTest, not_supported_yet) {
               "error: b.toml:2:18: not supported yet: customizations.repositories\n");
     EXPECT_EQ(failure_of("[[containers]]\n"), "error: b.toml:2:3: not supported yet: containers\n");
     EXPECT_EQ(failure_of("[health.gpu]\n"), "error: b.toml:2:2: not supported yet: health\n");
-    EXPECT_EQ(failure_of("[modprobe]\nsoftdeps = {}\n"),
-              "error: b.toml:3:1: not supported yet: modprobe.softdeps\n");
     EXPECT_EQ(failure_of("[microshift]\nembed_images = true\n"),
               "error: b.toml:3:1: not supported yet: microshift.embed_images\n");
     EXPECT_EQ(failure_of("[[customizations.files]]\npath = \"/etc/a\"\nuri = \"file:///x\"\n"),

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "customise/files.hpp"
-#include "customise/modprobe.hpp"
 #include "customise/system.hpp"
 #include "customise_fixture.hpp"
 
@@ -67,35 +66,18 @@ TEST_F(Files, BundleNeedsOneKustomizationAndNoLinks) {
               std::string::npos);
 }
 
-TEST_F(Files, ModprobeReachesTheInitramfs) {
-    blueprint.modprobe.blacklist = {"nouveau"};
-    blueprint.modprobe.options = {{"nvidia", "NVreg_X=1"}};
-    add_modprobe(ctx, blueprint, tree);
-    EXPECT_EQ(text("/etc/modprobe.d/edgegpu.conf"),
-              "blacklist nouveau\noptions nvidia NVreg_X=1\n");
-    EXPECT_EQ(text("/usr/lib/dracut/dracut.conf.d/90-edgegpu.conf"),
-              "install_items+=\" /etc/modprobe.d/edgegpu.conf \"\nomit_drivers+=\" nouveau \"\n");
-    blueprint.modprobe.blacklist = {"a\nb"};
-    EXPECT_NE(error_of([&] { add_modprobe(ctx, blueprint, tree); }).find("not the name"),
-              std::string::npos);
-}
-
-TEST_F(Files, IdentityAndKernelArguments) {
+TEST_F(Files, Identity) {
     file("/usr/share/zoneinfo/Europe/Berlin", "TZif");
     file("/etc/chrony.conf", "pool 2.x iburst\ndriftfile /var/lib/chrony/drift\n");
     blueprint.hostname = "edge";
     blueprint.timezone = "Europe/Berlin";
     blueprint.ntp_servers = {"time.lab"};
     blueprint.languages = {"C.UTF-8"};
-    blueprint.kernel_arguments = {"rd.driver.blacklist=nouveau", "a=\"b\""};
     set_identity(ctx, blueprint, tree);
-    record_kernel_arguments(ctx, blueprint, tree);
     EXPECT_EQ(text("/etc/hostname"), "edge\n");
     EXPECT_EQ(tree.entries.at("/etc/localtime").target, "../usr/share/zoneinfo/Europe/Berlin");
     EXPECT_EQ(text("/etc/chrony.conf"),
               "server time.lab iburst\ndriftfile /var/lib/chrony/drift\n");
-    EXPECT_EQ(text("/usr/lib/bootc/kargs.d/10-edgegpu.toml"),
-              "kargs = [\"rd.driver.blacklist=nouveau\", \"a=\\\"b\\\"\"]\n");
     blueprint.timezone = "Europe/Berlim";
     EXPECT_EQ(error_of([&] { set_identity(ctx, blueprint, tree); }),
               "b.toml: customizations.timezone: the image has no time zone 'Europe/Berlim'|"

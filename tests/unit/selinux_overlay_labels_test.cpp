@@ -45,6 +45,8 @@ TEST_F(OverlayLabels, TheTreeHasWhatTheRulesSay) {
     labelled("/usr/lib/opt/v/bin/x", "bin_t");
     labelled("/usr/etc/v/x", "v_etc_t");
     labelled("/usr/bin/other", "bin_t");
+    tree.entries.at("/usr/lib/opt/v/bin").label = "system_u:object_r:lib_t:s0";
+    blueprint.overlays[0].rules[1].path = "/opt/v/bin/**";
     check_overlay_labels(blueprint, tree);
     labelled("/usr/lib/opt/v/bin/x", "shell_exec_t");
     EXPECT_EQ(
