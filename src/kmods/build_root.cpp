@@ -1,23 +1,18 @@
 #include "kmods/build_root.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <deque>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "compose/compose.hpp"
 #include "compose/import.hpp"
-#include "compose/lower.hpp"
 #include "compose/order.hpp"
-#include "compose/overlay.hpp"
 #include "compose/scriptlets.hpp"
 #include "compose/unite.hpp"
+#include "compose/workplace.hpp"
 #include "fetch/fetch.hpp"
 #include "kmods/dkms_conf.hpp"
 #include "kmods/module_file.hpp"
@@ -57,54 +52,6 @@ if [ "$status" -eq 0 ]; then
 fi
 exit "$status"
 )";
-
-/// A mounted root, taken apart at the end.
-class Workplace {
-public:
-    explicit Workplace(const Context& ctx)
-        : directory_(fs::absolute(ctx.cache / "work" / "build-root")) {
-        isolate_mounts();
-        clear();
-        make_directories(directory_);
-    }
-    Workplace(const Workplace&) = delete;
-    Workplace& operator=(const Workplace&) = delete;
-    ~Workplace() {
-        mount_.reset();
-        try {
-            clear();
-        } catch (const std::exception&) {
-            // The next build clears it.
-        }
-    }
-
-    void mount(const Context& ctx, const Entries& entries) {
-        check_out(ctx, entries, directory_ / "lower", directory_ / "lower.index");
-        const fs::path upper = directory_ / "upper";
-        make_directories(upper);
-        if (::chmod(upper.c_str(), entries.at("/").mode) != 0 ||
-            ::chown(upper.c_str(), 0, 0) != 0) {
-            throw errno_error(upper.string(), errno);
-        }
-        mount_.emplace(directory_ / "lower", upper, directory_ / "overlay", root());
-    }
-
-    [[nodiscard]] fs::path root() const { return directory_ / "root"; }
-    [[nodiscard]] fs::path upper() const { return directory_ / "upper"; }
-    [[nodiscard]] fs::path made(const char* name) const {
-        fs::path path = directory_ / name;
-        make_directories(path);
-        return path;
-    }
-
-private:
-    void clear() const {
-        unmount_stale(root());
-        remove_tree(directory_);
-    }
-    fs::path directory_;
-    std::optional<RootMount> mount_;
-};
 
 /// The packages of the build root in rpm's order, the one with the sources last.
 std::vector<ImportedPackage> import_all(const Context& ctx, const Blueprint& blueprint,
@@ -310,7 +257,7 @@ CompiledModules compile_modules(const Context& outer, const Blueprint& blueprint
     CompiledModules compiled;
     compiled.license = header_string(packages.back().header.get(), RPMTAG_LICENSE);
 
-    Workplace place(ctx);
+    Workplace place(ctx, "build-root");
     United united = unite(packages);
     // From here on only its files are there: its scriptlets are for running hosts.
     packages.pop_back();
