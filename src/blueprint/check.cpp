@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "blueprint/overlay_source.hpp"
+#include "blueprint/policy_source.hpp"
 #include "blueprint/toml_reader.hpp"
 #include "blueprint/validate.hpp"
 
@@ -116,6 +117,7 @@ void check_blueprint(const Blueprint& blueprint) {
     }
     for (const fs::path& module : blueprint.selinux.modules) {
         require_readable(blueprint.selinux.location, "policy module", module.string());
+        check_policy_module(module);
     }
     for (const OverlayRequest& overlay : blueprint.overlays) {
         visit_overlay(overlay, {}, [](const OverlayMember&) {});

@@ -101,6 +101,21 @@ std::string build_root_text(const Resolution& resolution) {
         human_size(bytes), columns(rows, "  "));
 }
 
+std::string policy_root_text(const Resolution& resolution) {
+    if (resolution.policy_root.empty()) {
+        return {};
+    }
+    std::uint64_t bytes = 0;
+    std::vector<std::vector<std::string>> rows;
+    for (const ResolvedPackage& package : resolution.policy_root) {
+        bytes += package.size;
+        rows.push_back(row_of(package));
+    }
+    return fmt::format(
+        "\nPolicy modules are compiled with, outside the image ({} to download):\n{}",
+        human_size(bytes), columns(rows, "  "));
+}
+
 std::string changes_text(const std::vector<PackageChange>& changes) {
     if (changes.empty()) {
         return "No package changed.\n\n";
@@ -197,7 +212,7 @@ std::string resolution_text(const Resolution& resolution,
     }
     text +=
         fmt::format("{} more packages, {} to download in all:\n", rest.size(), human_size(bytes));
-    return text + columns(rest, "  ") + build_root_text(resolution);
+    return text + columns(rest, "  ") + build_root_text(resolution) + policy_root_text(resolution);
 }
 
 std::string resolution_json(const Resolution& resolution,
@@ -226,6 +241,7 @@ std::string resolution_json(const Resolution& resolution,
                              {"passed_over", passed_over_json(resolution.passed_over)},
                              {"packages", packages_json(resolution.packages)},
                              {"build_root", packages_json(resolution.build_root)},
+                             {"policy_root", packages_json(resolution.policy_root)},
                              {"warnings", warnings}};
     if (resolution.dkms_source) {
         document["dkms_source"] = package_json(*resolution.dkms_source);

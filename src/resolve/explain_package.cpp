@@ -116,6 +116,11 @@ private:
             lines.push_back(fmt::format("{} is only where kernel modules are compiled ({})", nevra,
                                         chosen_.build_root.why.at(best)));
         }
+        if (std::binary_search(chosen_.policy_root.packages.begin(),
+                               chosen_.policy_root.packages.end(), best)) {
+            lines.push_back(fmt::format("{} is only where policy modules are compiled ({})", nevra,
+                                        chosen_.policy_root.why.at(best)));
+        }
         for (const Id id : chosen_.solution.packages) {
             if (pool_.name(id) == pool_.name(best)) {
                 lines.push_back(fmt::format("{} is in the image in its place ({})",

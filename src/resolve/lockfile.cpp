@@ -225,6 +225,9 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     for_each_table(file, root, "build_package", [&](const TableReader& reader) {
         result.build_root.push_back(read_package(reader));
     });
+    for_each_table(file, root, "policy_package", [&](const TableReader& reader) {
+        result.policy_root.push_back(read_package(reader));
+    });
     for_each_table(file, root, "passed_over", [&](const TableReader& reader) {
         result.passed_over.push_back(read_passed_over(file, reader));
     });
@@ -264,6 +267,9 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
     }
     for (const ResolvedPackage& package : resolution.build_root) {
         append_package(out, "[[build_package]]", package);
+    }
+    for (const ResolvedPackage& package : resolution.policy_root) {
+        append_package(out, "[[policy_package]]", package);
     }
     write_file(path, out, 0644, true);
 }

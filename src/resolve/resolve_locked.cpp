@@ -298,13 +298,14 @@ Resolution resolve_locked(const Context& ctx, const Blueprint& original, const R
     const std::vector<ResolvedPackage> source_list = sources_of(locked);
     const LockedPackages sources(universe, blueprint, source_list, drift);
     const LockedPackages build_root(universe, blueprint, locked.build_root, drift);
+    const LockedPackages policy_root(universe, blueprint, locked.policy_root, drift);
     stop_at(drift);
     check_parts(ctx, universe, blueprint, catalogue, packages, drift);
     stop_at(drift);
     const Outcome outcome = solve_blueprint(
         ctx, universe, blueprint, {&catalogue, [&](Id id) {
                                        return packages.contains(id) || sources.contains(id) ||
-                                              build_root.contains(id);
+                                              build_root.contains(id) || policy_root.contains(id);
                                    }});
     if (!outcome.chosen) {
         drift.push_back("the locked packages do not fulfil the blueprint: " +
@@ -315,10 +316,16 @@ Resolution resolve_locked(const Context& ctx, const Blueprint& original, const R
     }
     check_set(universe.pool(), blueprint, *outcome.chosen, packages, drift);
     check_kernel(ctx, universe, *outcome.chosen, locked, drift);
+    if (!locked.policy_root.empty() && outcome.chosen->policy_root.packages.empty()) {
+        drift.emplace_back(
+            "packages that compile policy modules are locked, but no module needs "
+            "them any more");
+    }
     stop_at(drift);
     Resolution result = locked;
     result.packages = confirmed(universe.pool(), packages);
     result.build_root = confirmed(universe.pool(), build_root);
+    result.policy_root = confirmed(universe.pool(), policy_root);
     if (locked.dkms_source) {
         result.dkms_source = confirmed(universe.pool(), sources).front();
     }

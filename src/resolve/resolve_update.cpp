@@ -39,8 +39,10 @@ public:
         for (const ResolvedPackage& package : locked.packages) {
             want(package, false);
         }
-        for (const ResolvedPackage& package : locked.build_root) {
-            want(package, true);
+        for (const auto* root : {&locked.build_root, &locked.policy_root}) {
+            for (const ResolvedPackage& package : *root) {
+                want(package, true);
+            }
         }
         if (locked.dkms_source) {
             want(*locked.dkms_source, true);
@@ -68,6 +70,7 @@ public:
         const bool locked =
             std::any_of(locked_.packages.begin(), locked_.packages.end(), is_named) ||
             std::any_of(locked_.build_root.begin(), locked_.build_root.end(), is_named) ||
+            std::any_of(locked_.policy_root.begin(), locked_.policy_root.end(), is_named) ||
             (locked_.dkms_source && is_named(*locked_.dkms_source));
         std::set<std::string> sources;
         std::set<std::string> modules;

@@ -38,6 +38,8 @@ struct Chosen {
     std::vector<PassedKernel> passed_kernels;
     /// newer driver versions that have no modules for the chosen kernel, newest first
     std::vector<std::string> passed_drivers;
+    /// what the blueprint's policy modules are compiled in; empty where they are plain
+    Solution policy_root{};
 };
 
 /// What a search came to.

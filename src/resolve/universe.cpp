@@ -11,6 +11,7 @@
 #include "resolve/kernel.hpp"
 #include "resolve/metadata.hpp"
 #include "resolve/nvidia.hpp"
+#include "resolve/policy_root.hpp"
 #include "resolve/requests.hpp"
 
 namespace edgegpu {
@@ -286,10 +287,9 @@ std::vector<ResolvedPackage> describe_packages(const PackagePool& pool,
     return packages;
 }
 
-}  // namespace
-
-Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint& blueprint,
-                        const Limits& limits) {
+/// Packages, kernel and driver of the image.
+Outcome solve_image(const Context& ctx, Universe& universe, const Blueprint& blueprint,
+                    const Limits& limits) {
     const ModuleCatalogue& catalogue =
         limits.catalogue != nullptr ? *limits.catalogue : universe.catalogue(blueprint);
     if (!blueprint.nvidia) {
@@ -314,6 +314,15 @@ Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint&
     return solve_ways(ctx, universe, blueprint, driver_ways(request, catalogue), catalogue, limits);
 }
 
+}  // namespace
+
+Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint& blueprint,
+                        const Limits& limits) {
+    Outcome outcome = solve_image(ctx, universe, blueprint, limits);
+    add_policy_root(universe, blueprint, outcome);
+    return outcome;
+}
+
 Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcome& outcome) {
     PackagePool& pool = universe.pool();
     const ModuleSelection& modules = outcome.modules;
@@ -336,6 +345,7 @@ Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcom
         result.dkms_source = describe_package(pool, modules, source, "sources of kernel modules");
         result.build_root = describe_packages(pool, modules, chosen.build_root);
     }
+    result.policy_root = describe_packages(pool, modules, chosen.policy_root);
     result.passed_over = describe_passed(ctx, pool, outcome.kernel_name, chosen.attempt.kernel,
                                          chosen.passed_kernels);
     for (const std::string& driver : chosen.passed_drivers) {

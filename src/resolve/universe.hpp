@@ -85,7 +85,8 @@ struct Outcome {
 };
 
 /// Solves the blueprint over the universe: checks its GPUs, selects module streams, filters,
-/// collects requests, finds kernel and driver, trying `driver_ways` one after the other. Failures
+/// collects requests, finds kernel and driver, trying `driver_ways` one after the other, and what
+/// compiles policy modules (`add_policy_root`). Failures
 /// of ErrorKind::unsolvable (and contradictions in the blueprint, ErrorKind::usage) are returned;
 /// others are thrown. What happened is noted on ctx.console. The pool stays filtered for this
 /// blueprint until the next call.
