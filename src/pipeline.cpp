@@ -67,9 +67,11 @@ void add_compiled_modules(const Context& ctx, const Blueprint& blueprint,
 
 /// The policy and the initramfs depend on the same tree and not on each other, and each keeps
 /// one core busy: they are built side by side, and only then put into the tree.
-void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    auto policy =
-        std::async(std::launch::async, [&] { return build_policy(ctx, blueprint, tree); });
+void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
+                                const Resolution& resolution, Tree& tree) {
+    auto policy = std::async(std::launch::async, [&] {
+        return build_policy(ctx, blueprint, tree, resolution.policy_root);
+    });
     Entry initramfs = build_initramfs(ctx, blueprint, tree);
     apply_policy(tree, policy.get());
     put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs);
@@ -124,7 +126,7 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
                                   counted(blueprint.users.size(), "user")));
 
     console.begin_stage("policy");
-    build_policy_and_initramfs(ctx, blueprint, tree);
+    build_policy_and_initramfs(ctx, blueprint, resolution, tree);
     console.end_stage("policy and initramfs");
 
     console.begin_stage("label");

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/policy_source.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 
@@ -158,6 +159,14 @@ void add_directories_and_policy(InputDigest& digest, const Blueprint& blueprint)
     for (const fs::path& module : blueprint.selinux.modules) {
         digest.text(module.filename().string());
         digest.path(module);
+        for (const char* extension : {".fc", ".if"}) {
+            const fs::path beside = beside_module(module, extension);
+            const bool used = module.extension() == ".te" && fs::exists(beside);
+            digest.text(used ? extension : "");
+            if (used) {
+                digest.path(beside);
+            }
+        }
     }
     digest.number(blueprint.selinux.booleans.size());
     for (const auto& [name, value] : blueprint.selinux.booleans) {
@@ -216,6 +225,7 @@ std::string inputs_digest(const Blueprint& blueprint, const Resolution& resoluti
     add_directories_and_policy(digest, blueprint);
     add_packages(digest, resolution.packages);
     add_kernel_modules(digest, blueprint, resolution);
+    add_packages(digest, resolution.policy_root);
     return digest.hex();
 }
 

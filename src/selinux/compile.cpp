@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <optional>
 #include <regex>
-#include <sstream>
 #include <string_view>
-#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "blueprint/policy_package.hpp"
+#include "blueprint/policy_source.hpp"
 #include "selinux/calls.hpp"
+#include "selinux/contexts.hpp"
+#include "selinux/interfaces.hpp"
+#include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/process.hpp"
 
@@ -21,39 +25,24 @@ namespace {
 
 /// The newest format that RHEL 8's libsepol 2.9 reads.
 constexpr std::string_view module_format = "19";
-/// Translates a `.pp` into CIL, as semodule does (Debian's and RHEL's place of it).
-constexpr std::string_view pp_to_cil = "/usr/libexec/selinux/hll/pp";
 constexpr std::uint64_t source_limit = 16U << 20U;
 
-/// checkmodule knows the plain policy language; interfaces of the reference policy are m4 macros,
-/// whose syntax errors would be hard to understand.
-void refuse_macros(const std::string& source, const std::string& shown) {
-    static const std::regex macro(R"(^\s*([a-z_][a-z0-9_]*)\s*\()");
-    static const std::vector<std::string> plain{"if"};
-    std::istringstream lines(source);
-    std::string line;
-    for (unsigned number = 1; std::getline(lines, line); ++number) {
-        std::smatch match;
-        if (std::regex_search(line, match, macro) &&
-            std::find(plain.begin(), plain.end(), match[1].str()) == plain.end()) {
-            throw error(ErrorKind::usage,
-                        "{}:{}: '{}' is a macro of the reference policy; only the plain policy "
-                        "language is understood",
-                        shown, number, match[1].str())
-                .hinted(
-                    "write 'module NAME 1.0;' and 'require { type …; }', or build a .pp with "
-                    "selinux-policy-devel and name that");
-        }
-    }
+std::string name_of(const fs::path& source) {
+    return source.extension() == ".te" ? source.stem().string() : module_name(source.string());
 }
 
 /// First error of checkmodule's output: "FILE:LINE:ERROR 'TEXT' at token 'TOKEN' on line N:".
 Error compile_error(const std::string& shown, const std::string& output) {
-    static const std::regex located(R"(:(\d+):ERROR '([^']*(?:'[^']*)*)' at token '([^']*)')");
+    static const std::regex located(R"(:(\d+):ERROR '([^\n]*?)' at token '([^\n]*?)' on line)");
+    static const std::regex renamed(R"(Module name (\S+) is different)");
     std::smatch match;
     if (std::regex_search(output, match, located)) {
         return error(ErrorKind::usage, "{}:{}: {} at '{}'", shown, match[1].str(), match[2].str(),
                      match[3].str());
+    }
+    if (std::regex_search(output, match, renamed)) {
+        return error(ErrorKind::usage, "{}: the module calls itself '{}'", shown, match[1].str())
+            .hinted("a module is named as its file is: module NAME VERSION; in NAME.te");
     }
     return error(ErrorKind::usage, "{}: the policy compiler refused it", shown)
         .traced(output.substr(0, output.find_last_not_of('\n') + 1));
@@ -67,71 +56,77 @@ void run_compiler(const Context& ctx, const std::string& shown,
     }
 }
 
-/// 1-based line of the first occurrence of `symbol` as a word; 0: none.
-unsigned line_of(const std::string& source, const std::string& symbol) {
-    const std::regex word("\\b" + symbol + "\\b");
-    std::istringstream lines(source);
-    std::string line;
-    for (unsigned number = 1; std::getline(lines, line); ++number) {
-        if (std::regex_search(line, word)) {
-            return number;
+/// Takes a module as it is, under a name of its own, so that the sandbox sees nothing beside it.
+CompiledModule take_module(const fs::path& source, const fs::path& directory) {
+    check_policy_module(source);
+    CompiledModule result{module_name(source.string()), source, directory / source.filename()};
+    fs::copy_file(source, result.file, fs::copy_options::overwrite_existing);
+    return result;
+}
+
+void refuse_twins(const std::vector<fs::path>& modules) {
+    std::map<std::string, fs::path> names;
+    for (const fs::path& source : modules) {
+        const std::string name = name_of(source);
+        if (!names.emplace(name, source).second) {
+            throw error(ErrorKind::usage, "{}: another module is called '{}' too",
+                        display_path(source), name);
         }
     }
-    return 0;
 }
 
-/// Text of a line of the module's CIL form, or empty.
-std::string cil_line(const Context& ctx, const CompiledModule& module, unsigned number) {
-    std::string text;
-    if (module.file.extension() == ".cil") {
-        text = read_file(module.file, source_limit);
-    } else if (fs::exists(pp_to_cil)) {
-        text = run_process(ctx, {std::string(pp_to_cil), module.file.string()}).output;
+/// The modules that use macros, with every file that one of them may refer to.
+MacroModules macro_modules(const CompileInputs& inputs,
+                           const std::map<fs::path, std::string>& contexts) {
+    MacroModules result;
+    result.type = inputs.paths.type;
+    result.mls = inputs.mls;
+    for (const fs::path& source : inputs.modules) {
+        if (source.extension() != ".te") {
+            continue;
+        }
+        result.files[source.filename().string()] = read_file(source, source_limit);
+        const fs::path interfaces = beside_module(source, ".if");
+        if (fs::exists(interfaces)) {
+            result.files[interfaces.filename().string()] = read_file(interfaces, source_limit);
+        }
+        if (needs_interfaces(source)) {
+            result.sources.push_back(source);
+            result.files[beside_module(source, ".fc").filename().string()] = contexts.at(source);
+        }
     }
-    std::istringstream lines(text);
-    std::string line;
-    for (unsigned at = 0; at < number && std::getline(lines, line); ++at) {
-    }
-    return line;
-}
-
-/// "(typeattributeset cil_gen_require foo_t)" → "foo_t"
-std::optional<std::string> required_symbol(const std::string& line) {
-    static const std::regex required(R"(cil_gen_require\s+([A-Za-z0-9_.-]+)\))");
-    std::smatch match;
-    if (std::regex_search(line, match, required)) {
-        return match[1].str();
-    }
-    return std::nullopt;
+    return result;
 }
 
 }  // namespace
 
-std::string display_path(const fs::path& path) {
-    std::error_code code;
-    const fs::path relative = fs::proximate(path, code);
-    return code || relative.empty() || *relative.begin() == ".." ? path.string()
-                                                                 : relative.string();
+void digest_modules(Sha256& digest, const CompileInputs& inputs) {
+    bool interfaces = false;
+    digest.update_field(fmt::format("{} modules", inputs.modules.size()));
+    for (const fs::path& source : inputs.modules) {
+        digest.update_field(source.filename().string());
+        digest.update_field(sha256_file(source));
+        for (const char* extension : {".fc", ".if"}) {
+            const fs::path beside = beside_module(source, extension);
+            digest.update_field(
+                source.extension() == ".te" && fs::exists(beside) ? sha256_file(beside) : "");
+        }
+        interfaces = interfaces || needs_interfaces(source).has_value();
+    }
+    if (interfaces) {
+        digest_interfaces(digest, inputs.policy_root, inputs.tree);
+    }
 }
 
-CompiledModule compile_module(const Context& ctx, const fs::path& source, const fs::path& directory,
-                              bool mls) {
-    const std::string shown = display_path(source);
-    CompiledModule result{module_name(source.string()), source, {}};
+CompiledModule compile_module(const Context& ctx, const fs::path& source,
+                              const std::string& contexts, const fs::path& directory, bool mls) {
     if (source.extension() != ".te") {
-        if (source.extension() != ".cil" && source.extension() != ".pp" &&
-            source.extension() != ".bz2") {
-            throw error(ErrorKind::usage, "{}: a policy module is a .te, .cil or .pp file", shown);
-        }
-        // Under a name of its own, so that the sandbox sees nothing beside it.
-        result.file = directory / source.filename();
-        fs::copy_file(source, result.file, fs::copy_options::overwrite_existing);
-        return result;
+        return take_module(source, directory);
     }
-    const std::string text = read_file(source, source_limit);
-    refuse_macros(text, shown);
-    result.name = source.stem().string();
+    const std::string shown = display_path(source);
+    CompiledModule result{name_of(source), source, {}};
     const fs::path compiled = directory / (result.name + ".mod");
+    const fs::path labels = directory / (result.name + ".mod.fc");
     result.file = directory / (result.name + ".pp");
     std::vector<std::string> compiler{"checkmodule", "-m", "-c", std::string(module_format)};
     if (mls) {
@@ -141,41 +136,62 @@ CompiledModule compile_module(const Context& ctx, const fs::path& source, const 
     run_compiler(ctx, shown, compiler);
     std::vector<std::string> packager{"semodule_package", "-o", result.file.string(), "-m",
                                       compiled.string()};
-    const fs::path contexts = fs::path(source).replace_extension(".fc");
-    if (fs::exists(contexts)) {
-        packager.insert(packager.end(), {"-f", contexts.string()});
+    if (!contexts.empty()) {
+        write_file(labels, contexts);
+        packager.insert(packager.end(), {"-f", labels.string()});
     }
     run_compiler(ctx, shown, packager);
     return result;
 }
 
-Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& modules,
-                      const std::string& output) {
-    static const std::regex located(R"(modules/\d+/([^/\s]+)/cil:(\d+))");
-    std::smatch match;
-    if (std::regex_search(output, match, located)) {
-        const std::string name = match[1].str();
-        const auto module = std::find_if(modules.begin(), modules.end(),
-                                         [&](const auto& m) { return m.name == name; });
-        if (module != modules.end()) {
-            const std::string line =
-                cil_line(ctx, *module, static_cast<unsigned>(std::stoul(match[2].str())));
-            const std::string shown = display_path(module->source);
-            const auto symbol = required_symbol(line);
-            const unsigned number = symbol && module->source.extension() == ".te"
-                                        ? line_of(read_file(module->source, source_limit), *symbol)
-                                        : 0;
-            if (symbol && number != 0) {
-                return error(ErrorKind::usage, "{}:{}: the image's policy has no '{}'", shown,
-                             number, *symbol)
-                    .hinted("install the package whose policy module defines it");
-            }
-            return error(ErrorKind::usage, "{}: does not fit the image's policy", shown)
-                .traced("semodule: " + output.substr(0, output.find_last_not_of('\n') + 1));
+std::vector<CompiledModule> compile_modules(const Context& ctx, const CompileInputs& inputs,
+                                            const fs::path& directory) {
+    refuse_twins(inputs.modules);
+    make_directories(directory);
+    std::map<fs::path, std::string> contexts;
+    std::optional<ContextMap> known;
+    for (const fs::path& source : inputs.modules) {
+        if (source.extension() == ".te" && fs::exists(beside_module(source, ".fc")) && !known) {
+            known = known_contexts(inputs.tree, inputs.paths, inputs.module_files);
         }
+        contexts[source] = known ? new_contexts(ctx, source, *known, inputs.mls) : std::string();
     }
-    return error("the image's semodule failed")
-        .traced(output.substr(0, output.find_last_not_of('\n') + 1));
+    const MacroModules macros = macro_modules(inputs, contexts);
+    if (!macros.sources.empty()) {
+        compile_with_interfaces(ctx, inputs.blueprint, inputs.policy_root, inputs.tree, macros,
+                                directory);
+    }
+    std::vector<CompiledModule> modules;
+    for (const fs::path& source : inputs.modules) {
+        const bool made =
+            std::find(macros.sources.begin(), macros.sources.end(), source) != macros.sources.end();
+        const std::string name = source.stem().string();
+        modules.push_back(
+            made ? CompiledModule{name, source, directory / (name + ".pp")}
+                 : compile_module(ctx, source, contexts.at(source), directory, inputs.mls));
+    }
+    return modules;
+}
+
+void refuse_collisions(const std::vector<fs::path>& modules, const std::set<ModuleId>& present,
+                       const std::vector<std::string>& module_files) {
+    for (const fs::path& source : modules) {
+        const std::string name = name_of(source);
+        const auto same = std::find_if(present.begin(), present.end(), [&](const ModuleId& module) {
+            return module.second == name;
+        });
+        if (same == present.end()) {
+            continue;
+        }
+        const auto file =
+            std::find_if(module_files.begin(), module_files.end(),
+                         [&](const std::string& path) { return module_name(path) == name; });
+        throw error(ErrorKind::usage,
+                    "{}: the image has a policy module '{}' already, at priority {}, from {}",
+                    display_path(source), name, same->first,
+                    file == module_files.end() ? "the policy's own packages" : *file)
+            .hinted("rename yours, or drop it from selinux.modules");
+    }
 }
 
 }  // namespace edgegpu::selinux

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "blueprint/blueprint.hpp"
+#include "compose/tree.hpp"
+#include "resolve/resolution.hpp"
+#include "selinux/store.hpp"
 #include "support/context.hpp"
-#include "support/error.hpp"
+#include "support/digest.hpp"
 
 namespace edgegpu::selinux {
 
@@ -18,18 +23,44 @@ struct CompiledModule {
     std::filesystem::path file;
 };
 
-/// Makes a module package of `source` (`.te`, with `.fc` beside it if there; `.pp`, `.pp.bz2` and
-/// `.cil` are taken as they are) in `directory`. `mls`: the image's policy has MLS levels. Throws
-/// ErrorKind::usage "selinux/x.te:7: …" for what the compiler refuses.
+/// What modules are compiled for, and with.
+struct CompileInputs {
+    /// absolute paths of `.te`, `.cil`, `.pp` or `.pp.bz2` files
+    std::vector<std::filesystem::path> modules;
+    /// where `policy_root` is fetched from
+    const Blueprint& blueprint;
+    /// packages to compile in where a module uses the reference policy's macros
+    std::vector<ResolvedPackage> policy_root;
+    const Tree& tree;
+    PolicyPaths paths;
+    /// the policy has MLS levels
+    bool mls = true;
+    /// module packages in the image that the same transaction installs
+    std::vector<std::string> module_files;
+};
+
+/// Adds everything to a digest that decides what `compile_modules` makes, but the policy itself.
+void digest_modules(Sha256& digest, const CompileInputs& inputs);
+
+/// Makes module packages of all modules in `directory`, in their order: a plain `.te` with
+/// checkmodule here, one with macros as `compile_with_interfaces` says; `.fc` and `.if` of the same
+/// stem belong to it. Others are taken as they are. Throws ErrorKind::usage "selinux/x.te:7: …" for
+/// what the compiler refuses, for contexts that do not fit, and for two modules of one name.
+[[nodiscard]] std::vector<CompiledModule> compile_modules(const Context& ctx,
+                                                          const CompileInputs& inputs,
+                                                          const std::filesystem::path& directory);
+
+/// One module that needs no interfaces. `contexts`: the text of its `.fc`. `mls`: the image's
+/// policy has MLS levels. Throws as `compile_modules` does.
 [[nodiscard]] CompiledModule compile_module(const Context& ctx, const std::filesystem::path& source,
+                                            const std::string& contexts,
                                             const std::filesystem::path& directory, bool mls);
 
-/// The path as a user would name it: relative to the current directory where it is below it.
-[[nodiscard]] std::string display_path(const std::filesystem::path& path);
-
-/// Explains a failed policy transaction: where semodule's output points into a compiled module,
-/// the Error names line and symbol of the user's source; else it carries the output.
-[[nodiscard]] Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& modules,
-                                    const std::string& output);
+/// Throws ErrorKind::usage for a module whose name the image has already, at any priority: the one
+/// with the higher priority would silently take the other's place. `present` are the modules of
+/// store and scriptlets, `module_files` as in CompileInputs.
+void refuse_collisions(const std::vector<std::filesystem::path>& modules,
+                       const std::set<ModuleId>& present,
+                       const std::vector<std::string>& module_files);
 
 }  // namespace edgegpu::selinux

@@ -9,12 +9,14 @@
 
 #include "selinux/calls.hpp"
 #include "selinux/compile.hpp"
+#include "selinux/failures.hpp"
 #include "selinux/gpu_plan.hpp"
 #include "selinux/overlay_labels.hpp"
 #include "selinux/policy_cache.hpp"
 #include "selinux/policy_check.hpp"
 #include "selinux/policydb.hpp"
 #include "selinux/selinux.hpp"
+#include "selinux/semodule.hpp"
 #include "selinux/store.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
@@ -55,22 +57,13 @@ bool decides_homes(std::string_view path) {
            path == "/etc/nsswitch.conf";
 }
 
-void digest_source(Sha256& digest, const fs::path& source) {
-    digest.update_field(source.filename().string());
-    digest.update_field(sha256_file(source));
-    const fs::path contexts = fs::path(source).replace_extension(".fc");
-    digest.update_field(source.extension() == ".te" && fs::exists(contexts) ? sha256_file(contexts)
-                                                                            : "");
-}
-
 /// Digest of everything that decides the transaction's result.
-std::string inputs_digest_of(const Blueprint& blueprint, const Tree& tree, const PolicyPaths& paths,
-                             const Transaction& transaction) {
-    const SelinuxRequest& request = blueprint.selinux;
+std::string inputs_digest_of(const CompileInputs& inputs, const Transaction& transaction) {
+    const Tree& tree = inputs.tree;
     Sha256 digest;
-    digest.update_field("policy transaction 1");
+    digest.update_field("policy transaction 2");
     for (const auto& [path, entry] : tree.entries) {
-        if (path.starts_with("/etc/selinux/") || path.starts_with(paths.store_root + "/") ||
+        if (path.starts_with("/etc/selinux/") || path.starts_with(inputs.paths.store_root + "/") ||
             is_policy_tool(path) || decides_homes(path)) {
             digest.update_field(path);
             digest.update_field(entry.type == EntryType::symlink ? entry.target : entry.digest);
@@ -89,16 +82,14 @@ std::string inputs_digest_of(const Blueprint& blueprint, const Tree& tree, const
     for (const auto& [key, context] : transaction.file_contexts) {
         digest.update_field(fmt::format("{} {} {}", key.first, key.second, context));
     }
-    for (const fs::path& source : request.modules) {
-        digest_source(digest, source);
-    }
-    for (const auto& [name, value] : request.booleans) {
+    digest_modules(digest, inputs);
+    for (const auto& [name, value] : inputs.blueprint.selinux.booleans) {
         digest.update_field(name);
         digest.update_field(value ? "1" : "0");
     }
-    if (request.gpu_containers) {
+    if (inputs.blueprint.selinux.gpu_containers) {
         digest.update_field("gpu containers 1");
-        digest_source(digest, map_module_source(blueprint));
+        digest.update_field(sha256_file(map_module_source(inputs.blueprint)));
     }
     return digest.hex();
 }
@@ -117,6 +108,7 @@ Transaction gather(const SelinuxRequest& request, const Tree& tree, const Policy
                 .hinted("a scriptlet may have made it in /tmp; its package must ship it");
         }
     }
+    refuse_collisions(request.modules, modules, transaction.module_files);
     for (const auto& [name, value] : request.booleans) {
         transaction.booleans[name] = value;
     }
@@ -214,27 +206,6 @@ bool has_levels(const Tree& tree, const PolicyPaths& paths) {
            read_entry(tree, contexts).find(":s0") != std::string::npos;
 }
 
-/// A copy of the transaction's parts that live in files on the builder.
-std::vector<CompiledModule> compile_all(const Context& ctx, const std::vector<fs::path>& sources,
-                                        const Tree& tree, const PolicyPaths& paths,
-                                        const fs::path& directory) {
-    make_directories(directory);
-    const bool mls = has_levels(tree, paths);
-    std::vector<CompiledModule> modules;
-    for (const fs::path& source : sources) {
-        CompiledModule module = compile_module(ctx, source, directory, mls);
-        const bool twice =
-            std::any_of(modules.begin(), modules.end(),
-                        [&](const CompiledModule& other) { return other.name == module.name; });
-        if (twice) {
-            throw error(ErrorKind::usage, "{}: another module is called '{}' too",
-                        display_path(source), module.name);
-        }
-        modules.push_back(std::move(module));
-    }
-    return modules;
-}
-
 void run_semodule(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
                   const PolicyPaths& paths, const Transaction& transaction, const StoreCopy& copy,
                   const std::vector<CompiledModule>& modules) {
@@ -255,7 +226,7 @@ void run_semodule(const Context& ctx, const Blueprint& blueprint, const Tree& tr
     if (command.argv.size() == without_actions) {
         command.argv.emplace_back("-B");
     }
-    const ProcessResult result = run_in_sandbox(ctx, command);
+    const ProcessResult result = run_checked(ctx, command, copy, modules);
     if (result.status != 0) {
         explain_refused_label(blueprint, result.output, copy.binary_policy());
         throw explain_failure(ctx, modules, result.output);
@@ -331,23 +302,28 @@ void erase_below(Entries& entries, const std::string& path) {
 
 }  // namespace
 
-PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree) {
+PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+                          const std::vector<ResolvedPackage>& policy_root) {
     const std::optional<PolicyPaths> paths = find_policy(tree);
     if (!paths) {
         refuse_without_policy(blueprint, tree);
         return {};
     }
     Transaction transaction = gather(blueprint.selinux, tree, *paths);
-    add_overlay_labels(blueprint, has_levels(tree, *paths), transaction.file_contexts);
-    const std::string digest = inputs_digest_of(blueprint, tree, *paths, transaction);
+    const bool mls = has_levels(tree, *paths);
+    add_overlay_labels(blueprint, mls, transaction.file_contexts);
+    CompileInputs inputs{blueprint.selinux.modules, blueprint, policy_root, tree, *paths, mls,
+                         transaction.module_files};
+    const std::string digest = inputs_digest_of(inputs, transaction);
     if (std::optional<PolicyResult> cached = load_policy(ctx, digest)) {
         finish_policy(ctx, blueprint, *cached);
         return *std::move(cached);
     }
     const StoreCopy copy(ctx, tree, *paths);
     const GpuAccess access = add_gpu_access(ctx, blueprint, tree, *paths, copy, transaction);
+    inputs.modules = modules_of(blueprint, access);
     std::vector<CompiledModule> modules =
-        compile_all(ctx, modules_of(blueprint, access), tree, *paths, copy.directory() / "modules");
+        compile_modules(ctx, inputs, copy.directory() / "modules");
     std::vector<std::string> names;
     for (const CompiledModule& module : modules) {
         names.push_back(module.name);

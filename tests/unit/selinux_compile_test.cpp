@@ -3,9 +3,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "selinux/contexts.hpp"
+#include "selinux/failures.hpp"
+#include "selinux/interfaces.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -29,7 +33,7 @@ protected:
         write_file(directory_ / "x.te", source);
         try {
             static_cast<void>(
-                compile_module(Context{}, directory_ / "x.te", directory_ / "out", true));
+                compile_module(Context{}, directory_ / "x.te", "", directory_ / "out", true));
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::usage);
             return error.message().substr(directory_.string().size() + 1);
@@ -43,9 +47,9 @@ protected:
 TEST_F(Compile, MakesAPackage) {
     write_file(directory_ / "x.te",
                "module x 1.0;\nrequire { type a_t; class file read; }\nallow a_t a_t:file read;\n");
-    write_file(directory_ / "x.fc", "/opt/x -- system_u:object_r:a_t:s0\n");
     const CompiledModule module =
-        compile_module(Context{}, directory_ / "x.te", directory_ / "out", true);
+        compile_module(Context{}, directory_ / "x.te", "/opt/x -- system_u:object_r:a_t:s0\n",
+                       directory_ / "out", true);
     EXPECT_EQ(module.name, "x");
     const std::string content = read_file(module.file);
     EXPECT_NE(content.find("a_t"), std::string::npos);
@@ -60,25 +64,213 @@ TEST_F(Compile, PointsAtTheLineOfAnError) {
               "x.te:3: syntax error at 'alow'");
 }
 
-TEST_F(Compile, RefusesMacrosOfTheReferencePolicy) {
-    EXPECT_EQ(refusal("policy_module(x, 1.0)\n"),
-              "x.te:1: 'policy_module' is a macro of the reference policy; only the plain policy "
-              "language is understood");
+TEST_F(Compile, AModuleOfAnotherNameThanItsFileIsRefused) {
+    EXPECT_EQ(refusal("module y 1.0;\nrequire { type a_t; }\n"),
+              "x.te: the module calls itself 'y'");
 }
 
-TEST_F(Compile, ExplainsAMissingTypeByLineAndName) {
-    write_file(directory_ / "x.cil",
-               "(typeattributeset cil_gen_require other_t)\n(allow other_t self (file (read)))\n");
-    const CompiledModule module =
-        compile_module(Context{}, directory_ / "x.cil", directory_ / "out", true);
-    const Error error =
-        explain_failure(Context{}, {module},
-                        "Failed to resolve typeattributeset statement at "
-                        "/var/lib/selinux/targeted/tmp/modules/400/x/cil:1\nsemodule:  Failed!\n");
+TEST_F(Compile, TakesOnlyWholeModulesThatComeCompiled) {
+    write_file(directory_ / "x.pp", "no module");
+    try {
+        (void)compile_module(Context{}, directory_ / "x.pp", "", directory_ / "out", true);
+        ADD_FAILURE() << "accepted";
+    } catch (const Error& problem) {
+        EXPECT_EQ(problem.message(),
+                  (directory_ / "x.pp").string() + ": not a compiled policy module");
+    }
+}
+
+class Contexts : public Compile {
+protected:
+    /// A tree whose policy has these file contexts.
+    [[nodiscard]] Tree tree_with(const std::string& contexts) const {
+        Tree tree;
+        Entry entry;
+        entry.content = directory_ / "file_contexts";
+        write_file(entry.content, contexts);
+        tree.entries["/etc/selinux/targeted/contexts/files/file_contexts"] = entry;
+        return tree;
+    }
+    [[nodiscard]] std::string filtered(const std::string& own, const std::string& known) const {
+        write_file(directory_ / "x.te", "module x 1.0;\n");
+        write_file(directory_ / "x.fc", own);
+        PolicyPaths paths;
+        paths.policy = "/etc/selinux/targeted";
+        try {
+            return new_contexts(Context{}, directory_ / "x.te",
+                                known_contexts(tree_with(known), paths, {}), true);
+        } catch (const Error& problem) {
+            return problem.message().substr(directory_.string().size() + 1);
+        }
+    }
+};
+
+TEST_F(Contexts, WhatThePolicyHasAlreadyIsLeftOut) {
+    EXPECT_EQ(
+        filtered("# nodes\n/dev/gpu -c gen_context(u:r:gpu_t,s0)\n/a gen_context(u:r:a_t,s0)\n",
+                 "/dev/gpu\t-c\tu:r:gpu_t:s0\n/a\t--\tu:r:other_t:s0\n"),
+        "# nodes\n\n/a\t\tu:r:a_t:s0\n");
+}
+
+TEST_F(Contexts, OtherContextsForTheSamePatternAreRefused) {
+    EXPECT_EQ(
+        filtered("\n/dev/gpu -c gen_context(u:r:gpu_t,s0)\n", "/dev/gpu -c u:r:device_t:s0\n"),
+        "x.fc:2: the image's policy labels '/dev/gpu' u:r:device_t already");
+    EXPECT_EQ(filtered("/a u:r:a_t\n", ""),
+              "x.fc:1: 'u:r:a_t' has no level, and the image's policy wants one");
+}
+
+TEST_F(Compile, ANameThatTheImageHasIsRefused) {
+    try {
+        refuse_collisions({directory_ / "container.te"}, {{100, "base"}, {200, "container"}},
+                          {"/usr/share/selinux/packages/container.pp.bz2"});
+        ADD_FAILURE() << "accepted";
+    } catch (const Error& problem) {
+        EXPECT_EQ(problem.message(),
+                  (directory_ / "container.te").string() +
+                      ": the image has a policy module 'container' already, at priority 200, from "
+                      "/usr/share/selinux/packages/container.pp.bz2");
+    }
+    EXPECT_NO_THROW(refuse_collisions({directory_ / "x.te"}, {{100, "base"}}, {}));
+}
+
+/// What tools say about a module with macros, in the user's terms.
+std::string explained(const std::string& output) {
+    MacroModules modules;
+    modules.sources = {"/w/selinux/x.te"};
+    modules.files = {{"x.te",
+                      "policy_module(x, 1.0)\ndev_rw_xserver_mics(x_t)\nallow x_t "
+                      "y_t:file red_file_perms;\n"},
+                     {"x.if", "interface(`x_do',`\n')\n"}};
+    const Error problem = macro_error(output, modules, "selinux/",
+                                      {"dev_rw_xserver_misc", "read_file_perms", "rw_file_perms"});
+    EXPECT_EQ(problem.kind(), ErrorKind::usage);
+    return problem.message() + (problem.hint().empty() ? "" : " | " + problem.hint());
+}
+
+TEST(MacroErrors, PointAtTheUsersLine) {
+    EXPECT_EQ(explained("Compiling targeted x module\n"
+                        "x.te:2:ERROR 'syntax error' at token 'dev_rw_xserver_mics' on line 3886:\n"
+                        "dev_rw_xserver_mics(x_t)\n"),
+              "selinux/x.te:2: no interface 'dev_rw_xserver_mics' in the image's policy | did you "
+              "mean dev_rw_xserver_misc?");
+    EXPECT_EQ(explained("x.te:3:ERROR 'permission red_file_perms is not defined for class file' at "
+                        "token ';' on line 9:\n"),
+              "selinux/x.te:3: permission red_file_perms is not defined for class file at ';'");
+    EXPECT_EQ(explained("\"x.te\":3:ERROR 'unknown type y_t' at token ';' on line 3890:\n"),
+              "selinux/x.te:3: unknown type y_t at ';' | what other modules declare is required "
+              "first, in gen_require");
+    EXPECT_EQ(explained("/usr/bin/m4:x.if:2: ERROR: end of file in string\n"),
+              "selinux/x.if:2: end of file in string | macros quote with ` and ', each as often as "
+              "the other");
+    EXPECT_EQ(
+        explained("checkmodule: Module name y is different than the output base filename x\n"),
+        "selinux/x.te: the module calls itself 'y' | a module is named as its file is: "
+        "policy_module(NAME, VERSION) in NAME.te");
+}
+
+TEST(MacroErrors, NamesOfInterfacesAreReadFromTheirFiles) {
+    EXPECT_EQ(defined_macros("# interface(`no',`\ninterface(`a_b',`\n\ttemplate(`c',`\n"
+                             "define(`d_perms',`{ read }')\n"),
+              (std::vector<std::string>{"a_b", "c", "d_perms"}));
+}
+
+class Failures : public Compile {
+protected:
+    /// The message for semodule's output about module "x" with this source.
+    [[nodiscard]] Error explained(const std::string& name, const std::string& source,
+                                  const std::string& output) const {
+        write_file(directory_ / name, source);
+        const CompiledModule module =
+            compile_module(Context{}, directory_ / name, "", directory_ / "out", true);
+        return explain_failure(Context{}, {module}, output);
+    }
+    [[nodiscard]] std::string message(const std::string& name, const std::string& source,
+                                      const std::string& output) const {
+        const std::string text = explained(name, source, output).message();
+        const std::string where = directory_.string() + "/";
+        return text.starts_with(where) ? text.substr(where.size()) : text;
+    }
+};
+
+TEST_F(Failures, AMissingTypeHasFileAndLine) {
+    const std::string output =
+        "Failed to resolve typeattributeset statement at "
+        "/var/lib/selinux/targeted/tmp/modules/400/x/cil:1\nsemodule:  Failed!\n";
+    EXPECT_EQ(message("x.te",
+                      "module x 1.0;\nrequire { type other_t;\n class file read; }\n"
+                      "allow other_t self:file read;\n",
+                      output),
+              "x.te:2: the image's policy has no 'other_t'");
+    EXPECT_EQ(message("x.cil", "(typeattributeset cil_gen_require other_t)\n", output),
+              "x.cil:1: the image's policy has no 'other_t'");
+}
+
+TEST_F(Failures, ADeclarationThatIsThereAlreadyHasFileAndLine) {
+    const Error error = explained(
+        "x.te",
+        "module x 1.0;\nrequire { class file read; }\ntype container_t;\n"
+        "allow container_t self:file read;\n",
+        "Re-declaration of type container_t\nPrevious declaration of type at "
+        "/var/lib/selinux/targeted/tmp/modules/200/container/cil:7\nFailed to build AST\n");
     EXPECT_EQ(error.message(),
-              (directory_ / "x.cil").string() + ": does not fit the image's policy");
-    EXPECT_EQ(explain_failure(Context{}, {module}, "semodule: no memory\n").message(),
-              "the image's semodule failed");
+              (directory_ / "x.te").string() +
+                  ":3: the image's policy declares the type 'container_t' already");
+}
+
+TEST_F(Failures, ABrokenNeverallowNamesBothRules) {
+    const std::string others =
+        "neverallow check failed at /m/modules/100/base/cil:6253\n"
+        "  (neverallow base_typeattr_5 memory_device_t (blk_file (write append)))\n    <root>\n"
+        "    allow at /m/modules/200/container/cil:165\n"
+        "      (allow container_domain device_node (blk_file (read write)))\n\n";
+    const std::string own =
+        "neverallow check failed at /m/modules/100/base/cil:5136\n"
+        "  (neverallow base_typeattr_1 shadow_t (file (read)))\n    <root>\n"
+        "    allow at /m/modules/400/x/cil:3\n"
+        "      (allow a_t shadow_t (file (read open)))\n\nFailed to generate binary\n";
+    EXPECT_TRUE(is_broken_neverallow(others));
+    const Error error = explained("x.te",
+                                  "module x 1.0;\nrequire { type a_t, shadow_t; class file { read "
+                                  "open }; }\nallow a_t shadow_t:file { read open };\n",
+                                  others + own);
+    EXPECT_EQ(error.message(), (directory_ / "x.te").string() +
+                                   ":3: 'allow a_t shadow_t:file { read open }' breaks a "
+                                   "neverallow rule of the policy");
+    EXPECT_EQ(error.traces(),
+              (std::vector<std::string>{"neverallow base_typeattr_1 shadow_t:file { read }"}));
+    const CompiledModule module{"x", directory_ / "x.te", directory_ / "out/x.pp"};
+    EXPECT_TRUE(concerns({module}, others + own));
+    EXPECT_FALSE(concerns({module}, others));
+}
+
+TEST_F(Failures, AContextOfAMissingTypePointsIntoTheFileContexts) {
+    write_file(directory_ / "x.te", "module x 1.0;\nrequire { type a_t; }\n");
+    write_file(directory_ / "x.fc", "# x\n/opt/bad -- u:object_r:nosuch_t:s0\n");
+    const CompiledModule module =
+        compile_module(Context{}, directory_ / "x.te", "/opt/bad -- u:object_r:nosuch_t:s0\n",
+                       directory_ / "out", true);
+    EXPECT_EQ(explain_failure(Context{}, {module},
+                              "Failed to resolve filecon statement at /m/modules/400/x/cil:2\n")
+                  .message(),
+              (directory_ / "x.fc").string() +
+                  ":2: the image's policy has no context 'u:object_r:nosuch_t'");
+}
+
+TEST_F(Failures, AMissingPermissionIsNamed) {
+    EXPECT_EQ(message("x.te",
+                      "module x 1.0;\nrequire { type a_t; class file { read nosuch }; }\n"
+                      "allow a_t self:file nosuch;\n",
+                      "Failed to resolve permission nosuch\nFailed to resolve allow statement at "
+                      "/m/modules/400/x/cil:2\n"),
+              "x.te:2: the class 'file' has no permission 'nosuch'");
+}
+
+TEST_F(Failures, OthersCarryTheOutput) {
+    EXPECT_EQ(message("x.cil", "(a)\n(call nothing (x))\n",
+                      "Failed to resolve call statement at /m/modules/400/x/cil:2\n"),
+              "x.cil:2: does not fit the image's policy");
+    EXPECT_EQ(message("x.cil", "(a)\n", "semodule: no memory\n"), "the image's semodule failed");
 }
 
 }  // namespace
