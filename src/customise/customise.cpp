@@ -2,6 +2,7 @@
 
 #include "customise/accounts.hpp"
 #include "customise/files.hpp"
+#include "customise/gpu_devices.hpp"
 #include "customise/kernel_arguments.hpp"
 #include "customise/modprobe.hpp"
 #include "customise/overlays.hpp"
@@ -16,6 +17,7 @@ void customise(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
     add_files(ctx, blueprint, tree);
     add_bundles(ctx, blueprint, tree);
     add_modprobe(ctx, blueprint, tree);
+    add_gpu_devices(ctx, blueprint, tree);
     set_identity(ctx, blueprint, tree);
     // Services after overlays: a unit may come from one.
     set_services(ctx, blueprint, tree);
