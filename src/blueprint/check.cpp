@@ -8,6 +8,7 @@
 #include "blueprint/policy_source.hpp"
 #include "blueprint/toml_reader.hpp"
 #include "blueprint/validate.hpp"
+#include "selinux/rule_text.hpp"
 
 namespace edgegpu {
 
@@ -118,6 +119,11 @@ void check_blueprint(const Blueprint& blueprint) {
     for (const fs::path& module : blueprint.selinux.modules) {
         require_readable(blueprint.selinux.location, "policy module", module.string());
         check_policy_module(module);
+    }
+    for (const auto* rules : {&blueprint.selinux.require, &blueprint.selinux.forbid}) {
+        for (const PolicyRuleRequest& rule : *rules) {
+            static_cast<void>(selinux::parse_rule(rule.text, rule.location));
+        }
     }
     for (const OverlayRequest& overlay : blueprint.overlays) {
         visit_overlay(overlay, {}, [](const OverlayMember&) {});

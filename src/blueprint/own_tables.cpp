@@ -138,7 +138,7 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     return nvidia;
 }
 
-/// Their syntax is checked with the policy, which knows the names.
+/// check_blueprint reads them, and the finished policy knows the names.
 std::vector<PolicyRuleRequest> read_policy_rules(const TableReader& table, std::string_view key) {
     std::vector<PolicyRuleRequest> rules;
     for (const LocatedString& rule : table.strings(key)) {

@@ -117,15 +117,9 @@ std::set<std::string> switched_off(const SelinuxRequest& request) {
     return result;
 }
 
-}  // namespace
-
-fs::path map_module_source(const Blueprint& blueprint) {
-    return find_shipped({blueprint.path.parent_path(), {}, {}}, "selinux", map_module, ".te");
-}
-
-GpuAccess plan_gpu_access(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
-                          const PolicyPaths& paths, const Transaction& transaction,
-                          const StoreCopy& copy) {
+std::vector<ModuleText> added_modules(const Context& ctx, const Blueprint& blueprint,
+                                      const Tree& tree, const Transaction& transaction,
+                                      const StoreCopy& copy) {
     Gathering gathering(copy.directory() / "packages");
     for (const std::string& file : transaction.module_files) {
         gathering.add(file, find_entry(tree, file)->content);
@@ -133,33 +127,66 @@ GpuAccess plan_gpu_access(const Context& ctx, const Blueprint& blueprint, const 
     for (const fs::path& source : blueprint.selinux.modules) {
         gathering.add_source(source);
     }
-    std::vector<ModuleText> modules = gathering.take(ctx, tree);
+    return gathering.take(ctx, tree);
+}
 
-    std::set<std::string> stored;
-    for (const auto& [priority, name] : stored_modules(tree, paths)) {
-        stored.insert(name);
-    }
+bool replaces_any(const std::vector<ModuleText>& modules, const std::set<ModuleId>& stored) {
+    return std::any_of(stored.begin(), stored.end(), [&](const ModuleId& id) {
+        return std::any_of(modules.begin(), modules.end(),
+                           [&](const ModuleText& module) { return module.name == id.second; });
+    });
+}
+
+/// Adds the modules of the store that no added one replaces.
+void add_stored(std::vector<ModuleText> stored, std::vector<ModuleText>& modules) {
     std::set<std::string> added;
-    bool replaces = false;
     for (const ModuleText& module : modules) {
-        replaces = replaces || stored.contains(module.name);
         added.insert(module.name);
     }
-    std::optional<PolicyDb> policy;
-    if (replaces) {
-        // The binary policy has rules of the module that goes.
-        for (ModuleText& module : store_modules(tree.entries, paths.store)) {
-            if (!added.contains(module.name)) {
-                modules.push_back(std::move(module));
-            }
+    for (ModuleText& module : stored) {
+        if (!added.contains(module.name)) {
+            modules.push_back(std::move(module));
         }
+    }
+}
+
+}  // namespace
+
+fs::path map_module_source(const Blueprint& blueprint) {
+    return find_shipped({blueprint.path.parent_path(), {}, {}}, "selinux", map_module, ".te");
+}
+
+GpuAccess plan_gpu_access(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+                          const PolicyPaths& paths, const StoreCopy& copy,
+                          Transaction& transaction) {
+    if (!blueprint.selinux.gpu_containers) {
+        return {};
+    }
+    std::vector<ModuleText> modules = added_modules(ctx, blueprint, tree, transaction, copy);
+    std::optional<PolicyDb> policy;
+    if (replaces_any(modules, stored_modules(tree, paths))) {
+        // The binary policy still has rules of the module that goes.
+        add_stored(store_modules(tree.entries, paths.store), modules);
     } else {
         policy.emplace(copy.binary_policy());
     }
     const GpuRules rules =
         find_gpu_rules(policy ? &*policy : nullptr, modules, transaction.booleans);
-    return choose_gpu_access(rules, module_gives(blueprint), switched_off(blueprint.selinux),
-                             blueprint.selinux.location);
+    GpuAccess access =
+        choose_gpu_access(rules, module_gives(blueprint), switched_off(blueprint.selinux),
+                          blueprint.selinux.location);
+    if (access.boolean) {
+        transaction.booleans[*access.boolean] = true;
+    }
+    return access;
+}
+
+std::vector<fs::path> module_sources(const Blueprint& blueprint, const GpuAccess& access) {
+    std::vector<fs::path> sources = blueprint.selinux.modules;
+    if (access.module) {
+        sources.push_back(map_module_source(blueprint));
+    }
+    return sources;
 }
 
 }  // namespace edgegpu::selinux

@@ -246,29 +246,6 @@ std::vector<CompiledModule> permissive_modules(const Transaction& transaction,
     return modules;
 }
 
-/// Lets containers have the GPU where the blueprint says so; an empty choice where it does not.
-GpuAccess add_gpu_access(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
-                         const PolicyPaths& paths, const StoreCopy& copy,
-                         Transaction& transaction) {
-    if (!blueprint.selinux.gpu_containers) {
-        return {};
-    }
-    GpuAccess access = plan_gpu_access(ctx, blueprint, tree, paths, transaction, copy);
-    if (access.boolean) {
-        transaction.booleans[*access.boolean] = true;
-    }
-    return access;
-}
-
-/// Sources of the blueprint's modules and of the one that the GPU needs.
-std::vector<fs::path> modules_of(const Blueprint& blueprint, const GpuAccess& access) {
-    std::vector<fs::path> sources = blueprint.selinux.modules;
-    if (access.module) {
-        sources.push_back(map_module_source(blueprint));
-    }
-    return sources;
-}
-
 /// What every result goes through, also one that was kept.
 void finish_policy(const Context& ctx, const Blueprint& blueprint, const PolicyResult& result) {
     if (ctx.console != nullptr && !result.gpu_access.empty()) {
@@ -320,8 +297,8 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
         return *std::move(cached);
     }
     const StoreCopy copy(ctx, tree, *paths);
-    const GpuAccess access = add_gpu_access(ctx, blueprint, tree, *paths, copy, transaction);
-    inputs.modules = modules_of(blueprint, access);
+    const GpuAccess access = plan_gpu_access(ctx, blueprint, tree, *paths, copy, transaction);
+    inputs.modules = module_sources(blueprint, access);
     std::vector<CompiledModule> modules =
         compile_modules(ctx, inputs, copy.directory() / "modules");
     std::vector<std::string> names;

@@ -85,6 +85,10 @@ TEST_F(BlueprintCheckTest, bundles) {
 TEST_F(BlueprintCheckTest, policy_modules_and_keys) {
     EXPECT_EQ(check("[selinux]\nmodules = [\"./m.te\"]\n"),
               "error: b.toml:7:1: policy module not found: m.te\n");
+    EXPECT_EQ(check("[selinux]\nforbid = [\"allow a_t b_t:c p\", \"allow a_t b_t\"]\n"),
+              "error: b.toml:8:32: not an allow rule: \"allow a_t b_t\": character 14: ':' and a "
+              "class are missing\n"
+              "hint: write \"allow SOURCE TARGET:CLASS { PERMISSION… }\"\n");
     EXPECT_EQ(check("[ostree]\nsign = \"x\"\ngpg_homedir = \"none\"\n"),
               "error: b.toml:7:1: gpg_homedir not found: none\n");
     EXPECT_EQ(check("[nvidia]\ndriver = \"535\"\n[nvidia.secure_boot]\nkey = \"k.key\"\n"

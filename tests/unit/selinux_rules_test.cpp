@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "selinux/rule_text.hpp"
 #include "selinux_cil.hpp"
 #include "support/error.hpp"
 
@@ -125,6 +126,14 @@ TEST_F(PolicyRules, ABooleanThatWouldGiveItIsNamed) {
               "device_node:chr_file { getattr ioctl open read write } if container_use_devices, of "
               "the policy module container (priority 200)\n"
               "hint: set container_use_devices = true in [selinux] booleans\n");
+}
+
+TEST_F(PolicyRules, OfTwoBooleansTheOneThatGivesLessIsNamed) {
+    const PolicyDb policy = compile("(boolean container_use_devices false)" + container +
+                                    R"((boolean use_xserver false)
+(booleanif use_xserver (true (allow container_t xserver_misc_device_t (chr_file (open))))))");
+    EXPECT_THAT(check(policy, "allow container_t xserver_misc_device_t:chr_file open"),
+                HasSubstr("hint: set use_xserver = true in [selinux] booleans\n"));
 }
 
 TEST_F(PolicyRules, AModuleThatWouldGiveItIsNamed) {
