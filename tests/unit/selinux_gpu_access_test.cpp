@@ -1,5 +1,7 @@
 #include "selinux/gpu_access.hpp"
 
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -7,6 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compose/tree.hpp"
+#include "selinux/calls.hpp"
+#include "selinux/gpu_plan.hpp"
+#include "selinux/store.hpp"
 #include "selinux_cil.hpp"
 #include "support/error.hpp"
 
@@ -155,6 +161,90 @@ TEST_F(GpuAccessChoice, ADomainThatAModuleBringsHasTheAttributesOfThePolicy) {
     const GpuRules rules = find_gpu_rules(
         &before, {{"container", 200, "(type container_t)(typeattributeset domain (container_t))"}});
     EXPECT_EQ(rules.given, (std::set<std::string>{"getattr", "ioctl", "open", "read", "write"}));
+}
+
+/// The choice before the transaction, from an image's tree.
+class GpuAccessPlan : public GpuAccessChoice {
+protected:
+    void SetUp() override {
+        GpuAccessChoice::SetUp();
+        ctx_.cache = directory_ / "cache";
+        blueprint_.path = std::filesystem::path(EDGEGPU_SOURCE_DIR) / "blueprints" / "b.toml";
+        blueprint_.selinux.gpu_containers = true;
+        blueprint_.selinux.location = {"b.toml", 7, 1};
+        add("/etc/selinux/config", "SELINUXTYPE=targeted\n");
+        add("/etc/selinux/semanage.conf", "store-root=/etc/selinux\n");
+        add_module("base", base());
+    }
+    void add(const std::string& path, const std::string& content) {
+        std::string parent = path;
+        while (parent = parent.substr(0, parent.rfind('/')), !parent.empty()) {
+            Entry directory;
+            directory.type = EntryType::directory;
+            directory.mode = 0755;
+            tree_.entries.emplace(parent, directory);
+        }
+        tree_.entries[path] = make_file_entry(ctx_, content, 0644);
+    }
+    void add_module(const std::string& name, const std::string& cil) {
+        add("/etc/selinux/targeted/active/modules/100/" + name + "/cil", cil);
+    }
+    /// The binary policy of base() and `rules`.
+    void add_policy(const std::string& rules) {
+        add("/etc/selinux/targeted/policy/policy.33", read_file(compile_file(rules)));
+    }
+    void install(const std::string& path, const std::string& content) {
+        add(path, content);
+        transaction_.module_files.push_back(path);
+    }
+    GpuAccess plan() {
+        const auto paths = find_policy(tree_);
+        const StoreCopy copy(ctx_, tree_, *paths);
+        return plan_gpu_access(ctx_, blueprint_, tree_, *paths, copy, transaction_);
+    }
+
+    Context ctx_;
+    Blueprint blueprint_;
+    Tree tree_;
+    Transaction transaction_;
+};
+
+TEST_F(GpuAccessPlan, NothingIsPlannedUnlessAskedFor) {
+    blueprint_.selinux.gpu_containers = false;
+    EXPECT_EQ(plan().reason, "");
+    EXPECT_TRUE(transaction_.booleans.empty());
+}
+
+TEST_F(GpuAccessPlan, TheModuleToBeInstalledDecides) {
+    add_policy("");
+    install("/usr/share/selinux/packages/container.cil", without_map);
+    const GpuAccess access = plan();
+    EXPECT_TRUE(access.module);
+    EXPECT_EQ(transaction_.booleans,
+              (std::map<std::string, bool>{{"container_use_devices", true}}));
+    const auto sources = module_sources(blueprint_, access);
+    ASSERT_EQ(sources.size(), 1U);
+    EXPECT_EQ(sources[0].filename(), "nvidia-container-microshift.te");
+    EXPECT_TRUE(std::filesystem::exists(sources[0]));
+}
+
+TEST_F(GpuAccessPlan, AModuleOfTheBlueprintCountsToo) {
+    add_policy("");
+    install("/usr/share/selinux/packages/container.cil", without_map);
+    blueprint_.selinux.modules = {std::filesystem::path(EDGEGPU_SOURCE_DIR) / "selinux" /
+                                  "nvidia-container-microshift.te"};
+    const GpuAccess access = plan();
+    EXPECT_FALSE(access.module);
+    EXPECT_EQ(module_sources(blueprint_, access), blueprint_.selinux.modules);
+}
+
+TEST_F(GpuAccessPlan, AReplacedModuleOfTheStoreDoesNotCount) {
+    add_policy(with_map);
+    add_module("container", with_map);
+    EXPECT_FALSE(plan().module);
+    transaction_.booleans.clear();
+    install("/usr/share/selinux/packages/container.cil", without_map);
+    EXPECT_TRUE(plan().module);
 }
 
 }  // namespace
