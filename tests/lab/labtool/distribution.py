@@ -182,7 +182,10 @@ class Distribution:
         debs.unpack(self.lab, self.paths["selinux-policy-default"], source)
         debs.unpack(self.lab, self.paths["selinux-policy-dev"], devel)
         tree = self.work / "policy"
-        selinux.build_targeted(self.lab, self.config, source, tree)
+        selinux.drop_container_interfaces(devel)
+        interfaces = devel / "usr/share/selinux/devel"
+        own = selinux.compile_module(self.lab, "labsystem", self.sources / "selinux", interfaces, self.work / "labsystem")
+        selinux.build_targeted(self.lab, self.config, source, own, tree)
         version = convert.split_version(self.controls["selinux-policy-default"]["Version"])
         shutil.rmtree(self.work / "policy-base", ignore_errors=True)
         settings = self.work / "policy-base" / "etc/selinux"
@@ -191,9 +194,8 @@ class Distribution:
         for name, text, made in metadata.policy_specs(self.controls, version, tree,
                                                       self.work / "policy-base"):
             self._build(name, text, made)
-        selinux.drop_container_interfaces(devel)
         for version, additions in self.config["container_selinux"].items():
-            self._container_policy(version, additions, devel / "usr/share/selinux/devel")
+            self._container_policy(version, additions, interfaces)
 
     def _container_policy(self, version, additions, devel):
         """container-selinux of one version, which has `additions` over the oldest."""

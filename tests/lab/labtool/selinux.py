@@ -25,8 +25,8 @@ SUBS = """
 """
 
 
-def build_targeted(lab, config, deb_tree, tree):
-    """Fills `tree` with selinux-policy-targeted, from Debian's unpacked policy in `deb_tree`.
+def build_targeted(lab, config, deb_tree, own, tree):
+    """Fills `tree` with selinux-policy-targeted, from Debian's unpacked policy in `deb_tree` and the module `own`.
 
     /var/lib/selinux/targeted gets the module store (priority 100), /etc/selinux/targeted the
     binary policy, file contexts and the other run-time files.
@@ -45,7 +45,7 @@ def build_targeted(lab, config, deb_tree, tree):
     modules = deb_tree / "usr/share/selinux/default"
     wanted = ["base"] + sorted(set(config["selinux"]["modules"]))
     files = [modules / f"{m}.pp.bz2" for m in wanted if (modules / f"{m}.pp.bz2").is_file()]
-    rpm.run(lab, ["semodule", "-s", "targeted", "-p", tree, "-n", "-X", "100", "-i", *files])
+    rpm.run(lab, ["semodule", "-s", "targeted", "-p", tree, "-n", "-X", "100", "-i", *files, own])
     settings.unlink()
     (tree / "etc/selinux/config").unlink()
     store = tree / "var/lib/selinux/targeted"
@@ -67,8 +67,8 @@ def compile_module(lab, name, sources, devel, work, defines=()):
     work = pathlib.Path(work)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    for suffix in ("te", "fc", "if"):
-        shutil.copyfile(pathlib.Path(sources) / f"{name}.{suffix}", work / f"{name}.{suffix}")
+    for source in sorted(pathlib.Path(sources).glob(f"{name}.*")):
+        shutil.copyfile(source, work / source.name)
     rpm.run(lab, ["make", "-f", pathlib.Path(devel) / "Makefile",
                   f"HEADERDIR={pathlib.Path(devel) / 'include'}", "NAME=targeted",
                   "M4=" + " ".join(["m4", *(f"-D{d}" for d in defines)]), f"{name}.pp"],
