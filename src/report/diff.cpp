@@ -24,13 +24,14 @@ std::vector<std::string> beyond(const std::vector<std::string>& list,
 }
 
 void note_unknown(Diff& diff, const char* what, const char* key, bool before, bool after) {
-    if (!before || !after) {
-        const CommitInfo& lacking = before ? diff.after : diff.before;
-        diff.unknown.push_back(
-            before == after ? fmt::format("{}: neither commit has {} in its metadata", what, key)
-                            : fmt::format("{}: commit {} has no {} in its metadata", what,
-                                          lacking.checksum, key));
+    if (before && after) {
+        return;
     }
+    const CommitInfo& lacking = before ? diff.after : diff.before;
+    diff.unknown.push_back(
+        {what, before == after
+                   ? fmt::format("neither commit has {} in its metadata", key)
+                   : fmt::format("commit {} has no {} in its metadata", lacking.checksum, key)});
 }
 
 void compare_metadata(Diff& diff) {

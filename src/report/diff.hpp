@@ -30,8 +30,7 @@ struct ArgumentChanges {
 struct Diff {
     CommitInfo before;
     CommitInfo after;
-    /// what could not be compared, and why; a line each
-    std::vector<std::string> unknown;
+    std::vector<Unknown> unknown;
     std::vector<PackageChange> packages;
     ArgumentChanges kernel_arguments;
     UnitChanges units;

@@ -159,6 +159,14 @@ ordered_json bundles_json(const std::vector<BundleChange>& bundles) {
     return list;
 }
 
+ordered_json unknown_json(const std::vector<Unknown>& unknown) {
+    ordered_json list = ordered_json::array();
+    for (const Unknown& one : unknown) {
+        list.push_back({{"what", one.what}, {"why", one.why}});
+    }
+    return list;
+}
+
 }  // namespace
 
 std::string diff_json(const Diff& diff, const std::string& repository) {
@@ -166,7 +174,7 @@ std::string diff_json(const Diff& diff, const std::string& repository) {
                                    {"repository", repository},
                                    {"before", commit_json(diff.before)},
                                    {"after", commit_json(diff.after)},
-                                   {"unknown", diff.unknown},
+                                   {"unknown", unknown_json(diff.unknown)},
                                    {"packages", packages_json(diff.packages)},
                                    {"kernel_arguments",
                                     {{"added", diff.kernel_arguments.added},

@@ -99,12 +99,13 @@ void DiffPage::more(std::size_t count, std::string_view where) {
     }
 }
 
-void DiffPage::end(const std::vector<std::string>& unknown) {
+void DiffPage::end(const std::vector<Unknown>& unknown) {
     if (!same_.empty()) {
         text_ += fmt::format("\nNo difference: {}.\n", fmt::join(same_, ", "));
     }
-    for (const std::string& line : unknown) {
-        text_ += fmt::format("\nNot compared: {}.\n", printable_line(line));
+    text_ += unknown.empty() ? "" : "\n";
+    for (const Unknown& one : unknown) {
+        text_ += fmt::format("Not compared: {}: {}.\n", one.what, printable_line(one.why));
     }
 }
 

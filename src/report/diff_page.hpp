@@ -21,6 +21,8 @@ public:
 
     /// Begins a section where something differs; else its name is among those that `end` lists.
     void section(std::string_view title, std::string_view summary, bool differs);
+    /// Leaves a section out of those that `end` lists as without a difference.
+    void not_compared(std::string_view title) { std::erase(same_, title); }
     /// A heading inside a section.
     void subsection(std::string_view title, std::string_view summary);
     /// A line as it is.
@@ -35,7 +37,7 @@ public:
     /// "… N more", for N other than 0.
     void more(std::size_t count, std::string_view where = "--json has all");
     /// The sections without a difference, and what could not be compared.
-    void end(const std::vector<std::string>& unknown);
+    void end(const std::vector<Unknown>& unknown);
 
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
 

@@ -106,15 +106,17 @@ std::vector<BooleanChange> compare_booleans(const std::map<std::string, bool>& b
 }
 
 void compare_binaries(const CommitPair& pair, const TreeChanges& changes, PolicyChanges& policy,
-                      std::vector<std::string>& unknown) {
+                      std::vector<Unknown>& unknown) {
     const std::string before = binary_policy(pair.before, policy_directory(policy.type_before));
     const std::string after = binary_policy(pair.after, policy_directory(policy.type_after));
     if (before == after && (before.empty() || !changes.contains(before))) {
         return;
     }
     if (before.empty() || after.empty()) {
-        unknown.push_back(fmt::format("SELinux rules and booleans: commit {} has no policy",
-                                      (before.empty() ? pair.before : pair.after).info().checksum));
+        unknown.push_back(
+            {"SELinux rules",
+             fmt::format("commit {} has no policy",
+                         (before.empty() ? pair.before : pair.after).info().checksum)});
         return;
     }
     const selinux::PolicyDb old_policy = load_policy(pair.before, before);
@@ -197,7 +199,7 @@ bool PolicyChanges::empty() const {
 }
 
 PolicyChanges compare_policies(const CommitPair& pair, const TreeChanges& changes,
-                               std::vector<std::string>& unknown) {
+                               std::vector<Unknown>& unknown) {
     PolicyChanges policy;
     for (const auto& [path, change] : changes) {
         if (change.before && change.after && change.before->label != change.after->label) {

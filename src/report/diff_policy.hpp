@@ -66,7 +66,7 @@ struct PolicyChanges {
 /// Compares the policies that the images load, and the labels of all paths. What could not be
 /// compared is added to `unknown`. Throws Error for a policy that libsepol cannot read.
 [[nodiscard]] PolicyChanges compare_policies(const CommitPair& pair, const TreeChanges& changes,
-                                             std::vector<std::string>& unknown);
+                                             std::vector<Unknown>& unknown);
 
 /// What two sets differ in.
 [[nodiscard]] NameChanges compare_names(const std::set<std::string>& before,

@@ -301,6 +301,11 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
     show_modprobe(page, diff.modprobe);
     show_bundles(page, diff.bundles);
     show_files(page, diff, options.all_files);
+    for (const Unknown& one : diff.unknown) {
+        page.not_compared(one.what == "packages"           ? "Packages"
+                          : one.what == "kernel arguments" ? "Kernel arguments"
+                                                           : "SELinux");
+    }
     page.end(diff.unknown);
     return page.text();
 }

@@ -19,6 +19,14 @@ struct CommitPair {
     const CommitView& after;
 };
 
+/// Something that could not be compared.
+struct Unknown {
+    /// "packages", "kernel arguments" or "SELinux rules"
+    std::string what;
+    std::string why;
+    bool operator==(const Unknown&) const = default;
+};
+
 /// A path that came (no `before`), went (no `after`) or differs.
 struct PathChange {
     std::optional<CommitPath> before;
