@@ -1,6 +1,7 @@
 #include "report/diff.hpp"
 
-#include <algorithm>
+#include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -10,14 +11,18 @@ namespace {
 
 /// What `list` has that `others` does not, as often as it has it more.
 std::vector<std::string> beyond(const std::vector<std::string>& list,
-                                std::vector<std::string> others) {
+                                const std::vector<std::string>& others) {
+    std::map<std::string_view, std::size_t> known;
+    for (const std::string& item : others) {
+        ++known[item];
+    }
     std::vector<std::string> rest;
     for (const std::string& item : list) {
-        const auto found = std::ranges::find(others, item);
-        if (found == others.end()) {
+        const auto found = known.find(item);
+        if (found == known.end() || found->second == 0) {
             rest.push_back(item);
         } else {
-            others.erase(found);
+            --found->second;
         }
     }
     return rest;
