@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include <sepol/handle.h>
 #include <sepol/module.h>
 #include <sepol/policydb.h>
+#include <sepol/policydb/policydb.h>
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
@@ -30,9 +30,11 @@ struct Free {
 };
 using Text = std::unique_ptr<char, Free>;
 
-/// Words of a module package's head (libsepol's module.c), little endian.
+/// Numbers of a module package (libsepol's module.c), little endian.
 constexpr std::uint32_t package_magic = 0xf97cff8f;
-constexpr std::size_t head_words = 3;
+/// Begins the section with file contexts; their text follows.
+constexpr std::uint32_t contexts_magic = 0xf97cff90;
+constexpr std::size_t head_size = 12;
 constexpr std::size_t most_sections = 16;
 
 Error refusal(const std::string& shown, std::string_view what) {
@@ -68,31 +70,41 @@ std::string unpack_bzip2(const std::string& packed, const std::string& shown) {
     }
 }
 
-std::uint32_t word_at(const std::string& content, std::size_t index) {
-    const auto byte = [&](std::size_t i) {
-        return static_cast<std::uint32_t>(static_cast<unsigned char>(content[index * 4 + i]));
+/// A little-endian word; what is beyond the end is 0.
+std::uint32_t word_at(std::string_view content, std::size_t offset) {
+    const auto byte = [&](std::size_t i) -> std::uint32_t {
+        return offset + i < content.size() ? static_cast<unsigned char>(content[offset + i]) : 0;
     };
     return byte(0) | byte(1) << 8U | byte(2) << 16U | byte(3) << 24U;
 }
 
-/// Magic, version, number of sections, their offsets.
-void check_head(const std::string& content, const std::string& shown) {
-    if (content.size() < head_words * 4 || word_at(content, 0) != package_magic) {
+/// The sections. A package begins with its magic number, its version, how many sections it has,
+/// and their offsets.
+std::vector<std::string_view> read_sections(std::string_view content, const std::string& shown) {
+    if (content.size() < head_size || word_at(content, 0) != package_magic) {
         throw refusal(shown, "not a compiled policy module")
             .hinted("a .pp begins with libsepol's magic number; semodule_package makes one");
     }
-    const std::size_t sections = word_at(content, 2);
-    bool whole =
-        sections > 0 && sections <= most_sections && content.size() >= (head_words + sections) * 4;
-    std::size_t before = 0;
-    for (std::size_t i = 0; whole && i < sections; ++i) {
-        const std::size_t offset = word_at(content, head_words + i);
-        whole = offset > before && offset + 4 < content.size();
-        before = offset;
+    const std::size_t count = word_at(content, 8);
+    bool whole = count > 0 && count <= most_sections && content.size() >= head_size + count * 4;
+    std::vector<std::string_view> sections;
+    for (std::size_t i = 0; whole && i < count; ++i) {
+        const std::size_t begin = word_at(content, head_size + i * 4);
+        const std::size_t end =
+            i + 1 < count ? word_at(content, head_size + i * 4 + 4) : content.size();
+        whole = begin + 4 < end && end <= content.size();
+        sections.push_back(whole ? content.substr(begin, end - begin) : std::string_view());
     }
     if (!whole) {
         throw refusal(shown, "the policy module is cut off or damaged");
     }
+    return sections;
+}
+
+/// Version of the format of the policy in a section: it follows the magic number, a text with its
+/// length, and the kind of policy.
+std::uint32_t format_version(std::string_view section) {
+    return word_at(section, 12 + std::size_t{word_at(section, 4)});
 }
 
 PolicyFile open_package(std::string& content, sepol_handle_t* handle) {
@@ -106,13 +118,23 @@ PolicyFile open_package(std::string& content, sepol_handle_t* handle) {
     return file;
 }
 
+/// Whether libsepol reads the package to its end.
+bool is_readable(std::string& content, sepol_handle_t* handle) {
+    sepol_module_package_t* raw = nullptr;
+    if (sepol_module_package_create(&raw) < 0) {
+        throw errno_error("sepol_module_package_create", ENOMEM);
+    }
+    const ModulePackage package(raw);
+    return sepol_module_package_read(package.get(), open_package(content, handle).get(), 0) >= 0;
+}
+
 }  // namespace
 
 PolicyPackage read_policy_package(std::string content, const std::string& shown) {
     if (content.starts_with("BZh")) {
         content = unpack_bzip2(content, shown);
     }
-    check_head(content, shown);
+    const std::vector<std::string_view> sections = read_sections(content, shown);
     const SepolHandle handle(sepol_handle_create());
     if (!handle) {
         throw errno_error("sepol_handle_create", ENOMEM);
@@ -125,29 +147,22 @@ PolicyPackage read_policy_package(std::string content, const std::string& shown)
                                                 &raw_name, &raw_version);
     const Text name(raw_name);
     const Text version(raw_version);
-    if (known < 0) {
+    // One that is newer than the builder's libsepol is for the image's to judge.
+    if (known < 0 || (format_version(sections.front()) <= MOD_POLICYDB_VERSION_MAX &&
+                      !is_readable(content, handle.get()))) {
         throw refusal(shown, "the policy module is cut off or damaged");
     }
     if (type != SEPOL_POLICY_MOD || !name) {
         throw refusal(shown, "a base policy, not a module");
     }
-    sepol_module_package_t* raw_package = nullptr;
-    if (sepol_module_package_create(&raw_package) < 0) {
-        throw errno_error("sepol_module_package_create", ENOMEM);
-    }
-    const ModulePackage package(raw_package);
-    if (sepol_module_package_read(package.get(), open_package(content, handle.get()).get(), 0) <
-        0) {
-        throw refusal(shown, "the policy module is cut off or damaged")
-            .hinted("it may also be newer than the builder's libsepol");
-    }
     PolicyPackage result;
     result.name = name.get();
     result.version = version ? version.get() : "";
-    if (const char* contexts = sepol_module_package_get_file_contexts(package.get())) {
-        result.contexts.assign(
-            contexts,
-            ::strnlen(contexts, sepol_module_package_get_file_contexts_len(package.get())));
+    for (const std::string_view section : sections) {
+        if (word_at(section, 0) == contexts_magic) {
+            const std::string_view text = section.substr(4);
+            result.contexts = text.substr(0, text.find('\0'));
+        }
     }
     return result;
 }

@@ -158,11 +158,20 @@ TEST_F(PolicyPackageFile, MayBeCompressed) {
 TEST_F(PolicyPackageFile, ThatIsCutOffOrForeignIsRefused) {
     EXPECT_EQ(refused(""), "x.pp: not a compiled policy module");
     EXPECT_EQ(refused("module x 1.0;\n"), "x.pp: not a compiled policy module");
-    for (const std::size_t size : {std::size_t{12}, std::size_t{30}, package_.size() / 2}) {
+    for (const std::size_t size :
+         {std::size_t{12}, std::size_t{30}, package_.size() / 2, package_.size() - 40}) {
         EXPECT_EQ(refused(package_.substr(0, size)),
                   "x.pp: the policy module is cut off or damaged")
             << size;
     }
+}
+
+TEST_F(PolicyPackageFile, ANewerFormatIsForTheImageToJudge) {
+    const std::size_t text = package_.find("SE Linux Module");
+    ASSERT_NE(text, std::string::npos);
+    // Behind the text: the kind of policy, the version of its format.
+    package_[text + 15 + 4] = 99;
+    EXPECT_EQ(read_policy_package(package_, "x.pp").contexts, "/opt/x -- u:object_r:a_t:s0\n");
 }
 
 }  // namespace
