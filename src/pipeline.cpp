@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "compose/account_seeds.hpp"
 #include "compose/compose.hpp"
 #include "compose/layout.hpp"
 #include "customise/customise.hpp"
@@ -97,6 +98,9 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
         return unchanged_result(blueprint, resolution, *parent);
     }
 
+    const ParentAccounts before = parent ? parent->accounts : ParentAccounts{};
+    const ParentAccounts seeds = seed_accounts(blueprint.accounts, before);
+
     console.begin_stage("fetch");
     PackageFiles packages = fetch_packages(ctx, blueprint, resolution);
     check_driver_gpus(ctx, blueprint, resolution, packages);
@@ -109,15 +113,15 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
     }
 
     console.begin_stage("compose");
-    ComposedTree composed =
-        compose(ctx, blueprint, resolution, packages, parent ? parent->accounts : ParentAccounts{});
+    ComposedTree composed = compose(ctx, blueprint, resolution, packages, seeds);
     Tree& tree = composed.tree;
     remove_module_leftovers(tree);
     check_kernel_modules(ctx, resolution, tree);
     console.end_stage(counted(tree.entries.size(), "path"));
 
     console.begin_stage("customise");
-    customise(ctx, blueprint, tree);
+    customise(ctx, blueprint, seeds, tree);
+    check_account_numbers(blueprint, before, tree);
     run_depmod(ctx, tree);
     check_module_index(resolution, tree);
     check_modprobe(ctx, blueprint, tree);

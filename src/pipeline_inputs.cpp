@@ -112,6 +112,13 @@ void add_accounts_and_files(InputDigest& digest, const Blueprint& blueprint) {
         digest.text(optional_number(user.uid));
         digest.text(optional_number(user.gid));
     }
+    for (const auto* numbers : {&blueprint.accounts.uids, &blueprint.accounts.gids}) {
+        digest.number(numbers->size());
+        for (const auto& [name, number] : *numbers) {
+            digest.text(name);
+            digest.number(number);
+        }
+    }
     digest.number(blueprint.files.size());
     for (const FileRequest& file : blueprint.files) {
         for (const std::string& value : {file.path, file.user, file.group, file.data}) {

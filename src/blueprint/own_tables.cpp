@@ -223,6 +223,9 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (const auto microshift = root.table("microshift")) {
         read_microshift(*microshift, scope, blueprint);
     }
+    if (const auto accounts = root.table("accounts")) {
+        read_accounts_table(*accounts, blueprint.accounts);
+    }
     root.refuse_unsupported({"health"});
 }
 

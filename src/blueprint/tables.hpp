@@ -23,6 +23,10 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
 /// `[modprobe]`. Throws ErrorKind::usage.
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
 
+/// `[accounts]`: numbers of users and groups of packages. Throws for a name that cannot be one, and
+/// for a number that two of them have.
+void read_accounts_table(const TableReader& table, AccountsRequest& accounts);
+
 /// A kernel command line taken apart at white space outside of double quotes, which stay as
 /// the kernel wants them. Throws at `location` for an unclosed quote.
 [[nodiscard]] std::vector<std::string> split_kernel_arguments(const SourceLocation& location,

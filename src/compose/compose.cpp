@@ -29,7 +29,7 @@ namespace {
 
 /// Raise it whenever scriptlets, triggers or shims come to mean something else: results of
 /// older versions in the cache are then not used.
-constexpr std::string_view engine_version = "edgegpu compose 4";
+constexpr std::string_view engine_version = "edgegpu compose 5";
 
 /// The directories of one build, below `work/` of the cache. The lower layer outlives a build.
 struct Layers {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compose/account_seeds.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -49,6 +50,23 @@ number_of() { # FILE NAME: third field of a line of passwd or group
             return
         fi
     done <"$1"
+}
+
+free_number() { # for a new system account: nobody's here, nor anybody's in the parent
+    taken=' '
+    for file in /etc/passwd /etc/group /run/edgegpu/parent/passwd /run/edgegpu/parent/group; do
+        [ -f "$file" ] || continue
+        while IFS=: read -r _ _ number _; do
+            taken="$taken$number "
+        done <"$file"
+    done
+    number=999
+    while [ "$number" -gt 200 ]; do
+        case $taken in
+        *" $number "*) number=$((number - 1)) ;;
+        *) echo "$number"; return ;;
+        esac
+    done
 }
 
 has_option() { # LETTERS LONG ARGUMENT…
@@ -123,6 +141,9 @@ modprobe)
 groupadd)
     for new; do :; done
     gid=$(number_of /run/edgegpu/parent/group "$new")
+    if [ -z "$gid" ] && has_option r system "$@"; then
+        gid=$(free_number)
+    fi
     if [ -n "$gid" ] && ! has_option g gid "$@"; then
         exec "$real" -g "$gid" "$@"
     fi
@@ -131,6 +152,9 @@ useradd)
     for new; do :; done
     uid=$(number_of /run/edgegpu/parent/passwd "$new")
     gid=$(number_of /run/edgegpu/parent/group "$new")
+    if [ -z "$uid" ] && has_option r system "$@"; then
+        uid=$(free_number)
+    fi
     if [ -n "$uid" ] && ! has_option u uid "$@"; then
         set -- -u "$uid" "$@"
     fi
@@ -181,6 +205,11 @@ Shims::Shims(const Tree& tree, const ParentAccounts& parent, const fs::path& dir
     if (with_accounts) {
         read_only_.emplace_back(directory / "passwd", "/run/edgegpu/parent/passwd");
         read_only_.emplace_back(directory / "group", "/run/edgegpu/parent/group");
+        const std::string lines = seed_sysusers(tree, parent);
+        if (!lines.empty()) {
+            write_file(directory / "sysusers", lines, 0644);
+            read_only_.emplace_back(directory / "sysusers", "/run/sysusers.d/00-edgegpu.conf");
+        }
     }
     if (find_entry(tree, "/bin/sh") == nullptr) {
         return;  // Without a shell no scriptlet calls anything, and no shim could run.

@@ -15,8 +15,9 @@ namespace edgegpu {
 /// running system do nothing; those that change the SELinux policy store are recorded, to be
 /// replayed once; grubby is recorded, as what it would change is the boot loader of each device;
 /// ldconfig is recorded, to be run once; kernel-install, dracut and depmod do
-/// nothing, because the build does their work itself; useradd and groupadd keep the numbers of the
-/// parent commit.
+/// nothing, because the build does their work itself; useradd and groupadd (and, by a file of
+/// sysusers.d, systemd-sysusers) give accounts the numbers of `parent`, and new system accounts
+/// none of those.
 class Shims {
 public:
     /// Writes the shims to `directory` (made) for those programs that `tree` has.

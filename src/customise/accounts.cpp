@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +12,9 @@
 #include <fmt/format.h>
 
 #include "compose/account_files.hpp"
+#include "compose/accounts.hpp"
+#include "compose/compose.hpp"
+#include "customise/user_homes.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -19,12 +24,21 @@ namespace {
 constexpr std::uint32_t first_subordinate_id = 100000;
 constexpr std::uint32_t subordinate_count = 65536;
 
+using Numbers = std::map<std::string, std::uint32_t, std::less<>>;
+
+std::optional<std::uint32_t> number_of(const Numbers& numbers, const std::string& name) {
+    const auto found = numbers.find(name);
+    return found == numbers.end() ? std::nullopt : std::optional(found->second);
+}
+
 /// The account files of the tree while they are edited.
 class Accounts {
 public:
-    Accounts(const Context& ctx, Tree& tree)
+    Accounts(const Context& ctx, const ParentAccounts& seeds, Tree& tree)
         : ctx_(ctx),
           tree_(tree),
+          seeded_users_(parse_numbers(seeds.passwd)),
+          seeded_groups_(parse_numbers(seeds.group)),
           passwd_(read_accounts(tree, "/etc/passwd")),
           group_(read_accounts(tree, "/etc/group")),
           shadow_(read_accounts(tree, "/etc/shadow")),
@@ -49,6 +63,8 @@ private:
 
     const Context& ctx_;
     Tree& tree_;
+    /// Numbers that names are to have, and nobody else.
+    Numbers seeded_users_, seeded_groups_;
     AccountFile passwd_, group_, shadow_, gshadow_, subuid_, subgid_;
 };
 
@@ -72,9 +88,15 @@ void check_field(const std::string& where, const std::string& value) {
 }
 
 std::uint32_t Accounts::free_number() const {
-    // A new user's group should have the user's number: take one that neither file uses.
+    // A new user's group should have the user's number: take one that neither file uses. What the
+    // parent gave to somebody who is gone still owns files on devices.
     std::set<std::uint32_t> taken = account_ids(passwd_);
     taken.merge(account_ids(group_));
+    for (const Numbers* seeded : {&seeded_users_, &seeded_groups_}) {
+        for (const auto& [name, number] : *seeded) {
+            taken.insert(number);
+        }
+    }
     for (std::uint32_t id = first_user_id; id < end_user_id; ++id) {
         if (!taken.contains(id)) {
             return id;
@@ -86,6 +108,9 @@ std::uint32_t Accounts::free_number() const {
 std::uint32_t Accounts::new_group(const std::string& where, const std::string& name,
                                   std::optional<std::uint32_t> gid) {
     check_name(where, name);
+    if (!gid) {
+        gid = number_of(seeded_groups_, name);
+    }
     const std::uint32_t number = gid ? *gid : free_number();
     for (const AccountFile::Row& row : group_.rows) {
         if (account_id(row) == number) {
@@ -119,19 +144,30 @@ std::uint32_t Accounts::primary_group(const UserRequest& request, std::uint32_t 
     if (const AccountFile::Row* own = group_.find(request.name)) {
         return account_id(*own);
     }
-    const bool same_is_free = !account_ids(group_).contains(uid);
+    const bool same_is_free =
+        !account_ids(group_).contains(uid) && !seeded_groups_.contains(request.name);
     return new_group(where, request.name, same_is_free ? std::optional(uid) : std::nullopt);
 }
 
 void Accounts::set_password(const UserRequest& request, bool is_new) {
-    if (AccountFile::Row* row = shadow_.find(request.name)) {
-        if (request.password && row->size() > 1) {
-            (*row)[1] = *request.password;
-        }
-    } else if (is_new || request.password) {
+    AccountFile::Row* row = shadow_.find(request.name);
+    if (row == nullptr && (is_new || request.password || request.expire_date)) {
         // "*" fits no password, yet unlike "!" does not count as locked: a key still logs in.
-        shadow_.rows.push_back(
-            {request.name, request.password.value_or("*"), "", "0", "99999", "7", "", "", ""});
+        row = &shadow_.rows.emplace_back(
+            AccountFile::Row{request.name, "*", "", "0", "99999", "7", "", "", ""});
+    }
+    if (row == nullptr) {
+        return;
+    }
+    row->resize(9);
+    if (request.password) {
+        (*row)[1] = *request.password;
+    }
+    if (request.force_password_reset) {
+        (*row)[2] = std::to_string(0);  // day of the last change: long ago, as `chage -d 0` has it
+    }
+    if (request.expire_date) {
+        (*row)[7] = std::to_string(*request.expire_date);
     }
 }
 
@@ -180,7 +216,8 @@ void add_subordinates(AccountFile& file, const std::string& name) {
 void Accounts::new_user(const UserRequest& request) {
     const std::string where = request.location.text();
     check_name(where, request.name);
-    const std::uint32_t uid = request.uid ? *request.uid : free_number();
+    const auto seeded = number_of(seeded_users_, request.name);
+    const std::uint32_t uid = request.uid ? *request.uid : seeded ? *seeded : free_number();
     for (const AccountFile::Row& row : passwd_.rows) {
         if (account_id(row) == uid) {
             throw error(ErrorKind::usage, "{}: uid {} of user '{}' is taken by user '{}'", where,
@@ -267,92 +304,14 @@ void Accounts::write() {
     write_file_if("/etc/subgid", subgid_, 0644);
 }
 
-bool sshd_reads_drop_ins(const Tree& tree) {
-    if (find_entry(tree, "/etc/ssh/sshd_config") == nullptr) {
-        return false;
-    }
-    const std::string text = "\n" + read_entry(tree, "/etc/ssh/sshd_config");
-    return text.find("\nInclude /etc/ssh/sshd_config.d/") != std::string::npos;
-}
-
-/// Lines that make one home directory, with what /etc/skel has.
-std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std::string& group,
-                       bool copy_key) {
-    const std::string& name = user.front();
-    const std::string home = deployed_home(user[5]);
-    std::string lines = fmt::format("d {} 0700 {} {} -\n", home, name, group);
-    const std::string skel = "/etc/skel/";
-    for (auto at = tree.entries.lower_bound(skel);
-         at != tree.entries.end() && at->first.starts_with(skel); ++at) {
-        const auto& [path, entry] = *at;
-        const std::string target = home + "/" + path.substr(skel.size());
-        if (entry.type == EntryType::directory) {
-            lines += fmt::format("d {} {:04o} {} {} -\n", target, entry.mode, name, group);
-        } else if (entry.type == EntryType::file) {
-            lines += fmt::format("C {} {:04o} {} {} - {}\n", target, entry.mode, name, group, path);
-        }
-    }
-    lines += fmt::format("d {}/.ssh 0700 {} {} -\n", home, name, group);
-    if (copy_key) {
-        lines +=
-            fmt::format("C {}/.ssh/authorized_keys 0600 {} {} - /etc/ssh/authorized_keys.d/{}\n",
-                        home, name, group, name);
-    }
-    return lines;
-}
-
-void write_homes_and_keys(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    const AccountFile passwd = read_accounts(tree, "/etc/passwd");
-    const auto group_names = account_names(read_accounts(tree, "/etc/group"));
-    const bool drop_ins = sshd_reads_drop_ins(tree);
-    bool any_key = false;
-    std::string lines = "# Home directories of the blueprint's users: made at boot, in /var.\n";
-    for (const UserRequest& request : blueprint.users) {
-        const AccountFile::Row& user = *passwd.find(request.name);
-        if (!request.key.empty()) {
-            any_key = true;
-            const bool complete = request.key.back() == '\n';
-            put_entry(tree, "/etc/ssh/authorized_keys.d/" + request.name,
-                      make_file_entry(ctx, complete ? request.key : request.key + "\n", 0644));
-        }
-        const std::string home = deployed_home(user[5]);
-        if (home.starts_with("/var/")) {
-            const auto gid = static_cast<std::uint32_t>(std::strtoul(user[3].c_str(), nullptr, 10));
-            const auto group = group_names.find(gid);
-            lines += home_lines(tree, user, group == group_names.end() ? user[3] : group->second,
-                                !request.key.empty() && !drop_ins);
-        }
-    }
-    put_entry(tree, "/usr/lib/tmpfiles.d/edgegpu-users.conf", make_file_entry(ctx, lines, 0644));
-    if (any_key && drop_ins) {
-        put_entry(tree, "/etc/ssh/sshd_config.d/20-edgegpu.conf",
-                  make_file_entry(ctx,
-                                  "# Keys of the blueprint's users come with the image.\n"
-                                  "AuthorizedKeysFile .ssh/authorized_keys "
-                                  "/etc/ssh/authorized_keys.d/%u\n",
-                                  0644));
-    }
-}
-
 }  // namespace
 
-std::string deployed_home(const std::string& home) {
-    if (home == "/root" || home.starts_with("/root/")) {
-        return "/var/roothome" + home.substr(5);
-    }
-    for (const char* top : {"/home/", "/srv/", "/opt/", "/mnt/"}) {
-        if (home.starts_with(top)) {
-            return "/var" + home;
-        }
-    }
-    return home;
-}
-
-void add_accounts(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+void add_accounts(const Context& ctx, const Blueprint& blueprint, const ParentAccounts& seeds,
+                  Tree& tree) {
     if (blueprint.users.empty() && blueprint.groups_to_add.empty()) {
         return;
     }
-    Accounts accounts(ctx, tree);
+    Accounts accounts(ctx, seeds, tree);
     for (const GroupRequest& request : blueprint.groups_to_add) {
         accounts.add(request);
     }
@@ -361,7 +320,8 @@ void add_accounts(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
     }
     accounts.write();
     if (!blueprint.users.empty()) {
-        write_homes_and_keys(ctx, blueprint, tree);
+        add_homes(ctx, blueprint, tree);
+        add_keys(ctx, blueprint, tree);
     }
 }
 

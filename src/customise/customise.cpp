@@ -10,9 +10,10 @@
 
 namespace edgegpu {
 
-void customise(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccounts& seeds,
+               Tree& tree) {
     // Accounts first: owners of overlays and files may be users of the blueprint.
-    add_accounts(ctx, blueprint, tree);
+    add_accounts(ctx, blueprint, seeds, tree);
     add_overlays(ctx, blueprint, tree);
     add_files(ctx, blueprint, tree);
     add_bundles(ctx, blueprint, tree);

@@ -6,12 +6,16 @@
 
 namespace edgegpu {
 
+struct ParentAccounts;
+
 /// Applies the blueprint's own configuration to the tree, in this order: groups, users,
 /// overlays, directories and files, bundles, modprobe, hostname, timezone, locale, services, kernel
-/// arguments (recorded in /usr/lib/bootc/kargs.d), ostree remote. Throws ErrorKind::usage naming
+/// arguments (recorded in /usr/lib/bootc/kargs.d), ostree remote. `seeds` are numbers of accounts
+/// (seed_accounts). Throws ErrorKind::usage naming
 /// the blueprint's line where the tree makes a request impossible (unknown unit, path that belongs
 /// to a package, …).
-void customise(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccounts& seeds,
+               Tree& tree);
 
 /// Runs depmod, then builds `/usr/lib/modules/K/initramfs.img` with the image's own dracut in the
 /// sandbox, ostree module and modprobe files in it, reproducible; cached by the digest of what goes

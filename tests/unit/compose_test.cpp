@@ -52,11 +52,11 @@ protected:
     }
 
     /// Composes the shell and one more package; the mount is gone afterwards.
-    Tree compose_with(const PackageFile& package) {
+    Tree compose_with(const PackageFile& package, const ParentAccounts& parent = {}) {
         Resolution resolution;
         resolution.kernel_uname = "6.1.0-test";
         ComposedTree composed =
-            compose(fixture_.context, Blueprint{}, resolution, {shell_, package}, ParentAccounts{});
+            compose(fixture_.context, Blueprint{}, resolution, {shell_, package}, parent);
         return std::move(composed.tree);
     }
 
@@ -102,6 +102,36 @@ rm /usr/share/app/removed
         EXPECT_EQ(other.mode, entry.mode) << path;
         EXPECT_EQ(other.gid, entry.gid) << path;
     }
+}
+
+TEST_F(ComposeTest, SystemAccountsKeepTheParentsNumbersAndNewOnesGetOthers) {
+    // 'fresh' comes first, and would take the highest number, which is 'known's.
+    const PackageFile app = fixture_.build("app", R"(%install
+mkdir -p %{buildroot}/usr/sbin
+for tool in useradd groupadd; do
+    printf '#!/bin/sh\necho $0 "$@" >>/usr/made\n' > %{buildroot}/usr/sbin/$tool
+done
+%post
+useradd -r fresh
+useradd -r -M known
+useradd -r -u 7 -g 8 own
+groupadd -r fresh
+groupadd known
+useradd ordinary
+%files
+%attr(755,root,root) /usr/sbin/useradd
+%attr(755,root,root) /usr/sbin/groupadd
+)",
+                                           app_header);
+    const ParentAccounts parent{"known:x:999:998::/:/bin/sh\n", "known:x:998:\n"};
+    EXPECT_EQ(read_entry(compose_with(app, parent), "/usr/made"),
+              "/run/edgegpu/real/useradd -u 997 -r fresh\n"
+              "/run/edgegpu/real/groupadd -r -g 998 known\n"
+              "/run/edgegpu/real/useradd -g known -u 999 -r -M known\n"
+              "/run/edgegpu/real/useradd -r -u 7 -g 8 own\n"
+              "/run/edgegpu/real/groupadd -g 997 -r fresh\n"
+              "/run/edgegpu/real/groupadd -g 998 known\n"
+              "/run/edgegpu/real/useradd ordinary\n");
 }
 
 TEST_F(ComposeTest, KernelArgumentsThatScriptletsAskGrubbyForAreKept) {
@@ -190,9 +220,8 @@ done
     const Tree tree =
         compose(fixture_.context, Blueprint{}, resolution, {shell_, app, tools}, ParentAccounts{})
             .tree;
-    EXPECT_EQ(tree.policy_calls,
-              (std::vector<std::vector<std::string>>{
-                  {"semodule", "-n", "-i", "/usr/lib/edgegpu-replay/0-x.pp"}}));
+    EXPECT_EQ(tree.policy_calls, (std::vector<std::vector<std::string>>{
+                                     {"semodule", "-n", "-i", "/usr/lib/edgegpu-replay/0-x.pp"}}));
     EXPECT_EQ(read_entry(tree, "/usr/lib/edgegpu-replay/0-x.pp"), "module\n");
     EXPECT_FALSE(tree.entries.contains("/usr/real"));
 }

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "compose/compose.hpp"
 #include "customise/accounts.hpp"
+#include "customise/user_homes.hpp"
 #include "customise_fixture.hpp"
 
 namespace edgegpu::test {
@@ -19,10 +21,11 @@ protected:
         blueprint.users.push_back(user);
     }
     Blueprint blueprint;
+    ParentAccounts seeds;
 };
 
 TEST_F(Accounts, UserGetsLowestFreeNumberGroupAndShadowWithoutDate) {
-    add_accounts(ctx, blueprint, tree);
+    add_accounts(ctx, blueprint, seeds, tree);
     EXPECT_NE(text("/etc/passwd").find("admin:x:1000:1000::/home/admin:/bin/bash\n"),
               std::string::npos);
     EXPECT_NE(text("/etc/group").find("wheel:x:10:admin\n"), std::string::npos);
@@ -35,30 +38,73 @@ TEST_F(Accounts, UserGetsLowestFreeNumberGroupAndShadowWithoutDate) {
 
 TEST_F(Accounts, HomeAndKeyReachTheDevice) {
     file("/etc/skel/.bashrc", "x");
-    add_accounts(ctx, blueprint, tree);
+    add_accounts(ctx, blueprint, seeds, tree);
     const std::string lines = text("/usr/lib/tmpfiles.d/edgegpu-users.conf");
     EXPECT_NE(lines.find("d /var/home/admin 0700 admin admin -\n"), std::string::npos);
     EXPECT_NE(lines.find("C /var/home/admin/.bashrc 0644 admin admin - /etc/skel/.bashrc\n"),
               std::string::npos);
-    EXPECT_NE(lines.find("C /var/home/admin/.ssh/authorized_keys 0600 admin admin - "
-                         "/etc/ssh/authorized_keys.d/admin\n"),
-              std::string::npos);
-    EXPECT_EQ(text("/etc/ssh/authorized_keys.d/admin"), "ssh-ed25519 AAAA admin\n");
+    EXPECT_NE(lines.find("d /var/home/admin/.ssh 0700 admin admin -\n"), std::string::npos);
+    EXPECT_EQ(text("/usr/share/edgegpu/authorized_keys.d/admin"), "ssh-ed25519 AAAA admin\n");
 }
 
-TEST_F(Accounts, SshdReadsKeysOfTheImageWhereItHasDropIns) {
-    file("/etc/ssh/sshd_config", "Include /etc/ssh/sshd_config.d/*.conf\n");
-    add_accounts(ctx, blueprint, tree);
-    EXPECT_NE(text("/etc/ssh/sshd_config.d/20-edgegpu.conf").find("authorized_keys.d/%u"),
+TEST_F(Accounts, SshdReadsKeysOfTheImageThroughADropIn) {
+    const std::string config =
+        "Include /etc/ssh/sshd_config.d/*.conf\n#AuthorizedKeysFile x\n"
+        "authorizedkeysfile = .ssh/authorized_keys /etc/keys/%u\n";
+    file("/etc/ssh/sshd_config", config, 0600);
+    add_accounts(ctx, blueprint, seeds, tree);
+    EXPECT_NE(text("/etc/ssh/sshd_config.d/20-edgegpu.conf")
+                  .find("\nAuthorizedKeysFile .ssh/authorized_keys /etc/keys/%u "
+                        "/usr/share/edgegpu/authorized_keys.d/%u\n"),
               std::string::npos);
-    EXPECT_EQ(text("/usr/lib/tmpfiles.d/edgegpu-users.conf").find("authorized_keys "),
+    EXPECT_EQ(text("/etc/ssh/sshd_config"), config);
+}
+
+TEST_F(Accounts, SshdWithoutDropInsReadsThemFromItsOwnFile) {
+    file("/etc/ssh/sshd_config",
+         "Port 22\nAuthorizedKeysFile\t.ssh/authorized_keys\nMatch User x\n", 0600);
+    add_accounts(ctx, blueprint, seeds, tree);
+    EXPECT_EQ(text("/etc/ssh/sshd_config"),
+              "Port 22\nAuthorizedKeysFile .ssh/authorized_keys "
+              "/usr/share/edgegpu/authorized_keys.d/%u\nMatch User x\n");
+    EXPECT_EQ(tree.entries.at("/etc/ssh/sshd_config").mode, 0600U);
+}
+
+TEST(AuthorizedKeysFile, IsSetForEverybodyAndNotForOneMatch) {
+    EXPECT_EQ(with_authorized_keys("Port 22\nMatch User a\n  AuthorizedKeysFile none\n", "/k/%u"),
+              "Port 22\nAuthorizedKeysFile .ssh/authorized_keys .ssh/authorized_keys2 /k/%u\n"
+              "Match User a\n  AuthorizedKeysFile none\n");
+    EXPECT_EQ(with_authorized_keys("AuthorizedKeysFile none\n", "/k/%u"),
+              "AuthorizedKeysFile /k/%u\n");
+    EXPECT_EQ(with_authorized_keys("", "/k"),
+              "AuthorizedKeysFile .ssh/authorized_keys .ssh/authorized_keys2 /k\n");
+}
+
+TEST_F(Accounts, ExpiryAndForcedChangeStandInShadow) {
+    blueprint.users[0].password = "$6$salt$hash";
+    blueprint.users[0].expire_date = 20000;
+    blueprint.users[0].force_password_reset = true;
+    add_accounts(ctx, blueprint, seeds, tree);
+    EXPECT_NE(text("/etc/shadow").find("admin:$6$salt$hash:0:0:99999:7::20000:\n"),
               std::string::npos);
+}
+
+TEST_F(Accounts, NumbersOfTheParentStayAndThoseOfTheGoneAreNotReused) {
+    seeds.passwd = "old:x:1000:1000::/home/old:/bin/sh\nadmin:x:1005:1006::/home/admin:/bin/sh\n";
+    seeds.group = "old:x:1000:\nadmin:x:1006:\n";
+    UserRequest fresh;
+    fresh.name = "fresh";
+    blueprint.users.insert(blueprint.users.begin(), fresh);
+    add_accounts(ctx, blueprint, seeds, tree);
+    const std::string passwd = text("/etc/passwd");
+    EXPECT_NE(passwd.find("admin:x:1005:1006:"), std::string::npos) << passwd;
+    EXPECT_NE(passwd.find("fresh:x:1001:1001:"), std::string::npos) << passwd;
 }
 
 TEST_F(Accounts, ExistingUserIsChangedNotAddedTwice) {
-    add_accounts(ctx, blueprint, tree);
+    add_accounts(ctx, blueprint, seeds, tree);
     blueprint.users[0].description = "Admin";
-    add_accounts(ctx, blueprint, tree);
+    add_accounts(ctx, blueprint, seeds, tree);
     const std::string passwd = text("/etc/passwd");
     EXPECT_NE(passwd.find("admin:x:1000:1000:Admin:"), std::string::npos);
     EXPECT_EQ(passwd.find("admin:"), passwd.rfind("\nadmin:") + 1);
@@ -67,26 +113,26 @@ TEST_F(Accounts, ExistingUserIsChangedNotAddedTwice) {
 
 TEST_F(Accounts, ErrorsNameTheLine) {
     blueprint.users[0].groups = {"wheell"};
-    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, tree); }),
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, seeds, tree); }),
               "b.toml:7:1: the image has no group 'wheell' for user 'admin'|"
               "did you mean 'wheel'?");
     blueprint.users[0].groups.clear();
     blueprint.users[0].uid = 990;
-    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, tree); }),
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, seeds, tree); }),
               "b.toml:7:1: uid 990 of user 'admin' is taken by user 'chrony'|");
     blueprint.users[0].uid.reset();
     blueprint.users[0].description = "a:b";
-    EXPECT_NE(error_of([&] { add_accounts(ctx, blueprint, tree); }).find("a colon"),
+    EXPECT_NE(error_of([&] { add_accounts(ctx, blueprint, seeds, tree); }).find("a colon"),
               std::string::npos);
 }
 
 TEST_F(Accounts, GroupNumbersMustNotClash) {
     blueprint.users.clear();
     blueprint.groups_to_add.push_back({"gpu", 991, {"b.toml", 3, 1}});
-    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, tree); }),
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, seeds, tree); }),
               "b.toml:3:1: gid 991 of group 'gpu' is taken by group 'chrony'|");
     blueprint.groups_to_add[0].gid = 2000;
-    add_accounts(ctx, blueprint, tree);
+    add_accounts(ctx, blueprint, seeds, tree);
     EXPECT_NE(text("/etc/group").find("gpu:x:2000:\n"), std::string::npos);
 }
 
