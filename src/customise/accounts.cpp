@@ -14,6 +14,7 @@
 #include "compose/account_files.hpp"
 #include "compose/accounts.hpp"
 #include "compose/compose.hpp"
+#include "customise/device_accounts.hpp"
 #include "customise/user_homes.hpp"
 #include "support/error.hpp"
 
@@ -323,6 +324,7 @@ void add_accounts(const Context& ctx, const Blueprint& blueprint, const ParentAc
         add_homes(ctx, blueprint, tree);
         add_keys(ctx, blueprint, tree);
     }
+    declare_accounts(ctx, blueprint, tree);
 }
 
 }  // namespace edgegpu

@@ -14,7 +14,8 @@ struct ParentAccounts;
 /// that neither the image nor `seeds` uses; the date of the last password change stays empty. A
 /// user or group that exists already is changed as the blueprint says.
 ///
-/// Then homes and keys (user_homes.hpp).
+/// Then homes, keys (user_homes.hpp), and the declarations from which devices with a history make
+/// their accounts (device_accounts.hpp).
 ///
 /// Throws ErrorKind::usage with the blueprint's line for a number that is taken, a supplementary
 /// group or shell that the image does not have, or a malformed name.

@@ -101,6 +101,30 @@ TEST_F(Accounts, NumbersOfTheParentStayAndThoseOfTheGoneAreNotReused) {
     EXPECT_NE(passwd.find("fresh:x:1001:1001:"), std::string::npos) << passwd;
 }
 
+TEST_F(Accounts, AreDeclaredForDevicesWithAHistory) {
+    for (const char* program : {"/usr/sbin/useradd", "/usr/sbin/usermod", "/usr/sbin/groupadd",
+                                "/usr/sbin/pwconv", "/usr/bin/grep"}) {
+        file(program, "", 0755);
+    }
+    file("/usr/lib/systemd/system/sysinit.target", "");
+    blueprint.groups_to_add.push_back({"gpu", 2000, {"b.toml", 3, 1}});
+    blueprint.users[0].description = "The operator";
+    blueprint.users[0].groups = {"wheel", "gpu"};
+    blueprint.users[0].expire_date = 20000;
+    add_accounts(ctx, blueprint, seeds, tree);
+    EXPECT_EQ(text("/usr/lib/edgegpu/accounts/groups"), "gpu:2000:fixed\nadmin:1000:free\n");
+    EXPECT_EQ(text("/usr/lib/edgegpu/accounts/users"),
+              "admin:1000:free:admin:/home/admin:/bin/bash:20000::100000:100000:wheel,gpu:"
+              "The operator\n");
+    EXPECT_EQ(text("/usr/lib/edgegpu/accounts/passwords"), "admin:*\n");
+    EXPECT_EQ(tree.entries.at("/usr/lib/edgegpu/accounts/passwords").mode, 0600U);
+    EXPECT_EQ(tree.entries.at("/usr/libexec/edgegpu/accounts").mode, 0755U);
+    EXPECT_EQ(
+        tree.entries.at("/usr/lib/systemd/system/sysinit.target.wants/edgegpu-accounts.service")
+            .target,
+        "../edgegpu-accounts.service");
+}
+
 TEST_F(Accounts, ExistingUserIsChangedNotAddedTwice) {
     add_accounts(ctx, blueprint, seeds, tree);
     blueprint.users[0].description = "Admin";
