@@ -111,6 +111,8 @@ void add_accounts_and_files(InputDigest& digest, const Blueprint& blueprint) {
         digest.texts(user.groups);
         digest.text(optional_number(user.uid));
         digest.text(optional_number(user.gid));
+        digest.text(optional_number(user.expire_date));
+        digest.text(user.force_password_reset ? "reset" : "");
     }
     for (const auto* numbers : {&blueprint.accounts.uids, &blueprint.accounts.gids}) {
         digest.number(numbers->size());
@@ -127,6 +129,68 @@ void add_accounts_and_files(InputDigest& digest, const Blueprint& blueprint) {
         digest.text(file.mode ? fmt::format("{:o}", *file.mode) : "default");
         digest.text(file.directory ? "directory" : "file");
         digest.text(file.ensure_parents ? "parents" : "");
+        digest.text(file.source.empty() ? "" : sha256_file(file.source));
+    }
+}
+
+void add_repository(InputDigest& digest, const DeviceRepository& device) {
+    const Repository& repository = device.repository;
+    for (const std::string& value : {device.filename, repository.id, repository.name,
+                                     repository.metalink, repository.mirrorlist}) {
+        digest.text(value);
+    }
+    digest.texts(repository.baseurls);
+    digest.texts(repository.gpgkeys);
+    digest.texts(device.inline_keys);
+    digest.text(fmt::format("{:d}{:d}{:d}{:d}{:d}", repository.enabled, repository.gpgcheck,
+                            repository.repo_gpgcheck, repository.sslverify,
+                            repository.module_hotfixes));
+    digest.number(static_cast<std::uint64_t>(repository.priority));
+}
+
+void add_firewall(InputDigest& digest, const Blueprint& blueprint) {
+    digest.text(blueprint.firewall ? "firewall" : "");
+    if (!blueprint.firewall) {
+        return;
+    }
+    digest.texts(blueprint.firewall->ports);
+    digest.texts(blueprint.firewall->enabled_services);
+    digest.texts(blueprint.firewall->disabled_services);
+    digest.number(blueprint.firewall->zones.size());
+    for (const auto& [zone, sources] : blueprint.firewall->zones) {
+        digest.text(zone);
+        digest.texts(sources);
+    }
+}
+
+/// What `[customizations]` says about the device beyond accounts, files and units.
+void add_device_configuration(InputDigest& digest, const Blueprint& blueprint) {
+    add_firewall(digest, blueprint);
+    digest.texts(blueprint.ca_certificates);
+    digest.text(blueprint.fips ? "fips" : "");
+    digest.text(blueprint.container_store);
+    digest.number(blueprint.firstboot.size());
+    for (const FirstbootScript& script : blueprint.firstboot) {
+        digest.text(script.name);
+        digest.text(script.contents);
+        digest.texts(script.after);
+        digest.texts(script.before);
+        digest.text(script.ignore_failure ? "ignore" : "");
+    }
+    digest.number(blueprint.device_repositories.size());
+    for (const DeviceRepository& device : blueprint.device_repositories) {
+        add_repository(digest, device);
+    }
+    // The version itself, as nothing else of the commit depends on it.
+    digest.text(blueprint.set_release_version ? blueprint.distro + '/' + blueprint.releasever : "");
+    digest.text(blueprint.subscription ? "subscription" : "");
+    if (blueprint.subscription) {
+        const SubscriptionRequest& request = *blueprint.subscription;
+        for (const auto& flag :
+             {request.product_id_plugin, request.subscription_manager_plugin, request.manage_repos,
+              request.auto_enable_yum_plugins, request.auto_registration}) {
+            digest.text(flag ? std::to_string(static_cast<int>(*flag)) : "unset");
+        }
     }
 }
 
@@ -229,6 +293,7 @@ std::string inputs_digest(const Blueprint& blueprint, const Resolution& resoluti
     }
     add_configuration(digest, blueprint);
     add_accounts_and_files(digest, blueprint);
+    add_device_configuration(digest, blueprint);
     add_directories_and_policy(digest, blueprint);
     add_packages(digest, resolution.packages);
     add_kernel_modules(digest, blueprint, resolution);

@@ -245,7 +245,11 @@ struct FirewallRequest {
 /// `[[customizations.firstboot.scripts]]`: runs once, when the device boots for the first time.
 struct FirstbootScript {
     std::string name;
+    /// Begins with "#!".
     std::string contents;
+    /// Units that it runs after, and before.
+    std::vector<std::string> after;
+    std::vector<std::string> before;
     /// The next script runs, and the unit succeeds, even if this one fails.
     bool ignore_failure = false;
     SourceLocation location;
@@ -355,7 +359,7 @@ struct Blueprint {
     std::vector<FirstbootScript> firstboot;
     std::vector<DeviceRepository> device_repositories;
     std::optional<SubscriptionRequest> subscription;
-    /// `customizations.dnf.config.set_release_ver`: the device's dnf gets `releasever`.
+    /// `customizations.dnf.config.set_releasever`: dnf of the device gets the version of `distro`.
     bool set_release_version = false;
     /// `customizations.containers-storage.destination-path`, an additional image store.
     std::string container_store;

@@ -131,6 +131,11 @@ void check_blueprint(const Blueprint& blueprint) {
     for (const BundleRequest& bundle : blueprint.bundles) {
         check_bundle(bundle);
     }
+    for (const FileRequest& file : blueprint.files) {
+        if (!file.source.empty()) {
+            require_readable(file.location, "file", file.source.string());
+        }
+    }
     check_ostree(blueprint.ostree);
 }
 

@@ -99,7 +99,10 @@ void read_package_sets(const TableReader& root, Blueprint& blueprint) {
         module.finish();
         add_module(module.location(), std::move(request), blueprint);
     }
-    root.refuse_unsupported({"containers"});
+    root.refuse_foreign("containers",
+                        "edgegpu puts no container images into a commit: let the device pull them "
+                        "(a podman unit in [[systemd.units]]), or bring an image store with "
+                        "[[overlays]] and name it in customizations.containers-storage");
 }
 
 }  // namespace edgegpu

@@ -229,6 +229,26 @@ std::vector<LocatedString> TableReader::strings(std::string_view key) const {
     return found;
 }
 
+std::vector<LocatedString> TableReader::texts(std::string_view key) const {
+    const toml::node* node = state_->find(key);
+    std::vector<LocatedString> found;
+    if (node == nullptr) {
+        return found;
+    }
+    const toml::array* array = node->as_array();
+    if (array == nullptr) {
+        throw state_->wrong_type(key, "an array of strings", *node);
+    }
+    for (const toml::node& item : *array) {
+        const toml::value<std::string>* value = item.as_string();
+        if (value == nullptr) {
+            throw state_->wrong_type(key, "an array of strings", item);
+        }
+        found.push_back({value->get(), state_->at(item.source())});
+    }
+    return found;
+}
+
 std::vector<LocatedString> TableReader::string_or_strings(std::string_view key) const {
     const toml::node* node = state_->find(key);
     if (node == nullptr || node->is_array()) {
@@ -287,12 +307,10 @@ void TableReader::refuse_unsupported(std::initializer_list<std::string_view> key
     }
 }
 
-void TableReader::refuse_foreign(std::initializer_list<std::string_view> keys) const {
-    for (const std::string_view key : keys) {
-        if (has(key)) {
-            throw error_at(state_->key_location(key), "not for an edge commit: {}", full_name(key))
-                .hinted("image builder reads this key for other image types; take it out");
-        }
+void TableReader::refuse_foreign(std::string_view key, std::string_view instead) const {
+    if (has(key)) {
+        throw error_at(state_->key_location(key), "not for an edge commit: {}", full_name(key))
+            .hinted(std::string(instead));
     }
 }
 

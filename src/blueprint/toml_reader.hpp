@@ -63,7 +63,9 @@ public:
                                                       std::int64_t maximum) const;
     /// An array of strings without control characters; empty where the key is absent.
     [[nodiscard]] std::vector<LocatedString> strings(std::string_view key) const;
-    /// The same, or a single string.
+    /// The same of strings that may have several lines and any character.
+    [[nodiscard]] std::vector<LocatedString> texts(std::string_view key) const;
+    /// The same as `strings`, or a single string.
     [[nodiscard]] std::vector<LocatedString> string_or_strings(std::string_view key) const;
     /// A string, or an integer as decimal text (image builder takes both for owners).
     [[nodiscard]] std::string string_or_integer(std::string_view key,
@@ -74,8 +76,8 @@ public:
 
     /// Throws "not supported yet: KEY" if the key is there (and is not the boolean false).
     void refuse_unsupported(std::initializer_list<std::string_view> keys) const;
-    /// Throws "not for an edge commit: KEY" if the key is there.
-    void refuse_foreign(std::initializer_list<std::string_view> keys) const;
+    /// Throws "not for an edge commit: KEY" if the key is there, with what to use instead as hint.
+    void refuse_foreign(std::string_view key, std::string_view instead) const;
     /// Throws for the first key that no accessor was asked for, with a "did you mean".
     void finish() const;
 

@@ -1,12 +1,18 @@
 #include "customise/customise.hpp"
 
 #include "customise/accounts.hpp"
+#include "customise/container_store.hpp"
+#include "customise/device_repositories.hpp"
 #include "customise/files.hpp"
+#include "customise/fips.hpp"
+#include "customise/firewall.hpp"
+#include "customise/firstboot.hpp"
 #include "customise/gpu_devices.hpp"
 #include "customise/kernel_arguments.hpp"
 #include "customise/modprobe.hpp"
 #include "customise/overlays.hpp"
 #include "customise/system.hpp"
+#include "customise/trust.hpp"
 
 namespace edgegpu {
 
@@ -20,6 +26,14 @@ void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccou
     add_modprobe(ctx, blueprint, tree);
     add_gpu_devices(ctx, blueprint, tree);
     set_identity(ctx, blueprint, tree);
+    // After overlays and files, which may bring what these configure.
+    add_device_repositories(ctx, blueprint, tree);
+    set_subscription(ctx, blueprint, tree);
+    add_container_store(ctx, blueprint, tree);
+    add_trust(ctx, blueprint, tree);
+    set_firewall(ctx, blueprint, tree);
+    set_fips(ctx, blueprint, tree);
+    add_firstboot(ctx, blueprint, tree);
     // Services after overlays: a unit may come from one.
     set_services(ctx, blueprint, tree);
     record_kernel_arguments(ctx, blueprint, tree);

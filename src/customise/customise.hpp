@@ -9,8 +9,9 @@ namespace edgegpu {
 struct ParentAccounts;
 
 /// Applies the blueprint's own configuration to the tree, in this order: groups, users,
-/// overlays, directories and files, bundles, modprobe, hostname, timezone, locale, services, kernel
-/// arguments (recorded in /usr/lib/bootc/kargs.d), ostree remote. `seeds` are numbers of accounts
+/// overlays, directories and files, bundles, modprobe, hostname, timezone, locale, repositories,
+/// image store, certificates, firewall, FIPS, first boot scripts, services, kernel arguments
+/// (recorded in /usr/lib/bootc/kargs.d), ostree remote. `seeds` are numbers of accounts
 /// (seed_accounts). Throws ErrorKind::usage naming
 /// the blueprint's line where the tree makes a request impossible (unknown unit, path that belongs
 /// to a package, …).

@@ -81,7 +81,9 @@ void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
                     "files outside /etc are replaced by an [[overlays]] with "
                     "'replace = true'");
         }
-        entry = make_file_entry(ctx, request.data, request.mode.value_or(0644));
+        const unsigned mode = request.mode.value_or(0644);
+        entry = request.source.empty() ? make_file_entry(ctx, request.data, mode)
+                                       : make_file_entry_from(ctx, request.source, mode);
     }
     entry.uid = owner.uid;
     entry.gid = owner.gid;
