@@ -8,6 +8,7 @@
 #include "blueprint/validate.hpp"
 #include "compose/kernel_arguments.hpp"
 #include "customise/modprobe.hpp"
+#include "device_files.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -31,19 +32,32 @@ void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tre
     add_kernel_arguments(blueprint.kernel_arguments, tree.kernel_arguments);
     add_kernel_arguments(blacklist_arguments(blueprint.modprobe, tree.kernel_arguments),
                          tree.kernel_arguments);
-    if (tree.kernel_arguments.empty()) {
-        return;
-    }
-    std::string text;
+    std::string toml;
+    std::string list;
     for (const std::string& argument : tree.kernel_arguments) {
         if (has_control_characters(argument)) {
             throw error(ErrorKind::usage, "{}: the kernel argument '{}' is not one line",
                         blueprint.path.string(), argument);
         }
-        text += fmt::format("{}{}", text.empty() ? "kargs = [" : ", ", toml_string(argument));
+        toml += fmt::format("{}{}", toml.empty() ? "kargs = [" : ", ", toml_string(argument));
+        list += fmt::format("{}\n", argument);
     }
-    put_entry(tree, "/usr/lib/bootc/kargs.d/10-edgegpu.toml",
-              make_file_entry(ctx, text + "]\n", 0644));
+    if (!toml.empty()) {
+        put_entry(tree, "/usr/lib/bootc/kargs.d/10-edgegpu.toml",
+                  make_file_entry(ctx, toml + "]\n", 0644));
+    }
+    // Without arguments too: a device may have those of an earlier image.
+    put_entry(tree, "/usr/lib/edgegpu/kernel-arguments", make_file_entry(ctx, list, 0644));
+    put_entry(tree, "/usr/libexec/edgegpu/kernel-arguments",
+              make_file_entry(ctx, kernel_arguments_script, 0755));
+    const std::string unit = "edgegpu-kernel-arguments.service";
+    put_entry(tree, "/usr/lib/systemd/system/" + unit,
+              make_file_entry(ctx, kernel_arguments_unit, 0644));
+    Entry enabled;
+    enabled.type = EntryType::symlink;
+    enabled.mode = 0777;
+    enabled.target = "../" + unit;
+    put_entry(tree, "/usr/lib/systemd/system/multi-user.target.wants/" + unit, enabled);
 }
 
 }  // namespace edgegpu

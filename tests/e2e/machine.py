@@ -105,6 +105,9 @@ class Disk:
                          "selinux=1", "enforcing=1", *kargs,
                          # agetty would hang up the line that the checks report on
                          "systemd.mask=serial-getty@ttyS0.service"]
+            image = output_of("ostree", f"--repo={repo}", "cat", ref,
+                              "/usr/lib/edgegpu/kernel-arguments").splitlines()
+            arguments += [argument for argument in image if argument not in arguments]
             run(*ostree, "deploy", f"--os={STATEROOT}", *[f"--karg={a}" for a in arguments], ref)
             # The remote that the image configures is the one to follow.
             for origin in root.glob(f"ostree/deploy/{STATEROOT}/deploy/*.origin"):
