@@ -85,6 +85,19 @@ void add_configuration(InputDigest& digest, const Blueprint& blueprint) {
         digest.text(module);
         digest.text(options);
     }
+    digest.text(blueprint.systemd.preset_all ? "preset-all" : "");
+    digest.number(blueprint.systemd.units.size());
+    for (const UnitRequest& unit : blueprint.systemd.units) {
+        digest.text(unit.name);
+        digest.text(unit.contents ? "contents" : "");
+        digest.text(unit.contents.value_or(""));
+        digest.text(unit.state);
+        digest.number(unit.drop_ins.size());
+        for (const auto& [file, text] : unit.drop_ins) {
+            digest.text(file);
+            digest.text(text);
+        }
+    }
     digest.number(blueprint.modprobe.softdeps.size());
     for (const auto& [module, others] : blueprint.modprobe.softdeps) {
         digest.text(module);

@@ -217,6 +217,9 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (const auto modprobe = root.table("modprobe")) {
         read_modprobe(*modprobe, blueprint.modprobe);
     }
+    if (const auto systemd = root.table("systemd")) {
+        read_systemd(*systemd, scope, blueprint.systemd);
+    }
     for (const TableReader& overlay : root.tables("overlays")) {
         blueprint.overlays.push_back(read_overlay(overlay, scope));
     }

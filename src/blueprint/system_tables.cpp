@@ -1,9 +1,13 @@
+#include <algorithm>
+#include <array>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "blueprint/tables.hpp"
 #include "blueprint/validate.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu {
 
@@ -30,7 +34,91 @@ SoftDependency read_soft_dependency(const TableReader& table) {
     return others;
 }
 
+constexpr std::uint64_t largest_unit = 1U << 20U;
+
+std::string read_unit_source(const TableReader& table, const ParseScope& scope) {
+    const SourceLocation at = table.location("source");
+    const std::string name = table.required_string("source");
+    try {
+        return read_file(resolve_path(scope.directory, name), largest_unit);
+    } catch (const Error& unreadable) {
+        throw error_at(at, "{}", unreadable.message());
+    }
+}
+
+/// Units of the blueprint have whole names: what is written must have a name on disk.
+void require_whole_unit_name(const SourceLocation& location, const std::string& name) {
+    require_unit_name(location, name);
+    static constexpr std::array<std::string_view, 9> suffixes{".service",   ".socket", ".target",
+                                                              ".timer",     ".path",   ".mount",
+                                                              ".automount", ".swap",   ".slice"};
+    const bool whole = std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
+        return name.size() > suffix.size() && name.ends_with(suffix);
+    });
+    if (!whole) {
+        throw error_at(location, "\"{}\" is not the whole name of a unit", name)
+            .hinted(fmt::format("as in \"{}.service\"", name));
+    }
+}
+
+std::map<std::string, std::string> read_drop_ins(const TableReader& table) {
+    std::map<std::string, std::string> drop_ins;
+    for (const std::string& file : table.keys()) {
+        if (!is_plain_name(file, "_.-@:") || !file.ends_with(".conf")) {
+            throw error_at(table.location(file), "\"{}\" is not the name of a drop-in", file)
+                .hinted("as in drop_ins = { \"10-limits.conf\" = \"[Service]\\n…\" }");
+        }
+        drop_ins[file] = table.text(file);
+    }
+    return drop_ins;
+}
+
+UnitRequest read_unit(const TableReader& table, const ParseScope& scope) {
+    UnitRequest unit;
+    unit.location = table.location();
+    unit.name = table.required_string("name");
+    require_whole_unit_name(table.location("name"), unit.name);
+    if (table.has("contents") && table.has("source")) {
+        throw error_at(table.location("source"), "unit \"{}\" has both contents and source",
+                       unit.name);
+    }
+    if (table.has("contents")) {
+        unit.contents = table.text("contents");
+    } else if (table.has("source")) {
+        unit.contents = read_unit_source(table, scope);
+    }
+    if (const auto drop_ins = table.table("drop_ins")) {
+        unit.drop_ins = read_drop_ins(*drop_ins);
+    }
+    unit.state = table.choice("state", "preset", {"enabled", "disabled", "masked", "preset"});
+    const bool installed = !unit.contents || unit.contents->starts_with("[Install]") ||
+                           unit.contents->find("\n[Install]") != std::string::npos;
+    if (unit.state == "enabled" && !installed) {
+        throw error_at(table.location("state"),
+                       "unit \"{}\" cannot be enabled: it has no [Install] section", unit.name)
+            .hinted("as in [Install] WantedBy=multi-user.target");
+    }
+    table.finish();
+    return unit;
+}
+
 }  // namespace
+
+void read_systemd(const TableReader& table, const ParseScope& scope, SystemdRequest& systemd) {
+    systemd.location = table.location();
+    systemd.preset_all = table.boolean("preset_all", false);
+    for (const TableReader& unit : table.tables("units")) {
+        systemd.units.push_back(read_unit(unit, scope));
+        const UnitRequest& last = systemd.units.back();
+        for (const UnitRequest& earlier : systemd.units) {
+            if (&earlier != &last && earlier.name == last.name) {
+                throw error_at(last.location, "duplicate unit \"{}\" (first at line {})", last.name,
+                               earlier.location.line);
+            }
+        }
+    }
+    table.finish();
+}
 
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe) {
     modprobe.location = table.location();

@@ -13,12 +13,16 @@ void read_customizations(const TableReader& table, Blueprint& blueprint);
 /// `packages`, `modules`, `groups`, `enabled_modules`, `containers` of the top level.
 void read_package_sets(const TableReader& root, Blueprint& blueprint);
 
-/// edgegpu's own tables: `[ostree]`, `[nvidia]`, `[selinux]`, `[modprobe]`, `[[overlays]]`,
-/// `[microshift]`, `[health]`. The default ref needs distro and architecture, already read.
+/// edgegpu's own tables: `[ostree]`, `[nvidia]`, `[selinux]`, `[modprobe]`, `[systemd]`,
+/// `[[overlays]]`, `[microshift]`, `[health]`. The default ref needs distro and architecture,
+/// already read.
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// One of `[[overlays]]`, with its rules. Throws ErrorKind::usage.
 [[nodiscard]] OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope);
+
+/// `[systemd]`; files that units name are read. Throws ErrorKind::usage.
+void read_systemd(const TableReader& table, const ParseScope& scope, SystemdRequest& systemd);
 
 /// `[modprobe]`. Throws ErrorKind::usage.
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);

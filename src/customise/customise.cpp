@@ -1,5 +1,8 @@
 #include "customise/customise.hpp"
 
+#include <set>
+#include <string>
+
 #include "customise/accounts.hpp"
 #include "customise/container_store.hpp"
 #include "customise/device_repositories.hpp"
@@ -13,6 +16,7 @@
 #include "customise/overlays.hpp"
 #include "customise/system.hpp"
 #include "customise/trust.hpp"
+#include "customise/units.hpp"
 
 namespace edgegpu {
 
@@ -20,8 +24,11 @@ void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccou
                Tree& tree) {
     // Accounts first: owners of overlays and files may be users of the blueprint.
     add_accounts(ctx, blueprint, seeds, tree);
-    add_overlays(ctx, blueprint, tree);
+    std::set<std::string> placed = add_overlays(ctx, blueprint, tree);
     add_files(ctx, blueprint, tree);
+    for (const FileRequest& file : blueprint.files) {
+        placed.insert(file.path);
+    }
     add_bundles(ctx, blueprint, tree);
     add_modprobe(ctx, blueprint, tree);
     add_gpu_devices(ctx, blueprint, tree);
@@ -34,8 +41,8 @@ void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccou
     set_firewall(ctx, blueprint, tree);
     set_fips(ctx, blueprint, tree);
     add_firstboot(ctx, blueprint, tree);
-    // Services after overlays: a unit may come from one.
-    set_services(ctx, blueprint, tree);
+    // Units after overlays and files: one may come from there.
+    set_units(ctx, blueprint, placed, tree);
     record_kernel_arguments(ctx, blueprint, tree);
     add_remote(ctx, blueprint, tree);
 }

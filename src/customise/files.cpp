@@ -124,7 +124,7 @@ void add_bundles(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
         files.source = fs::canonical(bundle.source);
         files.target =
             i == 0 ? "/etc/microshift/manifests" : "/etc/microshift/manifests.d/" + bundle.name;
-        add_overlay(ctx, files, tree, true);
+        static_cast<void>(add_overlay(ctx, files, tree, true));
     }
 }
 

@@ -101,6 +101,8 @@ public:
     void put(const OverlayMember& member);
     /// A label must not reach beyond the overlay: it holds for every path that fits its pattern.
     void check_labels() const;
+    /// Where objects of the overlay are in the tree now.
+    [[nodiscard]] const std::set<std::string>& placed() const { return placed_; }
 
 private:
     Entry make(const OverlayMember& member, const Attributes& attributes);
@@ -116,7 +118,6 @@ private:
     std::vector<KnownRule> rules_;
     /// files so far, for hard links
     std::map<std::string, Entry> files_;
-    /// where objects of the overlay are in the tree now
     std::set<std::string> placed_;
 };
 
@@ -223,19 +224,23 @@ void Placement::check_labels() const {
 
 }  // namespace
 
-void add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree, bool plain) {
+std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree,
+                                  bool plain) {
     Placement placement(ctx, overlay, tree, plain);
     const fs::path scratch = ctx.cache / "work" / fmt::format("overlay-{}", ::getpid());
     make_directories(scratch);
     visit_overlay(overlay, scratch, [&](const OverlayMember& member) { placement.put(member); });
     remove_tree(scratch);
     placement.check_labels();
+    return placement.placed();
 }
 
-void add_overlays(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+std::set<std::string> add_overlays(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    std::set<std::string> placed;
     for (const OverlayRequest& overlay : blueprint.overlays) {
-        add_overlay(ctx, overlay, tree);
+        placed.merge(add_overlay(ctx, overlay, tree));
     }
+    return placed;
 }
 
 }  // namespace edgegpu

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "blueprint/blueprint.hpp"
 #include "compose/tree.hpp"
 #include "support/context.hpp"
@@ -14,10 +17,12 @@ namespace edgegpu {
 /// (selinux/overlay_labels.hpp); here only the objects of the overlay may fit their patterns.
 ///
 /// Throws ErrorKind::usage for a path that the image has already, naming its package where the
-/// image's own rpm knows it (unless `replace`), and for whatever `visit_overlay` refuses.
-void add_overlays(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+/// image's own rpm knows it (unless `replace`), and for whatever `visit_overlay` refuses. Returns
+/// the paths in the image of what was put there.
+std::set<std::string> add_overlays(const Context& ctx, const Blueprint& blueprint, Tree& tree);
 
 /// The same for one; with `plain`, links are refused as well.
-void add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree, bool plain = false);
+std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree,
+                                  bool plain = false);
 
 }  // namespace edgegpu

@@ -1,8 +1,6 @@
 #include "customise/system.hpp"
 
 #include <algorithm>
-#include <array>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,14 +10,10 @@
 #include "compose/account_files.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> unit_directories{"/etc/systemd/system",
-                                                           "/usr/lib/systemd/system"};
 
 /// The blueprint's place for keys whose line the blueprint does not keep.
 std::string where(const Blueprint& blueprint, std::string_view key) {
@@ -92,78 +86,6 @@ void set_ntp_servers(const Context& ctx, const Blueprint& blueprint, Tree& tree)
     put_entry(tree, path, entry);
 }
 
-/// "sshd" → "sshd.service"; names with a unit suffix stay.
-std::string full_unit_name(const std::string& name) {
-    static constexpr std::array<std::string_view, 11> suffixes{
-        ".service",   ".socket", ".target", ".timer", ".path",  ".mount",
-        ".automount", ".swap",   ".slice",  ".scope", ".device"};
-    const bool full = std::any_of(suffixes.begin(), suffixes.end(),
-                                  [&](std::string_view suffix) { return name.ends_with(suffix); });
-    return full ? name : name + ".service";
-}
-
-bool has_unit(const Tree& tree, const std::string& unit) {
-    const std::size_t at = unit.find('@');
-    const std::size_t dot = unit.rfind('.');
-    const std::string pattern =
-        at != std::string::npos && at < dot ? unit.substr(0, at + 1) + unit.substr(dot) : unit;
-    return std::any_of(unit_directories.begin(), unit_directories.end(),
-                       [&](std::string_view directory) {
-                           return tree.entries.contains(fmt::format("{}/{}", directory, unit)) ||
-                                  tree.entries.contains(fmt::format("{}/{}", directory, pattern));
-                       });
-}
-
-std::string near_units(const Tree& tree, const std::string& unit) {
-    std::set<std::string> names;
-    for (const std::string_view directory : unit_directories) {
-        const std::string top = fmt::format("{}/", directory);
-        for (auto at = tree.entries.lower_bound(top);
-             at != tree.entries.end() && at->first.starts_with(top); ++at) {
-            const std::string name = at->first.substr(top.size());
-            if (name.find('/') == std::string::npos) {
-                names.insert(name);
-            }
-        }
-    }
-    return near_names_hint(unit, {names.begin(), names.end()});
-}
-
-std::vector<std::string> checked_units(const Blueprint& blueprint, const Tree& tree,
-                                       const char* verb, const std::vector<std::string>& names) {
-    std::vector<std::string> units;
-    for (const std::string& name : names) {
-        std::string unit = full_unit_name(name);
-        const bool plain = !unit.starts_with('-') && unit.find('/') == std::string::npos;
-        if (!plain || !has_unit(tree, unit)) {
-            std::string hint = near_units(tree, unit);
-            throw error(ErrorKind::usage, "{}: the image has no unit '{}'",
-                        where(blueprint, fmt::format("customizations.services.{}", verb)), unit)
-                .hinted(hint.empty() ? "add the package that brings it" : std::move(hint));
-        }
-        units.push_back(std::move(unit));
-    }
-    return units;
-}
-
-void run_systemctl(const Context& ctx, const Tree& tree, const char* verb,
-                   const std::vector<std::string>& units) {
-    if (units.empty()) {
-        return;
-    }
-    SandboxCommand command;
-    command.root = tree.root;
-    command.kernel = tree.kernel;
-    command.argv = {"systemctl", "--root=/", verb};
-    command.argv.insert(command.argv.end(), units.begin(), units.end());
-    const ProcessResult result = run_in_sandbox(ctx, command);
-    if (result.status != 0) {
-        throw error("systemctl {} {} failed in the image with status {}", verb,
-                    fmt::join(units, " "), result.status)
-            .traced(result.output);
-    }
-}
-
 }  // namespace
 
 void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
@@ -186,29 +108,6 @@ void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
         check_one_line(blueprint, "customizations.locale.keyboard", blueprint.keyboard);
         put_entry(tree, "/etc/vconsole.conf",
                   make_file_entry(ctx, "KEYMAP=" + blueprint.keyboard + "\n", 0644));
-    }
-}
-
-void set_services(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    const ServicesRequest& request = blueprint.services;
-    const auto enabled = checked_units(blueprint, tree, "enabled", request.enabled);
-    const auto disabled = checked_units(blueprint, tree, "disabled", request.disabled);
-    for (const std::string& name : request.masked) {
-        // Masking what is not there is a precaution that makes sense: it is no error.
-        const std::string unit = full_unit_name(name);
-        if (unit.find('/') != std::string::npos) {
-            throw error(ErrorKind::usage, "{}: '{}' is not the name of a unit",
-                        where(blueprint, "customizations.services.masked"), unit);
-        }
-        if (!has_unit(tree, unit)) {
-            ctx.console->warn_of("masked units that are not in the image", unit);
-        }
-        put_entry(tree, "/etc/systemd/system/" + unit, link_to("/dev/null"));
-    }
-    if (!enabled.empty() || !disabled.empty()) {
-        run_systemctl(ctx, tree, "disable", disabled);
-        run_systemctl(ctx, tree, "enable", enabled);
-        sync_tree(ctx, tree);
     }
 }
 

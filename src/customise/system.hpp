@@ -10,11 +10,6 @@ namespace edgegpu {
 /// configuration), locale and console keymap.
 void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree);
 
-/// Enables, disables and masks units. The image's own systemctl does it, because only it knows
-/// [Install] sections, aliases, templates and presets of that systemd. Throws ErrorKind::usage for
-/// a unit that the image does not have, with near names.
-void set_services(const Context& ctx, const Blueprint& blueprint, Tree& tree);
-
 /// Where `[ostree] url` is set: /etc/ostree/remotes.d/REMOTE.conf, and the public key below
 /// /etc/pki/edgegpu. Without a key the remote is not verified; the user is warned.
 void add_remote(const Context& ctx, const Blueprint& blueprint, Tree& tree);

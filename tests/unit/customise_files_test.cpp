@@ -84,18 +84,6 @@ TEST_F(Files, Identity) {
               "did you mean 'Europe/Berlin'?");
 }
 
-TEST_F(Files, UnknownUnitIsNamedWithNearOnes) {
-    file("/usr/lib/systemd/system/sshd.service", "");
-    blueprint.services.enabled = {"ssh"};
-    EXPECT_EQ(error_of([&] { set_services(ctx, blueprint, tree); }),
-              "b.toml: customizations.services.enabled: the image has no unit 'ssh.service'|"
-              "did you mean 'sshd.service'?");
-    blueprint.services.enabled.clear();
-    blueprint.services.masked = {"sshd"};
-    set_services(ctx, blueprint, tree);
-    EXPECT_EQ(tree.entries.at("/etc/systemd/system/sshd.service").target, "/dev/null");
-}
-
 TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
     host_file("key.gpg", "KEY");
     blueprint.ostree.url = "https://edge.example/repo";

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include "customise/unit_check.hpp"
+#include "customise/units.hpp"
+#include "customise_fixture.hpp"
+
+namespace edgegpu::test {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+class Units : public TreeTest {
+protected:
+    void SetUp() override {
+        TreeTest::SetUp();
+        blueprint.path = "b.toml";
+        file("/usr/lib/systemd/system/sshd.service", "");
+    }
+    UnitRequest& unit(const std::string& name, const std::string& state) {
+        UnitRequest fresh;
+        fresh.name = name;
+        fresh.state = state;
+        fresh.location = {"b.toml", 7, 1};
+        return blueprint.systemd.units.emplace_back(fresh);
+    }
+    std::string failure() {
+        return error_of([&] { set_units(ctx, blueprint, {}, tree); });
+    }
+    Blueprint blueprint;
+};
+
+TEST_F(Units, UnknownUnitsAreNamedWithNearOnes) {
+    blueprint.services.enabled = {"ssh"};
+    EXPECT_EQ(failure(),
+              "b.toml: customizations.services.enabled: the image has no unit 'ssh.service'|"
+              "did you mean 'sshd.service'?");
+    blueprint.services.enabled.clear();
+    unit("sshd2.service", "enabled");
+    EXPECT_EQ(failure(),
+              "b.toml:7:1: the image has no unit 'sshd2.service'|did you mean 'sshd.service'?");
+}
+
+TEST_F(Units, MasksAreLinks) {
+    blueprint.services.masked = {"sshd", "nosuch.timer"};
+    set_units(ctx, blueprint, {}, tree);
+    EXPECT_EQ(tree.entries.at("/etc/systemd/system/sshd.service").target, "/dev/null");
+    EXPECT_EQ(console.warnings(), Strings{"masked units that are not in the image: nosuch.timer"});
+}
+
+TEST_F(Units, OneStateEach) {
+    unit("sshd.service", "masked");
+    blueprint.services.enabled = {"sshd"};
+    EXPECT_EQ(failure(),
+              "b.toml: customizations.services.enabled: unit sshd.service is both masked and "
+              "enabled|");
+}
+
+TEST_F(Units, OwnUnitsAndDropInsAreOfTheImage) {
+    unit("gpu.service", "masked").contents = "[Service]\nExecStart=/bin/true\n";
+    unit("sshd.service", "masked").drop_ins = {{"10-x.conf", "[Service]\nNice=5\n"}};
+    set_units(ctx, blueprint, {}, tree);
+    EXPECT_EQ(text("/usr/lib/systemd/system/gpu.service"), "[Service]\nExecStart=/bin/true\n");
+    EXPECT_EQ(text("/usr/lib/systemd/system/sshd.service.d/10-x.conf"), "[Service]\nNice=5\n");
+    EXPECT_EQ(console.warnings(),
+              Strings{"units are not verified: the image has no systemd-analyze"});
+    EXPECT_EQ(failure(),
+              "b.toml:7:1: the image has a unit gpu.service already|change it with drop_ins, or "
+              "replace it by an overlay");
+}
+
+TEST(UnitCheck, PathsOfUnits) {
+    EXPECT_EQ(unit_of_path("/usr/lib/systemd/system/x.service"), "x.service");
+    EXPECT_EQ(unit_of_path("/etc/systemd/system/x@.timer.d/10.conf"), "x@.timer");
+    EXPECT_EQ(unit_of_path("/usr/lib/systemd/system/x.service.d"), "");
+    EXPECT_EQ(unit_of_path("/usr/lib/systemd/system/x.target.wants/y.service"), "");
+    EXPECT_EQ(unit_of_path("/usr/lib/systemd/system-preset/x.preset"), "");
+}
+
+TEST(UnitCheck, LinesAboutTheUnit) {
+    // What systemd 252 prints, with another unit in between.
+    const UnitFindings findings = findings_of(
+        "bad.service",
+        "/lib/systemd/system/bad.service:7: Unknown key 'ExecStrat' in section [Service], "
+        "ignoring.\n"
+        "/usr/lib/systemd/system/sshd.service.d/10-a.conf:2: Unknown key 'MemoryMx' in section "
+        "[Service], ignoring.\n"
+        "/etc/systemd/system/bad.service.d/10-a.conf:3: Failed to parse memory value, ignoring: x\n"
+        "/usr/lib/systemd/system/bad.service:9: Unit uses CPUShares=; please use CPUWeight= "
+        "instead. Support for CPUShares= will be removed soon.\n"
+        "bad.service: Command /var/lib/x/run is not executable: No such file or directory\n"
+        "bad.service: Command /usr/bin/nope is not executable: No such file or directory\n"
+        "notbad.service: Service has no ExecStart=, ExecStop=, or SuccessAction=. Refusing.\n"
+        "Unit bad.service has a bad unit file setting.\n");
+    EXPECT_EQ(findings.errors,
+              (Strings{"/lib/systemd/system/bad.service:7: Unknown key 'ExecStrat' in section "
+                       "[Service], ignoring.",
+                       "/etc/systemd/system/bad.service.d/10-a.conf:3: Failed to parse memory "
+                       "value, ignoring: x",
+                       "bad.service: Command /usr/bin/nope is not executable: No such file or "
+                       "directory",
+                       "Unit bad.service has a bad unit file setting."}));
+    EXPECT_EQ(findings.warnings.size(), 2U);
+    EXPECT_EQ(findings_of("x@.service", "x@test_instance.service: Bad.\n").errors,
+              Strings{"x@.service: Bad."});
+}
+
+}  // namespace
+}  // namespace edgegpu::test
