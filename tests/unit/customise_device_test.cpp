@@ -2,6 +2,7 @@
 
 #include "customise/container_store.hpp"
 #include "customise/device_repositories.hpp"
+#include "customise/files.hpp"
 #include "customise/fips.hpp"
 #include "customise/firewall.hpp"
 #include "customise/firstboot.hpp"
@@ -163,6 +164,18 @@ TEST_F(Device, FipsIsPolicyKernelArgumentAndInitramfs) {
     blueprint.kernel_arguments = {"fips=0"};
     EXPECT_NE(error_of([&] { set_fips(ctx, blueprint, tree); }).find("says fips=0"),
               std::string::npos);
+}
+
+TEST_F(Device, FilesOfTheBuilderAreCopied) {
+    directory("/etc");
+    host_file("source", "of the builder", 0600);
+    FileRequest request;
+    request.path = "/etc/a";
+    request.source = scratch / "source";
+    blueprint.files = {request};
+    add_files(ctx, blueprint, tree);
+    EXPECT_EQ(text("/etc/a"), "of the builder");
+    EXPECT_EQ(tree.entries.at("/etc/a").mode, 0644U);
 }
 
 TEST(CertificateSerial, NamesTheFile) {
