@@ -8,6 +8,7 @@
 #include "blueprint/validate.hpp"
 #include "compose/kernel_arguments.hpp"
 #include "customise/modprobe.hpp"
+#include "customise/vendor_unit.hpp"
 #include "device_files.hpp"
 #include "support/error.hpp"
 
@@ -48,16 +49,13 @@ void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tre
     }
     // Without arguments too: a device may have those of an earlier image.
     put_entry(tree, "/usr/lib/edgegpu/kernel-arguments", make_file_entry(ctx, list, 0644));
+    if (find_entry(tree, "/usr/lib/systemd/system/multi-user.target") == nullptr) {
+        return;  // nothing that could start a unit
+    }
     put_entry(tree, "/usr/libexec/edgegpu/kernel-arguments",
               make_file_entry(ctx, kernel_arguments_script, 0755));
-    const std::string unit = "edgegpu-kernel-arguments.service";
-    put_entry(tree, "/usr/lib/systemd/system/" + unit,
-              make_file_entry(ctx, kernel_arguments_unit, 0644));
-    Entry enabled;
-    enabled.type = EntryType::symlink;
-    enabled.mode = 0777;
-    enabled.target = "../" + unit;
-    put_entry(tree, "/usr/lib/systemd/system/multi-user.target.wants/" + unit, enabled);
+    add_vendor_unit(ctx, tree, "edgegpu-kernel-arguments.service", "multi-user.target",
+                    std::string(kernel_arguments_unit));
 }
 
 }  // namespace edgegpu
