@@ -38,12 +38,20 @@ constexpr const char* refresh_order = R"([Unit]
 After=edgegpu-gpu-devices.service
 )";
 
+/// nvidia-modprobe makes one kind of node a run: GPUs and /dev/nvidiactl (255), unified memory,
+/// mode setting. The kernel's list has every GPU's minor number.
+constexpr const char* modprobe_calls =
+    R"(ExecStart=-/usr/bin/nvidia-modprobe -c 0 -c 255
+ExecStart=-/bin/sh -c 'sed -n "s/^Device Minor:[[:space:]]*//p" /proc/driver/nvidia/gpus/*/information | \
+    while read -r minor; do /usr/bin/nvidia-modprobe -c "$$minor"; done'
+ExecStart=-/usr/bin/nvidia-modprobe -u -c 0
+ExecStart=-/usr/bin/nvidia-modprobe -m
+)";
+
 std::string devices_unit(bool modprobe) {
     // The driver's nodes may be refused by its own options: their absence is for who wants them to
     // report.
-    const std::string nodes = modprobe ? "ExecStart=-/usr/bin/nvidia-modprobe -c 0 -u\n"
-                                         "ExecStart=-/usr/bin/nvidia-modprobe -m\n"
-                                       : "";
+    const std::string nodes = modprobe ? modprobe_calls : "";
     return fmt::format(R"([Unit]
 Description=Device nodes of the NVIDIA GPUs and their labels
 ConditionPathExists=/proc/driver/nvidia

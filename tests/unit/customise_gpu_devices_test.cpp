@@ -45,11 +45,12 @@ TEST_F(GpuDevices, NodesAreLabelledWhenTheDriverBinds) {
     EXPECT_EQ(find_entry(tree, own_cdi), nullptr);
 }
 
-TEST_F(GpuDevices, TheUnifiedMemoryNodesAreMadeWhereTheImageCan) {
+TEST_F(GpuDevices, TheNodesAreMadeWhereTheImageCan) {
     file("/usr/bin/nvidia-modprobe", "", 04755);
     add_gpu_devices(ctx, blueprint_, tree);
-    EXPECT_THAT(read_entry(tree, service),
-                HasSubstr("ExecStart=-/usr/bin/nvidia-modprobe -c 0 -u\n"));
+    const std::string unit = read_entry(tree, service);
+    EXPECT_THAT(unit, HasSubstr("ExecStart=-/usr/bin/nvidia-modprobe -c 0 -c 255\n"));
+    EXPECT_THAT(unit, HasSubstr("ExecStart=-/usr/bin/nvidia-modprobe -u -c 0\n"));
 }
 
 TEST_F(GpuDevices, TheToolkitsOwnUnitWritesTheSpecificationWhereThereIsOne) {
