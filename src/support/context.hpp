@@ -15,7 +15,7 @@ struct Context {
     /// Root of the cache; each kind of result has a directory of its own below it:
     /// `repos/` (metadata), `packages/` and `imports/` (RPMs and what was in them, by SHA-256),
     /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the content),
-    /// `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `labels/`, `verified/`, `keys/`,
+    /// `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `verified/`, `keys/`,
     /// `work/` (scratch of the running build, emptied at start). docs/architecture.md tells more.
     std::filesystem::path cache;
     /// Where warnings, notes and progress go.
