@@ -18,6 +18,8 @@ namespace {
 
 constexpr const char* directory = "/usr/lib/edgegpu/accounts";
 constexpr const char* program = "/usr/libexec/edgegpu/accounts";
+/// As in the program.
+constexpr const char* seen = "/etc/edgegpu/accounts-seen";
 
 constexpr const char* unit_text = R"([Unit]
 Description=Users and groups of the image
@@ -326,6 +328,8 @@ void declare_accounts(const Context& ctx, const Blueprint& blueprint, Tree& tree
     put("users", declare_users(blueprint, tree, passwd, group), 0644);
     put("passwords", passwords, 0600);
     put_entry(tree, program, make_file_entry(ctx, program_text, 0755));
+    // What the program appends to keeps its label; a file that it made would get another type.
+    put_entry(tree, seen, make_file_entry(ctx, "", 0644));
     add_vendor_unit(ctx, tree, "edgegpu-accounts.service", "sysinit.target", unit_text);
 }
 
