@@ -5,37 +5,12 @@
 #include <utility>
 
 #include "blueprint/customizations.hpp"
+#include "blueprint/ownership.hpp"
 #include "blueprint/validate.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-std::optional<unsigned> read_mode(const TableReader& table) {
-    if (!table.has("mode")) {
-        return std::nullopt;
-    }
-    const std::string text = table.string("mode");
-    const bool octal = !text.empty() && text.size() <= 5 &&
-                       text.find_first_not_of("01234567") == std::string::npos;
-    const unsigned long mode = octal ? std::stoul(text, nullptr, 8) : 010000UL;
-    if (mode > 07777UL) {
-        throw error_at(table.location("mode"),
-                       "\"{}\" must be an octal number as a string, not \"{}\"",
-                       table.full_name("mode"), text)
-            .hinted("as in mode = \"0644\"");
-    }
-    return static_cast<unsigned>(mode);
-}
-
-std::string read_owner(const TableReader& table, std::string_view key) {
-    std::string owner = table.string_or_integer(key, "root");
-    const bool number = owner.find_first_not_of("0123456789") == std::string::npos;
-    if (owner.empty() || !number) {
-        require_account_name(table.location(key), key, owner);
-    }
-    return owner;
-}
 
 /// `uri = "file:///…"`, a file of the builder.
 std::filesystem::path read_source(const TableReader& table) {
@@ -76,8 +51,8 @@ void read_file_request(const TableReader& table, bool directory, Blueprint& blue
                            file.path, earlier.location.line);
         }
     }
-    file.user = read_owner(table, "user");
-    file.group = read_owner(table, "group");
+    file.user = read_owner(table, "user", "root");
+    file.group = read_owner(table, "group", "root");
     file.mode = read_mode(table);
     if (directory) {
         file.ensure_parents = table.boolean("ensure_parents", false);

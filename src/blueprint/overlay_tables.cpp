@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "blueprint/ownership.hpp"
 #include "blueprint/tables.hpp"
 #include "blueprint/validate.hpp"
 #include "support/path_glob.hpp"
@@ -11,34 +12,8 @@ namespace {
 
 constexpr std::int64_t deepest_path = 2048;
 
-std::string read_owner(const TableReader& table, std::string_view key, std::string_view fallback) {
-    std::string owner = table.string_or_integer(key, fallback);
-    const bool number = owner.find_first_not_of("0123456789") == std::string::npos;
-    if (owner.empty() || !number) {
-        require_account_name(table.location(key), key, owner);
-    }
-    return owner;
-}
-
 std::optional<std::string> read_rule_owner(const TableReader& table, std::string_view key) {
     return table.has(key) ? std::optional(read_owner(table, key, {})) : std::nullopt;
-}
-
-std::optional<unsigned> read_rule_mode(const TableReader& table) {
-    if (!table.has("mode")) {
-        return std::nullopt;
-    }
-    const std::string text = table.string("mode");
-    const bool octal = !text.empty() && text.size() <= 5 &&
-                       text.find_first_not_of("01234567") == std::string::npos;
-    const unsigned long mode = octal ? std::stoul(text, nullptr, 8) : 010000UL;
-    if (mode > 07777UL) {
-        throw error_at(table.location("mode"),
-                       "\"{}\" must be an octal number as a string, not \"{}\"",
-                       table.full_name("mode"), text)
-            .hinted("as in mode = \"4755\"");
-    }
-    return static_cast<unsigned>(mode);
 }
 
 /// "bin_t", or "system_u:object_r:bin_t:s0"; whether the policy knows it is seen later.
@@ -75,7 +50,7 @@ OverlayRule read_rule(const TableReader& table) {
     }
     rule.user = read_rule_owner(table, "user");
     rule.group = read_rule_owner(table, "group");
-    rule.mode = read_rule_mode(table);
+    rule.mode = read_mode(table);
     rule.label = read_label(table);
     table.finish();
     if (!rule.user && !rule.group && !rule.mode && rule.label.empty()) {

@@ -247,7 +247,7 @@ TEST_F(OverlayTableTest, mistakes) {
               "error: b.toml:5:8: '/usr/[' has a '[' without its ']'\n");
     EXPECT_EQ(rule("path = \"/x\"\nmode = \"0999\"\n"),
               "error: b.toml:6:8: \"overlays.rules.mode\" must be an octal number as a string, not "
-              "\"0999\"\nhint: as in mode = \"4755\"\n");
+              "\"0999\"\nhint: as in mode = \"0644\"\n");
     EXPECT_EQ(rule("path = \"/x\"\nlabel = \"bin_t:s0\"\n"),
               "error: b.toml:6:9: \"bin_t:s0\" is neither an SELinux type nor a context\n"
               "hint: as in label = \"bin_t\" or \"system_u:object_r:bin_t:s0\"\n");
