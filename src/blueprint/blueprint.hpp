@@ -18,6 +18,30 @@ struct SourceLocation {
     [[nodiscard]] std::string text() const;
 };
 
+/// How files of a repository are transferred, with dnf's names and meanings (dnf.conf(5)).
+struct TransferSettings {
+    /// HTTP authentication with the repository's server; empty: none, or what netrc says.
+    std::string username;
+    std::string password;
+    /// URL; empty: what the environment says (http_proxy, https_proxy, no_proxy); "_none_": none.
+    std::string proxy;
+    std::string proxy_username;
+    std::string proxy_password;
+    /// "any", "none", "basic", "digest", "negotiate", "ntlm", "digest_ie", "ntlm_wb".
+    std::string proxy_auth_method = "any";
+    bool proxy_sslverify = true;
+    std::string proxy_sslcacert;
+    std::string proxy_sslclientcert;
+    std::string proxy_sslclientkey;
+    std::string user_agent;
+    /// Further attempts after one that failed in a way that may pass; 0 is none.
+    int retries = 10;
+    /// Seconds without enough bytes after which a transfer has failed.
+    int timeout = 30;
+    /// Bytes a second that are enough.
+    int minrate = 1000;
+};
+
 /// A package repository, with dnf's names and meanings (dnf.conf(5)).
 struct Repository {
     std::string id;
@@ -43,6 +67,9 @@ struct Repository {
     std::vector<std::string> excludepkgs;
     std::vector<std::string> includepkgs;
     bool module_hotfixes = false;
+    /// SHA-1 checksums of metadata and packages are taken. Off unless the blueprint says otherwise.
+    bool allow_sha1 = false;
+    TransferSettings transfer;
     SourceLocation location;
 };
 
@@ -342,9 +369,12 @@ struct Blueprint {
 
     std::string hostname;
     std::string timezone;
+    SourceLocation timezone_location;
     std::vector<std::string> ntp_servers;
     std::vector<std::string> languages;
     std::string keyboard;
+    /// `[customizations.locale]`.
+    SourceLocation locale_location;
     std::vector<UserRequest> users;
     std::vector<GroupRequest> groups_to_add;
     std::vector<FileRequest> files;
@@ -365,9 +395,18 @@ struct Blueprint {
     std::string container_store;
 };
 
+/// What the command line adds to a blueprint.
+struct BlueprintOptions {
+    /// `.repo` files (`--repository-file`), their repositories come after the blueprint's own.
+    std::vector<std::filesystem::path> repository_files;
+    /// Overrides `distro` ("rhel-9.4"); empty: the blueprint's own.
+    std::string distro;
+};
+
 /// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network.
 /// Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: ".
-[[nodiscard]] Blueprint parse_blueprint(const std::filesystem::path& path);
+[[nodiscard]] Blueprint parse_blueprint(const std::filesystem::path& path,
+                                        const BlueprintOptions& options = {});
 
 /// Checks everything about a parsed blueprint that needs no network: overlay and bundle
 /// directories exist, module sources exist, keys are readable, … Throws ErrorKind::usage for the

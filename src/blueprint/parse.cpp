@@ -106,7 +106,7 @@ std::string SourceLocation::text() const {
     return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column);
 }
 
-Blueprint parse_blueprint(const fs::path& path) {
+Blueprint parse_blueprint(const fs::path& path, [[maybe_unused]] const BlueprintOptions& options) {
     const TableReader root = TableReader::parse(path.string(), read_blueprint_text(path));
     Blueprint blueprint;
     blueprint.path = resolve_path(fs::current_path(), path.string());
