@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "fetch/download.hpp"
-#include "fetch/signature.hpp"
+#include "openpgp/package_signature.hpp"
 #include "resolve/librepo.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"

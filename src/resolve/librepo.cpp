@@ -67,28 +67,33 @@ int on_mirror_failure(void* data, const char* message, const char* /*url*/,
     return LR_CB_OK;
 }
 
+/// The mirror's report of a metadata file whose content is not what repomd.xml promises, or "".
+std::string unfit_file(const Transfer& transfer, const std::string& text) {
+    const auto tells = [](const std::string& why) {
+        return why.find("checksum doesn't match") != std::string::npos;
+    };
+    const auto found = std::find_if(transfer.failures.begin(), transfer.failures.end(), tells);
+    return found != transfer.failures.end() ? *found : tells(text) ? text : "";
+}
+
 Error perform_error(const Repository& repository, const GError* problem, const Transfer& transfer) {
     const std::string text = problem != nullptr ? problem->message : "unknown problem";
     Error failure(ErrorKind::fetch, "");
-    if (text.find("repomd.xml GPG signature verification") != std::string::npos) {
+    if (const std::string unfit = unfit_file(transfer, text); !unfit.empty()) {
         failure = error(ErrorKind::fetch,
-                        "repository '{}': repomd.xml was not signed with a key of the repository",
-                        repository.id)
-                      .hinted("check gpgkey of the repository");
-    } else if (text.find("GPG") != std::string::npos) {
-        failure = error(ErrorKind::fetch,
-                        "repository '{}': its metadata is not signed: no repodata/repomd.xml.asc",
+                        "repository '{}': a metadata file does not fit repomd.xml: its checksum is "
+                        "another one",
                         repository.id)
                       .hinted(
-                          "repo_gpgcheck = false accepts that; gpgcheck then still checks the "
-                          "signature of every package");
+                          "the mirror is half-way through an update, or the file is damaged: "
+                          "try again in a few minutes, then another mirror");
     } else {
         failure =
             error(ErrorKind::fetch, "repository '{}': cannot get its metadata", repository.id);
-        if (transfer.failures.empty()) {
-            failure.traced(text);
-        }
         failure.hinted("check the URL of the repository");
+    }
+    if (transfer.failures.empty()) {
+        failure.traced(text);
     }
     for (const std::string& why : transfer.failures) {
         failure.traced(why);

@@ -1,15 +1,16 @@
 #include "resolve/metadata.hpp"
 
-#include <sys/stat.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
-#include <mutex>
 
 #include "resolve/librepo.hpp"
+#include "resolve/metadata_signature.hpp"
 #include "resolve/solv.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
@@ -22,6 +23,9 @@ namespace edgegpu {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t largest_signature = 1ULL << 20U;
+constexpr std::uint64_t largest_repomd = 64ULL << 20U;
 
 const std::vector<std::string>& wanted_types() {
     static const std::vector<std::string> types{"primary", "group", "modules"};
@@ -91,20 +95,56 @@ std::string trust_mark(const Context& ctx, const Repository& repository) {
     return sha256_hex(key_material(ctx, repository));
 }
 
-/// A GnuPG home with exactly the repository's keys. `gpgme` is held meanwhile: whoever uses that
-/// library first sets it up, which must not happen in two threads at once.
-void import_keys(const Context& ctx, const Repository& repository, const fs::path& home,
-                 std::mutex& gpgme) {
-    make_directories(home);
-    ::chmod(home.c_str(), 0700);
-    const fs::path keys = home / "keys.asc";
-    write_file(keys, key_material(ctx, repository), 0600);
-    const std::lock_guard<std::mutex> alone(gpgme);
+/// repodata/repomd.xml.asc from where repomd.xml came, or "" where there is none; `why` then
+/// receives the transfer's words.
+std::string fetch_signature(const Repository& repository, LrResult* result, const fs::path& file,
+                            std::string& why) {
+    LrYumRepo* repo = nullptr;
+    if (!lr_result_getinfo(result, nullptr, LRR_YUM_REPO, &repo) || repo->url == nullptr) {
+        throw error(ErrorKind::fetch, "repository '{}': unreadable metadata", repository.id);
+    }
+    std::string url = repo->url;
+    url += url.ends_with('/') ? "repodata/repomd.xml.asc" : "/repodata/repomd.xml.asc";
+    const Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (!fd) {
+        throw errno_error(file.string(), errno);
+    }
+    const LrHandlePtr handle = make_handle(repository);
     GError* raw = nullptr;
-    if (!lr_gpg_import_key(keys.c_str(), home.c_str(), &raw)) {
-        const GErrorPtr problem(raw);
-        throw error(ErrorKind::fetch, "repository '{}': its gpgkey cannot be imported: {}",
-                    repository.id, problem ? problem->message : "unknown problem");
+    const bool good = lr_download_url(handle.get(), url.c_str(), fd.get(), &raw) != FALSE;
+    const GErrorPtr problem(raw);
+    if (good) {
+        return read_file(file, largest_signature);
+    }
+    why = problem ? problem->message : "unknown problem";
+    const bool absent = why.find("Status code: 404") != std::string::npos ||
+                        why.find("Curl error (37)") != std::string::npos;
+    if (!absent) {
+        throw error(ErrorKind::fetch, "repository '{}': cannot get repodata/repomd.xml.asc",
+                    repository.id)
+            .traced(why)
+            .traced("repository defined at " + repository.location.text())
+            .hinted("try again, then another mirror");
+    }
+    return "";
+}
+
+/// Checks the repomd.xml that lies in `directory` against its signature.
+void verify_repomd(const Context& ctx, const Blueprint& blueprint, const Repository& repository,
+                   LrResult* result, const fs::path& directory) {
+    std::string why;
+    const std::string signature =
+        fetch_signature(repository, result, directory / "repodata/repomd.xml.asc", why);
+    ctx.check_cancelled();
+    try {
+        check_repomd_signature(ctx, blueprint, repository,
+                               read_file(directory / "repodata/repomd.xml", largest_repomd),
+                               signature);
+    } catch (Error& problem) {
+        if (!why.empty()) {
+            problem.traced(why);
+        }
+        throw problem.traced("repository defined at " + repository.location.text());
     }
 }
 
@@ -117,18 +157,18 @@ std::string probe(const Context& ctx, const Repository& repository, const fs::pa
     return sha256_file(scratch.path() / "repodata/repomd.xml");
 }
 
-/// Downloads and verifies everything; returns the SHA-256 of its repomd.xml.
-std::string download(const Context& ctx, const Repository& repository, const fs::path& base,
-                     const std::string& mark, std::mutex& gpgme) {
+/// Downloads and verifies everything; returns the SHA-256 of its repomd.xml. What repomd.xml says
+/// is believed only once its signature was checked.
+std::string download(const Context& ctx, const Blueprint& blueprint, const Repository& repository,
+                     const fs::path& base, const std::string& mark) {
     const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
-    const Scratch home(base / fmt::format("gpg.{}", ::getpid()));
     const LrHandlePtr handle = make_handle(repository);
-    if (repository.repo_gpgcheck) {
-        import_keys(ctx, repository, home.path(), gpgme);
-        lr_handle_setopt(handle.get(), nullptr, LRO_GNUPGHOMEDIR, home.path().c_str());
-        lr_handle_setopt(handle.get(), nullptr, LRO_GPGCHECK, 1L);
-    }
     const LrResultPtr result(lr_result_init());
+    perform(ctx, repository, handle.get(), result.get(), scratch.path(), {});
+    if (repository.repo_gpgcheck) {
+        verify_repomd(ctx, blueprint, repository, result.get(), scratch.path());
+    }
+    lr_handle_setopt(handle.get(), nullptr, LRO_UPDATE, 1L);
     perform(ctx, repository, handle.get(), result.get(), scratch.path(), wanted_types());
     std::string digest = sha256_file(scratch.path() / "repodata/repomd.xml");
     write_file(scratch.path() / "verified", mark);
@@ -168,8 +208,8 @@ std::string cached_state(const Repository& repository, const fs::path& base,
         .hinted("run once without --offline");
 }
 
-std::string refresh(const Context& ctx, const Repository& repository, const fs::path& base,
-                    std::mutex& gpgme) {
+std::string refresh(const Context& ctx, const Blueprint& blueprint, const Repository& repository,
+                    const fs::path& base) {
     const std::string mark = trust_mark(ctx, repository);
     if (ctx.offline && !is_local(repository)) {
         return cached_state(repository, base, mark);
@@ -177,7 +217,7 @@ std::string refresh(const Context& ctx, const Repository& repository, const fs::
     make_directories(base);
     std::string digest = probe(ctx, repository, base);
     if (!is_verified(base / digest, mark)) {
-        digest = download(ctx, repository, base, mark, gpgme);
+        digest = download(ctx, blueprint, repository, base, mark);
     }
     const fs::path current = base / "current";
     if (!fs::exists(current) || read_file(current, 4096) != digest) {
@@ -293,10 +333,9 @@ std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprin
     Context waiting = ctx;
     waiting.jobs = std::max(ctx.jobs, least_jobs);
     std::vector<RepositoryMetadata> all(enabled.size());
-    std::mutex gpgme;
     parallel_for(waiting, enabled.size(), [&](std::size_t i) {
         const fs::path base = repository_directory(ctx, *enabled[i]);
-        const std::string digest = refresh(ctx, *enabled[i], base, gpgme);
+        const std::string digest = refresh(ctx, blueprint, *enabled[i], base);
         all[i] = open_state(ctx, *enabled[i], base / digest);
     });
     return all;
