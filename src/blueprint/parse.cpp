@@ -154,22 +154,6 @@ void read_host_repositories(ParseScope scope, Blueprint& blueprint) {
     }
 }
 
-/// Red Hat signs packages and not metadata: that is taken as it is, and said.
-void note_unchecked_metadata(Blueprint& blueprint) {
-    std::vector<std::string> ids;
-    for (const Repository& repository : blueprint.repositories) {
-        if (repository.enabled && repository.gpgcheck && !repository.repo_gpgcheck) {
-            ids.push_back(repository.id);
-        }
-    }
-    if (!ids.empty()) {
-        blueprint.notes.push_back(
-            fmt::format("packages are checked against signatures, metadata are not "
-                        "(repo_gpgcheck is off): {}",
-                        fmt::join(ids, ", ")));
-    }
-}
-
 void read_repositories(const TableReader& root, const fs::path& given, const ParseScope& scope,
                        Blueprint& blueprint) {
     for (const TableReader& table : root.tables("repositories")) {
@@ -206,7 +190,6 @@ Blueprint parse_blueprint(const fs::path& path, const BlueprintOptions& options)
     read_repositories(root, path, scope, blueprint);
     read_repository_options(options, scope, blueprint);
     read_host_repositories(scope, blueprint);
-    note_unchecked_metadata(blueprint);
     read_package_sets(root, blueprint);
     read_image_table(root, blueprint);
     read_excludes(root, blueprint);

@@ -36,6 +36,26 @@ std::filesystem::path cache_directory(const std::filesystem::path& wanted) {
     return chosen;
 }
 
+namespace {
+
+/// Red Hat signs packages and not metadata: that is taken as it is, and said.
+void note_unchecked_metadata(const Blueprint& blueprint, Console& console) {
+    std::vector<std::string> ids;
+    for (const Repository& repository : blueprint.repositories) {
+        if (repository.enabled && repository.gpgcheck && !repository.repo_gpgcheck) {
+            ids.push_back(repository.id);
+        }
+    }
+    if (!ids.empty()) {
+        console.note(
+            fmt::format("signatures of packages are checked, those of metadata are not "
+                        "(repo_gpgcheck is off): {}",
+                        fmt::join(ids, ", ")));
+    }
+}
+
+}  // namespace
+
 Blueprint read_checked_blueprint(const std::filesystem::path& path, const BlueprintOptions& inputs,
                                  Console& console) {
     Blueprint blueprint = parse_blueprint(path, inputs);
@@ -43,6 +63,7 @@ Blueprint read_checked_blueprint(const std::filesystem::path& path, const Bluepr
     for (const std::string& note : blueprint.notes) {
         console.note(note);
     }
+    note_unchecked_metadata(blueprint, console);
     return blueprint;
 }
 
