@@ -104,7 +104,9 @@ void check_blueprint(const Blueprint& blueprint) {
                     [](const Repository& repository) { return repository.enabled; });
     if (!usable) {
         throw error_at(blueprint.ostree.location, "no repository")
-            .hinted("add [[repositories]] with id and baseurl, or repository_files");
+            .hinted(
+                "add [[repositories]] with id and baseurl, or give a .repo file: "
+                "--repository-file FILE");
     }
     for (const Repository& repository : blueprint.repositories) {
         if (repository.enabled) {

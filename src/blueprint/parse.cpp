@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <optional>
 
+#include "blueprint/edge_package_set.hpp"
+#include "blueprint/host.hpp"
 #include "blueprint/repositories.hpp"
 #include "blueprint/tables.hpp"
 #include "blueprint/toml_reader.hpp"
@@ -23,7 +26,27 @@ std::string read_blueprint_text(const fs::path& path) {
     }
 }
 
-void read_identity(const TableReader& root, Blueprint& blueprint) {
+/// The command line's distribution, else the blueprint's, else this machine's.
+std::optional<DistroName> choose_distro(const TableReader& root, const BlueprintOptions& options,
+                                        std::vector<std::string>& notes) {
+    const std::string own = root.string("distro");
+    if (!options.distro.empty()) {
+        return split_distro({"--distro", 0, 0}, options.distro);
+    }
+    if (!own.empty()) {
+        return split_distro(root.location("distro"), own);
+    }
+    std::optional<DistroName> host = host_distro();
+    if (host) {
+        notes.push_back(
+            fmt::format("distro {}: this machine's, as neither blueprint nor --distro "
+                        "names one",
+                        host->text()));
+    }
+    return host;
+}
+
+void read_identity(const TableReader& root, const BlueprintOptions& options, Blueprint& blueprint) {
     blueprint.name = root.string("name");
     blueprint.description = root.text("description");
     blueprint.version = root.string("version", "0.0.0");
@@ -35,13 +58,12 @@ void read_identity(const TableReader& root, Blueprint& blueprint) {
         throw error_at(root.location("version"), "invalid version \"{}\"", blueprint.version)
             .hinted("as in \"1.0.0\"");
     }
-    blueprint.distro = root.string("distro");
     blueprint.architecture = root.choice("architecture", "x86_64", {"x86_64", "aarch64"});
     blueprint.releasever = root.string("releasever");
-    if (!blueprint.distro.empty()) {
-        const DistroName distro = split_distro(root.location("distro"), blueprint.distro);
+    if (const auto distro = choose_distro(root, options, blueprint.notes)) {
+        blueprint.distro = distro->text();
         if (blueprint.releasever.empty()) {
-            blueprint.releasever = distro.major;
+            blueprint.releasever = distro->major;
         }
     }
     if (!blueprint.releasever.empty() && !is_plain_name(blueprint.releasever, "_.-")) {
@@ -75,6 +97,63 @@ std::string displayed_path(const fs::path& blueprint, const std::string& file) {
     return fs::path(file).is_absolute() ? file : (blueprint.parent_path() / file).string();
 }
 
+/// All repositories of a .repo file. `named` is where it is asked for.
+void add_repository_file(const std::string& shown, const fs::path& path,
+                         const SourceLocation& named, const ParseScope& scope,
+                         Blueprint& blueprint) {
+    try {
+        for (Repository& repository : read_repo_file(shown, path, scope)) {
+            add_repository(blueprint.repositories, std::move(repository));
+        }
+    } catch (const Error& unreadable) {
+        if (unreadable.kind() == ErrorKind::usage) {
+            throw;
+        }
+        throw error_at(named, "{}", unreadable.message());
+    }
+}
+
+/// `--repository-file`: names are the user's, relative to where edgegpu was started.
+void read_repository_options(const BlueprintOptions& options, const ParseScope& scope,
+                             Blueprint& blueprint) {
+    const SourceLocation named{"--repository-file", 0, 0};
+    for (const fs::path& file : options.repository_files) {
+        const fs::path path = resolve_path(fs::current_path(), file.string());
+        std::error_code failure;
+        if (!fs::is_regular_file(path, failure)) {
+            throw error_at(named, "no such file: {}", file.string());
+        }
+        add_repository_file(file.string(), path, named, scope, blueprint);
+    }
+}
+
+/// This machine's own repositories, where nobody names one and they are those of the image.
+void read_host_repositories(ParseScope scope, Blueprint& blueprint) {
+    const std::optional<DistroName> host = host_distro();
+    if (!blueprint.repositories.empty() || !host || blueprint.distro.empty()) {
+        return;
+    }
+    const DistroName image = split_distro({}, blueprint.distro);
+    if (image.name != host->name || image.major != host->major) {
+        blueprint.notes.push_back(
+            fmt::format("this machine's repositories are of {}, the image is {}: they are not used",
+                        host->text(), image.text()));
+        return;
+    }
+    auto variables = host_variables();
+    variables.merge(scope.variables);
+    scope.variables = std::move(variables);
+    for (const fs::path& file : host_repository_files()) {
+        add_repository_file(file.string(), file, {file.string(), 0, 0}, scope, blueprint);
+    }
+    if (!blueprint.repositories.empty()) {
+        blueprint.notes.push_back(
+            fmt::format("repositories: those of this machine ({}), as neither blueprint nor "
+                        "--repository-file names one",
+                        (host_root() / "etc/yum.repos.d").string()));
+    }
+}
+
 void read_repositories(const TableReader& root, const fs::path& given, const ParseScope& scope,
                        Blueprint& blueprint) {
     for (const TableReader& table : root.tables("repositories")) {
@@ -86,17 +165,8 @@ void read_repositories(const TableReader& root, const fs::path& given, const Par
         if (!fs::is_regular_file(path, failure)) {
             throw error_at(file.location, "no such file: {}", file.value);
         }
-        try {
-            for (Repository& repository :
-                 read_repo_file(displayed_path(given, file.value), path, scope)) {
-                add_repository(blueprint.repositories, std::move(repository));
-            }
-        } catch (const Error& unreadable) {
-            if (unreadable.kind() == ErrorKind::usage) {
-                throw;
-            }
-            throw error_at(file.location, "{}", unreadable.message());
-        }
+        add_repository_file(displayed_path(given, file.value), path, file.location, scope,
+                            blueprint);
     }
 }
 
@@ -106,15 +176,22 @@ std::string SourceLocation::text() const {
     return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column);
 }
 
-Blueprint parse_blueprint(const fs::path& path, [[maybe_unused]] const BlueprintOptions& options) {
+Blueprint parse_blueprint(const fs::path& path, const BlueprintOptions& options) {
     const TableReader root = TableReader::parse(path.string(), read_blueprint_text(path));
     Blueprint blueprint;
     blueprint.path = resolve_path(fs::current_path(), path.string());
-    read_identity(root, blueprint);
-    const ParseScope scope{blueprint.path.parent_path(), blueprint.releasever,
-                           blueprint.architecture};
+    read_identity(root, options, blueprint);
+    ParseScope scope{
+        blueprint.path.parent_path(), blueprint.releasever, blueprint.architecture, {}};
+    if (blueprint.distro.starts_with("centos-")) {
+        // What the .repo files of CentOS Stream say, and its machines have in /etc/dnf/vars.
+        scope.variables["stream"] = split_distro({}, blueprint.distro).major + "-stream";
+    }
     read_repositories(root, path, scope, blueprint);
+    read_repository_options(options, scope, blueprint);
+    read_host_repositories(scope, blueprint);
     read_package_sets(root, blueprint);
+    read_image_table(root, blueprint);
     read_excludes(root, blueprint);
     if (const auto customizations = root.table("customizations")) {
         read_customizations(*customizations, blueprint);

@@ -24,12 +24,17 @@ ordered_json outcome(const std::filesystem::path& path, const Error* failure) {
 
 }  // namespace
 
-int run_check(const GlobalOptions& global, const std::vector<std::filesystem::path>& blueprints) {
+int run_check(const GlobalOptions& global, const CheckCommand& command) {
+    Console console(standard_error(global.color, global.quiet));
     std::vector<Error> failures;
     ordered_json results = ordered_json::array();
-    for (const std::filesystem::path& path : blueprints) {
+    for (const std::filesystem::path& path : command.blueprints) {
         try {
-            check_blueprint(parse_blueprint(path));
+            const Blueprint blueprint = parse_blueprint(path, command.inputs);
+            check_blueprint(blueprint);
+            for (const std::string& note : blueprint.notes) {
+                console.note(fmt::format("{}: {}", path.string(), note));
+            }
             results.push_back(outcome(path, nullptr));
             if (!global.json && !global.quiet) {
                 print_result(printable_line(path.string()) + ": ok\n");
