@@ -332,6 +332,23 @@ struct ServicesRequest {
     std::vector<std::string> masked;
 };
 
+/// What an image gets without being asked for: the set that image builder adds to every edge
+/// commit of the distribution (src/blueprint/edge_package_sets.toml).
+struct PackageSet {
+    /// "edge-commit", "iot-commit" (Fedora's); empty: none, and then all the rest is empty.
+    std::string name;
+    /// Names to install.
+    std::vector<std::string> packages;
+    /// Names never to install, unless the blueprint itself asks for them.
+    std::vector<std::string> excludes;
+    /// Units to enable, unless the blueprint says otherwise of them.
+    std::vector<std::string> services;
+    /// What these packages (not the blueprint's) recommend is installed too.
+    bool weak_dependencies = false;
+    /// What chose it: `[image] package_set`, or the distribution.
+    SourceLocation location;
+};
+
 /// What a user asked for: a checked blueprint, paths absolute, variables replaced,
 /// defaults filled in. Never changed after parsing. The input format is documented in
 /// docs/blueprint.md; it is a superset of image builder's.
@@ -342,13 +359,14 @@ struct Blueprint {
     std::string description;
     /// Version of the image; "0.0.0" by default.
     std::string version = "0.0.0";
-    /// e.g. "rhel-9" or "lab-12"; default of the ref.
+    /// NAME-VERSION, "rhel-9.4" or "lab-12", however it was spelt; empty: none was named.
     std::string distro;
     /// RPM architecture, "x86_64".
     std::string architecture = "x86_64";
     std::string releasever;
 
     std::vector<Repository> repositories;
+    PackageSet package_set;
     std::vector<PackageRequest> packages;
     std::vector<PackageRequest> groups;
     std::vector<ModuleRequest> modules;
@@ -393,17 +411,22 @@ struct Blueprint {
     bool set_release_version = false;
     /// `customizations.containers-storage.destination-path`, an additional image store.
     std::string container_store;
+
+    /// What was taken from the machine because neither blueprint nor command line says it, and
+    /// what else the user should know, a line each.
+    std::vector<std::string> notes;
 };
 
 /// What the command line adds to a blueprint.
 struct BlueprintOptions {
     /// `.repo` files (`--repository-file`), their repositories come after the blueprint's own.
     std::vector<std::filesystem::path> repository_files;
-    /// Overrides `distro` ("rhel-9.4"); empty: the blueprint's own.
+    /// Overrides `distro` ("rhel-9.4"); empty: the blueprint's own, else this machine's.
     std::string distro;
 };
 
-/// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network.
+/// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network. Where
+/// neither says it, distribution and repositories are those of this machine (blueprint/host.hpp).
 /// Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: ".
 [[nodiscard]] Blueprint parse_blueprint(const std::filesystem::path& path,
                                         const BlueprintOptions& options = {});
