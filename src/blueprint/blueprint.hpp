@@ -330,6 +330,8 @@ struct ServicesRequest {
     std::vector<std::string> enabled;
     std::vector<std::string> disabled;
     std::vector<std::string> masked;
+    /// Where the blueprint names each of them.
+    std::map<std::string, SourceLocation> locations;
 };
 
 /// What an image gets without being asked for: the set that image builder adds to every edge
@@ -377,6 +379,8 @@ struct Blueprint {
     /// `customizations.kernel.name`, default "kernel".
     std::string kernel_name = "kernel";
     std::vector<std::string> kernel_arguments;
+    /// `customizations.kernel.append`.
+    SourceLocation kernel_location;
 
     std::optional<NvidiaRequest> nvidia;
     SelinuxRequest selinux;
@@ -386,6 +390,7 @@ struct Blueprint {
     OstreeRequest ostree;
 
     std::string hostname;
+    SourceLocation hostname_location;
     std::string timezone;
     SourceLocation timezone_location;
     std::vector<std::string> ntp_servers;
@@ -403,6 +408,7 @@ struct Blueprint {
     std::vector<std::string> ca_certificates;
     SourceLocation ca_location;
     bool fips = false;
+    SourceLocation fips_location;
     std::optional<FirewallRequest> firewall;
     std::vector<FirstbootScript> firstboot;
     std::vector<DeviceRepository> device_repositories;
@@ -411,10 +417,13 @@ struct Blueprint {
     bool set_release_version = false;
     /// `customizations.containers-storage.destination-path`, an additional image store.
     std::string container_store;
+    SourceLocation container_store_location;
 
     /// What was taken from the machine because neither blueprint nor command line says it, and
     /// what else the user should know, a line each.
     std::vector<std::string> notes;
+    /// What is not as it should be, but taken all the same; each begins "FILE:LINE:COLUMN: ".
+    std::vector<std::string> warnings;
 };
 
 /// What the command line adds to a blueprint.
@@ -428,12 +437,18 @@ struct BlueprintOptions {
 /// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network. Where
 /// neither says it, distribution and repositories are those of this machine (blueprint/host.hpp).
 /// Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: ".
+/// Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: "; where there are several
+/// mistakes it has all of them, in order of lines (blueprint/mistakes.hpp).
 [[nodiscard]] Blueprint parse_blueprint(const std::filesystem::path& path,
                                         const BlueprintOptions& options = {});
 
 /// Checks everything about a parsed blueprint that needs no network: overlay and bundle
-/// directories exist, module sources exist, keys are readable, … Throws ErrorKind::usage for the
-/// first.
+/// directories exist, module sources exist, keys are readable, … Throws ErrorKind::usage with
+/// every mistake, as parse_blueprint does.
 void check_blueprint(const Blueprint& blueprint);
+
+/// Both at once: throws one ErrorKind::usage with the mistakes that either finds.
+[[nodiscard]] Blueprint load_blueprint(const std::filesystem::path& path,
+                                       const BlueprintOptions& options = {});
 
 }  // namespace edgegpu
