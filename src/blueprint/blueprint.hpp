@@ -436,7 +436,6 @@ struct BlueprintOptions {
 
 /// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network. Where
 /// neither says it, distribution and repositories are those of this machine (blueprint/host.hpp).
-/// Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: ".
 /// Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: "; where there are several
 /// mistakes it has all of them, in order of lines (blueprint/mistakes.hpp).
 [[nodiscard]] Blueprint parse_blueprint(const std::filesystem::path& path,
