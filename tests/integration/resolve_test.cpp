@@ -442,7 +442,8 @@ TEST_F(Resolve, ChangedMetadataFileIsRefused) {
     blueprint_.repositories[0].baseurls = {"file://" + (copy.path() / "r").string()};
     const Error problem = failure();
     EXPECT_EQ(problem.kind(), ErrorKind::fetch);
-    EXPECT_TRUE(problem.message().starts_with("repository 'base': cannot get its metadata"))
+    EXPECT_TRUE(
+        problem.message().starts_with("repository 'base': a metadata file does not fit repomd.xml"))
         << problem.message();
 }
 
