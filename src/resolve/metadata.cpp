@@ -1,17 +1,14 @@
 #include "resolve/metadata.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <mutex>
 
 #include "resolve/librepo.hpp"
+#include "resolve/metadata_download.hpp"
+#include "resolve/metadata_records.hpp"
 #include "resolve/solv.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -26,165 +23,6 @@ namespace fs = std::filesystem;
 const std::vector<std::string>& wanted_types() {
     static const std::vector<std::string> types{"primary", "group", "modules"};
     return types;
-}
-
-/// `<cache>/repos/<id>-<digest>`: the digest keeps two blueprints apart that give one id to
-/// different repositories.
-fs::path repository_directory(const Context& ctx, const Repository& repository) {
-    Sha256 digest;
-    for (const std::string& url : repository.baseurls) {
-        digest.update_field(url);
-    }
-    digest.update_field(repository.metalink);
-    digest.update_field(repository.mirrorlist);
-    std::string name;
-    for (const char c : repository.id) {
-        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ||
-                           c == '_' || (c == '.' && !name.empty());
-        name += plain ? c : '_';
-    }
-    return ctx.cache / "repos" / (name + "-" + digest.hex().substr(0, 16));
-}
-
-bool is_local(const Repository& repository) {
-    return repository.metalink.empty() && repository.mirrorlist.empty() &&
-           std::all_of(repository.baseurls.begin(), repository.baseurls.end(),
-                       [](const std::string& url) {
-                           return url.starts_with("file://") || url.starts_with('/');
-                       });
-}
-
-/// A scratch directory that is removed unless it was renamed away.
-class Scratch {
-public:
-    explicit Scratch(fs::path path) : path_(std::move(path)) {
-        remove_tree(path_);
-        make_directories(path_);
-    }
-    ~Scratch() {
-        try {
-            remove_tree(path_);
-        } catch (const Error&) {
-            // Left-overs in the cache do no harm; the next run removes them.
-            return;
-        }
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
-private:
-    fs::path path_;
-};
-
-/// Digest of what a signature was checked with: "unsigned", or that of the key material.
-std::string trust_mark(const Context& ctx, const Repository& repository) {
-    if (!repository.repo_gpgcheck) {
-        return "unsigned";
-    }
-    if (repository.gpgkeys.empty()) {
-        throw error(ErrorKind::fetch, "repository '{}': repo_gpgcheck is on, but it has no gpgkey",
-                    repository.id)
-            .traced(fmt::format("repository defined at {}", repository.location.text()))
-            .hinted("give gpgkey, or repo_gpgcheck = false to accept unsigned metadata");
-    }
-    return sha256_hex(key_material(ctx, repository));
-}
-
-/// A GnuPG home with exactly the repository's keys. `gpgme` is held meanwhile: whoever uses that
-/// library first sets it up, which must not happen in two threads at once.
-void import_keys(const Context& ctx, const Repository& repository, const fs::path& home,
-                 std::mutex& gpgme) {
-    make_directories(home);
-    ::chmod(home.c_str(), 0700);
-    const fs::path keys = home / "keys.asc";
-    write_file(keys, key_material(ctx, repository), 0600);
-    const std::lock_guard<std::mutex> alone(gpgme);
-    GError* raw = nullptr;
-    if (!lr_gpg_import_key(keys.c_str(), home.c_str(), &raw)) {
-        const GErrorPtr problem(raw);
-        throw error(ErrorKind::fetch, "repository '{}': its gpgkey cannot be imported: {}",
-                    repository.id, problem ? problem->message : "unknown problem");
-    }
-}
-
-/// SHA-256 of the repomd.xml that the repository has now.
-std::string probe(const Context& ctx, const Repository& repository, const fs::path& base) {
-    const Scratch scratch(base / fmt::format("probe.{}", ::getpid()));
-    const LrHandlePtr handle = make_handle(repository);
-    const LrResultPtr result(lr_result_init());
-    perform(ctx, repository, handle.get(), result.get(), scratch.path(), {});
-    return sha256_file(scratch.path() / "repodata/repomd.xml");
-}
-
-/// Downloads and verifies everything; returns the SHA-256 of its repomd.xml.
-std::string download(const Context& ctx, const Repository& repository, const fs::path& base,
-                     const std::string& mark, std::mutex& gpgme) {
-    const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
-    const Scratch home(base / fmt::format("gpg.{}", ::getpid()));
-    const LrHandlePtr handle = make_handle(repository);
-    if (repository.repo_gpgcheck) {
-        import_keys(ctx, repository, home.path(), gpgme);
-        lr_handle_setopt(handle.get(), nullptr, LRO_GNUPGHOMEDIR, home.path().c_str());
-        lr_handle_setopt(handle.get(), nullptr, LRO_GPGCHECK, 1L);
-    }
-    const LrResultPtr result(lr_result_init());
-    perform(ctx, repository, handle.get(), result.get(), scratch.path(), wanted_types());
-    std::string digest = sha256_file(scratch.path() / "repodata/repomd.xml");
-    write_file(scratch.path() / "verified", mark);
-    const fs::path final_place = base / digest;
-    remove_tree(final_place);
-    fs::rename(scratch.path(), final_place);
-    return digest;
-}
-
-bool is_verified(const fs::path& directory, const std::string& mark) {
-    const fs::path file = directory / "verified";
-    return fs::exists(file) && read_file(file, 4096) == mark;
-}
-
-/// Removes the metadata of earlier states; keys and files of running processes stay.
-void remove_old_states(const fs::path& base, const std::string& digest) {
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
-        const std::string name = entry.path().filename().string();
-        if (name.size() == 64 && name != digest) {
-            remove_tree(entry.path());
-        }
-    }
-}
-
-std::string cached_state(const Repository& repository, const fs::path& base,
-                         const std::string& mark) {
-    const fs::path current = base / "current";
-    if (fs::exists(current)) {
-        std::string digest = read_file(current, 4096);
-        if (is_verified(base / digest, mark)) {
-            return digest;
-        }
-    }
-    throw error(ErrorKind::fetch, "repository '{}' is not in the cache", repository.id)
-        .traced(fmt::format("repository defined at {}", repository.location.text()))
-        .hinted("run once without --offline");
-}
-
-std::string refresh(const Context& ctx, const Repository& repository, const fs::path& base,
-                    std::mutex& gpgme) {
-    const std::string mark = trust_mark(ctx, repository);
-    if (ctx.offline && !is_local(repository)) {
-        return cached_state(repository, base, mark);
-    }
-    make_directories(base);
-    std::string digest = probe(ctx, repository, base);
-    if (!is_verified(base / digest, mark)) {
-        digest = download(ctx, repository, base, mark, gpgme);
-    }
-    const fs::path current = base / "current";
-    if (!fs::exists(current) || read_file(current, 4096) != digest) {
-        write_file(current, digest);
-        remove_old_states(base, digest);
-    }
-    return digest;
 }
 
 void check_digest_types(const Repository& repository, LrYumRepoMd* repomd) {
@@ -266,16 +104,29 @@ RepositoryMetadata open_state(const Context& ctx, const Repository& repository,
 }
 
 /// Downloads one more kind of file into a repository's state and takes over all paths.
-void download_more(const Context& ctx, RepositoryMetadata& metadata, const char* type) {
+void download_more(const Context& ctx, RepositoryMetadata& metadata, MetadataKind kind) {
     const Repository& repository = *metadata.repository;
-    // The verified repomd.xml stays; only the record's file is added to it.
-    const LrResultPtr result = open_local(ctx, repository, metadata.directory, wanted_types());
-    const LrHandlePtr handle = make_handle(repository);
-    lr_handle_setopt(handle.get(), nullptr, LRO_UPDATE, 1L);
-    perform(ctx, repository, handle.get(), result.get(), metadata.directory, {type});
+    const MetadataRecords records =
+        read_records(repository, metadata.directory / "repodata/repomd.xml");
+    if (const MetadataRecord* record = records.find(kind)) {
+        download_records(ctx, repository, metadata.directory, {*record});
+    }
     const RepositoryMetadata now = open_state(ctx, repository, metadata.directory);
     metadata.filelists = now.filelists;
     metadata.updateinfo = now.updateinfo;
+}
+
+/// What every resolution needs.
+std::vector<MetadataRecord> choose_records(const Repository& repository, const fs::path& repomd) {
+    const MetadataRecords records = read_records(repository, repomd);
+    std::vector<MetadataRecord> chosen;
+    for (const MetadataKind kind :
+         {MetadataKind::primary, MetadataKind::comps, MetadataKind::modules}) {
+        if (const MetadataRecord* record = records.find(kind)) {
+            chosen.push_back(*record);
+        }
+    }
+    return chosen;
 }
 
 }  // namespace
@@ -296,7 +147,10 @@ std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprin
     std::mutex gpgme;
     parallel_for(waiting, enabled.size(), [&](std::size_t i) {
         const fs::path base = repository_directory(ctx, *enabled[i]);
-        const std::string digest = refresh(ctx, *enabled[i], base, gpgme);
+        const RecordChoice choose = [&](const fs::path& repomd) {
+            return choose_records(*enabled[i], repomd);
+        };
+        const std::string digest = refresh_metadata(ctx, *enabled[i], base, choose, gpgme);
         all[i] = open_state(ctx, *enabled[i], base / digest);
     });
     return all;
@@ -312,7 +166,7 @@ void load_filelists(const Context& ctx, RepositoryMetadata& metadata) {
                     repository.id)
             .hinted("run once without --offline");
     }
-    download_more(ctx, metadata, "filelists");
+    download_more(ctx, metadata, MetadataKind::filelists);
 }
 
 bool load_updateinfo(const Context& ctx, RepositoryMetadata& metadata) {
@@ -322,7 +176,7 @@ bool load_updateinfo(const Context& ctx, RepositoryMetadata& metadata) {
     if (ctx.offline && !is_local(*metadata.repository)) {
         return false;
     }
-    download_more(ctx, metadata, "updateinfo");
+    download_more(ctx, metadata, MetadataKind::updateinfo);
     return true;
 }
 
