@@ -38,7 +38,7 @@ TransferFailure local_failure(const std::filesystem::path& source, Kind kind, st
 
 }  // namespace
 
-bool is_web_page(std::string_view beginning) {
+bool looks_like_web_page(std::string_view beginning) {
     if (beginning.starts_with("\xef\xbb\xbf")) {
         beginning.remove_prefix(3);
     }
@@ -51,6 +51,7 @@ std::optional<TransferFailure> finish_part(const WantedFile& file, const std::st
     TransferFailure why;
     why.kind = Kind::wrong;
     why.url = url;
+    why.of_file = true;
     why.reason = part.mismatch();
     if (why.reason.empty() && file.accept) {
         try {
@@ -96,12 +97,14 @@ std::optional<TransferFailure> copy_local(const WantedFile& file, const std::str
         if (!part.append(buffer.data(), static_cast<std::size_t>(got))) {
             struct stat status {};
             const bool known = ::fstat(fd.get(), &status) == 0 && file.promise.size != 0;
-            return local_failure(
+            TransferFailure why = local_failure(
                 source, Kind::wrong,
                 known ? fmt::format("has {} bytes, but {} promises {}", status.st_size,
                                     file.promise.promiser, file.promise.size)
                       : fmt::format("has more than {} bytes, which no such file has",
                                     file.promise.most()));
+            why.of_file = true;
+            return why;
         }
     }
 }

@@ -11,7 +11,7 @@
 namespace edgegpu {
 
 /// Whether the beginning of a file is that of a web page.
-[[nodiscard]] bool is_web_page(std::string_view beginning);
+[[nodiscard]] bool looks_like_web_page(std::string_view beginning);
 
 /// Gives the complete part its name if it is what was promised and `accept` takes it; the failure
 /// names `url`. Throws Error for this machine's own trouble.

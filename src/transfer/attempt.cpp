@@ -136,7 +136,7 @@ bool Attempt::begin_body(std::string_view bytes) {
     const bool size_fits =
         content_length_ < 0 || promise.size == 0 ||
         part_.size() + static_cast<std::uint64_t>(content_length_) == promise.size;
-    if (is_web_page(bytes) && (!size_fits || !promise.checksum)) {
+    if (looks_like_web_page(bytes) && (!size_fits || !promise.checksum)) {
         refuse(Kind::wrong, "answers with a web page in place of the file");
         return false;
     }
@@ -144,6 +144,7 @@ bool Attempt::begin_body(std::string_view bytes) {
         refuse(Kind::wrong, fmt::format("has {} bytes, but {} promises {}",
                                         part_.size() + static_cast<std::uint64_t>(content_length_),
                                         promise.promiser, promise.size));
+        refusal_->of_file = true;
         return false;
     }
     return true;

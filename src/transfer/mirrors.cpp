@@ -117,7 +117,7 @@ MirrorList ask(const Context& ctx, const Repository& repository, const char* kin
         } catch (const Error& problem) {
             throw list_error(repository, kind, url, problem.message());
         }
-    } else if (is_web_page(text)) {
+    } else if (looks_like_web_page(text)) {
         throw list_error(repository, kind, url, "is a web page");
     } else if (std::string_view(kind) == "metalink") {
         throw list_error(repository, kind, url, "is no metalink");

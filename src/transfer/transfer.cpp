@@ -118,34 +118,40 @@ std::string transfer_text(const Context& ctx, const Repository& repository, cons
     wanted.promise.limit = limit;
     const std::vector<TransferResult> results = transfer(ctx, repository, {}, {wanted});
     if (!results.front().done) {
-        throw transfer_error(repository, fmt::format("cannot get {} {}", what, redacted(url)),
+        throw transfer_error(repository, fmt::format("{} {}", what, redacted(url)),
                              results.front());
     }
     return read_file(file.path(), limit);
 }
 
-Error transfer_error(const Repository& repository, const std::string& what,
+Error transfer_error(const Repository& repository, const std::string& name,
                      const TransferResult& result) {
     constexpr std::size_t most_lines = 5;
     const std::vector<TransferFailure>& failures = result.failures;
-    const auto told =
-        std::find_if(failures.begin(), failures.end(),
-                     [](const TransferFailure& failure) { return failure.error.has_value(); });
-    Error problem = told != failures.end()
-                        ? *told->error
-                        : error(ErrorKind::fetch, "repository '{}': {}", repository.id, what);
+    // What a check of the file says tells more than that another mirror lacks it.
+    auto told = std::find_if(failures.begin(), failures.end(), [](const TransferFailure& failure) {
+        return failure.error.has_value();
+    });
+    if (told == failures.end()) {
+        told = std::find_if(failures.begin(), failures.end(),
+                            [](const TransferFailure& failure) { return failure.of_file; });
+    }
+    Error problem = error(ErrorKind::fetch, "repository '{}': cannot get {}", repository.id, name);
+    if (told != failures.end()) {
+        problem = told->error ? *told->error
+                              : error(ErrorKind::fetch, "repository '{}': {} {}", repository.id,
+                                      name, told->reason);
+    }
     std::size_t lines = 0;
-    for (const TransferFailure& failure : failures) {
+    for (auto failure = failures.begin(); failure != failures.end(); ++failure) {
         if (++lines > most_lines) {
             problem.traced(fmt::format("and {} more mirrors", failures.size() - most_lines));
             break;
         }
-        if (told != failures.end() && &failure == &*told) {
-            problem.traced("from " + failure.url);
-        } else {
-            problem.traced(
-                fmt::format("{}: {}", failure.url, without_repository(repository, failure.reason)));
-        }
+        problem.traced(failure == told
+                           ? "from " + failure->url
+                           : fmt::format("{}: {}", failure->url,
+                                         without_repository(repository, failure->reason)));
     }
     problem.traced("repository defined at " + repository.location.text());
     if (problem.hint().empty()) {

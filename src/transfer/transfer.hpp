@@ -45,11 +45,10 @@ struct TransferFailure {
     std::string reason;
     /// The way out, where there is one that only this failure has.
     std::string hint;
+    /// The reason is about the file, not about what the server does: "FILE has 3 bytes, but …".
+    bool of_file = false;
     /// What `accept` threw.
     std::optional<Error> error;
-
-    /// "URL: REASON".
-    [[nodiscard]] std::string text() const { return url + ": " + reason; }
 };
 
 /// What became of a file.
@@ -82,9 +81,9 @@ using OnTransferred = std::function<void(std::size_t)>;
                                         const std::string& url, std::uint64_t limit,
                                         const std::string& what);
 
-/// The error for a file that no mirror gave, "repository 'web': WHAT": one line for each mirror and
-/// the way out.
-[[nodiscard]] Error transfer_error(const Repository& repository, const std::string& what,
+/// The error for a file ("repomd.xml") that no mirror gave: what is wrong with it or that it cannot
+/// be had, one line for each mirror, and the way out.
+[[nodiscard]] Error transfer_error(const Repository& repository, const std::string& name,
                                    const TransferResult& result);
 
 }  // namespace edgegpu
