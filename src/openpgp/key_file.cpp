@@ -60,6 +60,7 @@ public:
         if (const auto key = read_public_key(primary)) {
             certificate_.keys.push_back(*key);
             newest_.push_back(-1);
+            parts_.emplace_back(primary.whole);
         }
         certificate_.packets = primary.whole;
     }
@@ -71,11 +72,17 @@ public:
         if (!is_usable()) {
             return;
         }
+        if (packet.tag == PacketTag::public_subkey) {
+            add_subkey(packet);
+            return;
+        }
+        if (skipping_) {
+            return;
+        }
+        parts_.back() += packet.whole;
         if (packet.tag == PacketTag::user_id) {
             certificate_.user_ids.emplace_back(packet.body);
-        } else if (packet.tag == PacketTag::public_subkey) {
-            add_subkey(packet);
-        } else if (packet.tag == PacketTag::signature && !skipping_) {
+        } else if (packet.tag == PacketTag::signature) {
             if (const auto signature = read_signature_packet(packet.body)) {
                 add_signature(*signature);
             }
@@ -84,10 +91,14 @@ public:
 
     Certificate finish() {
         const PublicKey& primary = certificate_.keys.front();
+        certificate_.signing_packets = parts_.front();
         for (std::size_t i = 1; i < certificate_.keys.size(); ++i) {
             PublicKey& key = certificate_.keys[i];
-            key.revoked = key.revoked || primary.revoked;
             key.can_sign = key.can_sign && newest_[i] >= 0;
+            if (key.can_sign && !key.revoked) {
+                certificate_.signing_packets += parts_[i];
+            }
+            key.revoked = key.revoked || primary.revoked;
             if (primary.expires != 0) {
                 key.expires =
                     key.expires == 0 ? primary.expires : std::min(key.expires, primary.expires);
@@ -103,6 +114,7 @@ private:
         if (key) {
             certificate_.keys.push_back(*key);
             newest_.push_back(-1);
+            parts_.emplace_back(packet.whole);
         }
     }
 
@@ -144,6 +156,8 @@ private:
     Certificate certificate_;
     /// Per key, when the newest signature about it was made; -1: none yet.
     std::vector<std::int64_t> newest_;
+    /// Per key, its packet and those about it.
+    std::vector<std::string> parts_;
     /// A subkey of another version: what follows it is about that one.
     bool skipping_ = false;
 };

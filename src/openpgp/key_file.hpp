@@ -24,6 +24,9 @@ struct PublicKey {
 struct Certificate {
     /// Its packets, binary, as they were in the file.
     std::string packets;
+    /// The same without subkeys that are revoked or not for signing: librpm 4.18 refuses a whole
+    /// certificate for one revoked subkey.
+    std::string signing_packets;
     /// The primary key first, then the subkeys.
     std::vector<PublicKey> keys;
     std::vector<std::string> user_ids;

@@ -45,8 +45,8 @@ void add_subkeys(rpmKeyring keyring, rpmPubkey key) {
 
 /// False where librpm cannot use the primary key: an unknown algorithm, no user id.
 bool add_key(rpmKeyring keyring, const Certificate& certificate) {
-    const auto* packets = reinterpret_cast<const std::uint8_t*>(certificate.packets.data());
-    const Pubkey key(rpmPubkeyNew(packets, certificate.packets.size()));
+    const auto* packets = reinterpret_cast<const std::uint8_t*>(certificate.signing_packets.data());
+    const Pubkey key(rpmPubkeyNew(packets, certificate.signing_packets.size()));
     if (!key) {
         return false;
     }

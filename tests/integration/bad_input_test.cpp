@@ -227,7 +227,8 @@ TEST_F(BadInput, KeyThatIsNone) {
     write_file(work_.path() / "KEY", "hello\n");
     blueprint(shared(), "", "gpgkey = \"" + (work_.path() / "KEY").string() + "\"\n");
     EXPECT_EQ(build(), "error: gpgkey " + (work_.path() / "KEY").string() +
-                           " of repository 'base': not an OpenPGP public key in ASCII armour\n");
+                           " of repository 'base': no OpenPGP public key (version 4) in it\n"
+                           "hint: give the public key: gpg --armor --export NAME\n");
     EXPECT_EQ(status_, 4);
 }
 
@@ -247,7 +248,7 @@ TEST_F(BadInput, WrongKey) {
     const std::string text = build();
     EXPECT_TRUE(
         text.starts_with("error: package kernel-core-6.1.0-1.x86_64 was not signed with a key of "
-                         "its repository\n  its signature: RSA/SHA"))
+                         "its repository\n  its signature: SHA-"))
         << text;
     EXPECT_TRUE(text.ends_with("\n  not by gpgkey " + key().public_key().string() +
                                " of repository 'base'\nhint: check gpgkey of the repository\n"))
