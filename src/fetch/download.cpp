@@ -74,8 +74,9 @@ void make_target(LrHandle* handle, Transfer& transfer) {
         transfer.resumed < package.size ? package.size - transfer.resumed : package.size;
     GError* raw = nullptr;
     transfer.target = TargetPtr(lr_packagetarget_new_v3(
-        handle, package.location.c_str(), partial_path(*transfer.file).c_str(), LR_CHECKSUM_SHA256,
-        package.sha256.c_str(), static_cast<gint64>(remaining), nullptr, TRUE, on_progress,
+        handle, package.location.c_str(), partial_path(*transfer.file).c_str(),
+        lr_checksum_type(std::string(checksum_name(package.checksum.algorithm)).c_str()),
+        package.checksum.hex.c_str(), static_cast<gint64>(remaining), nullptr, TRUE, on_progress,
         &transfer, on_end, on_mirror_failure, 0, 0, &raw));
     const GErrorPtr failure(raw);
     if (!transfer.target) {

@@ -161,7 +161,8 @@ protected:
     PackageFile fetch() {
         resolution_ = resolve(ctx_, blueprint_);
         for (const PackageFile& file : fetch_packages(ctx_, blueprint_, resolution_)) {
-            EXPECT_EQ(sha256_file(file.path), file.package.sha256);
+            EXPECT_EQ(sha256_file(file.path), file.package.checksum.hex);
+            EXPECT_EQ(file.sha256, file.package.checksum.hex);
             if (file.package.nevra.name == "app") {
                 return file;
             }
