@@ -10,6 +10,7 @@
 #include "support/error.hpp"
 #include "transfer/mirrors.hpp"
 #include "transfer/transfer.hpp"
+#include "transfer/url.hpp"
 
 namespace edgegpu {
 
@@ -21,11 +22,12 @@ constexpr std::uint64_t largest_package = 16ULL << 30U;
 WantedFile wanted_file(const Repository& repository, const PackageFile& file) {
     const ResolvedPackage& package = file.package;
     WantedFile wanted;
-    wanted.location = package.location;
+    wanted.location =
+        package.base.empty() ? package.location : join_url(package.base, package.location);
     wanted.destination = file.path;
     wanted.promise.size = package.size;
     wanted.promise.limit = largest_package;
-    wanted.promise.checksum = Checksum{ChecksumAlgorithm::sha256, package.sha256};
+    wanted.promise.checksum = package.checksum;
     wanted.promise.promiser = fmt::format("repository '{}'", repository.id);
     return wanted;
 }

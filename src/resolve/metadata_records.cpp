@@ -3,12 +3,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <charconv>
 #include <cerrno>
-#include <cstring>
+#include <charconv>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <librepo/librepo.h>
@@ -54,7 +53,8 @@ Error unreadable(const Repository& repository, const std::string& type, const st
 
 /// libsolv as Debian builds it cannot read zchunk.
 Error only_zchunk(const Repository& repository, const std::string& type) {
-    return unreadable(repository, type, "are there as zchunk (.zck) only, which edgegpu cannot read")
+    return unreadable(repository, type,
+                      "are there as zchunk (.zck) only, which edgegpu cannot read")
         .hinted("have the repository made with createrepo_c --compress-type gz, xz or zstd");
 }
 
@@ -68,19 +68,9 @@ MetadataRecord read_record(const Repository& repository, const LrYumRepoMdRecord
     if (href.ends_with(".zck")) {
         throw only_zchunk(repository, result.type);
     }
-    result.base = text_of(record.location_base);
-    if (has_scheme(href)) {
-        const std::size_t slash = href.rfind('/');
-        result.base = href.substr(0, slash);
-        result.href = href.substr(slash + 1);
-    } else {
-        result.href = tidy_location(href);
-    }
-    if (result.href.empty() || result.href.starts_with("../") || result.href.starts_with('/') ||
-        (!result.base.empty() && !has_scheme(result.base))) {
-        throw unreadable(repository, result.type,
-                         fmt::format("lie outside the repository: '{}'", href));
-    }
+    FilePlace place = file_place(repository, result.type, text_of(record.location_base), href);
+    result.base = std::move(place.base);
+    result.href = std::move(place.location);
     result.checksum = accepted_checksum(repository, result.type, text_of(record.checksum_type),
                                         text_of(record.checksum));
     result.size = record.size > 0 ? static_cast<std::uint64_t>(record.size) : 0;
@@ -125,6 +115,23 @@ std::int64_t time_of(LrYumRepoMd* repomd) {
         std::from_chars(revision.data(), revision.data() + revision.size(), time);
     const bool whole = code == std::errc() && end == revision.data() + revision.size();
     return whole && time > 0 ? time : 0;
+}
+
+/// Whether `url` begins with a scheme ("https://").
+bool has_scheme(std::string_view url) {
+    const std::size_t end = url.find("://");
+    return end != std::string_view::npos && end > 0 &&
+           std::all_of(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
+               return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '-' ||
+                      c == '.';
+           });
+}
+
+/// Whether any of its files may be read in place.
+bool is_on_this_machine(const Repository& repository) {
+    return std::any_of(
+        repository.baseurls.begin(), repository.baseurls.end(),
+        [](const std::string& url) { return url.starts_with("file://") || url.starts_with('/'); });
 }
 
 }  // namespace
@@ -176,13 +183,15 @@ void check_metadata_file(const Repository& repository, const MetadataRecord& rec
     // createrepo_c writes sizes, the format does not demand them.
     const std::uint64_t size = fs::file_size(path);
     if (record.size != 0 && size != record.size) {
-        throw error(ErrorKind::fetch, "repository '{}': {} has {} bytes, but repomd.xml promises {}",
-                    repository.id, name, size, record.size)
+        throw error(ErrorKind::fetch,
+                    "repository '{}': {} has {} bytes, but repomd.xml promises {}", repository.id,
+                    name, size, record.size)
             .hinted("have the repository's metadata made again");
     }
     const Checksum now = checksum_of_file(path, record.checksum.algorithm);
     if (now != record.checksum) {
-        throw error(ErrorKind::fetch, "repository '{}': {} does not have the checksum that repomd.xml "
+        throw error(ErrorKind::fetch,
+                    "repository '{}': {} does not have the checksum that repomd.xml "
                     "promises: {} instead of {}",
                     repository.id, name, now.text(), record.checksum.text())
             .hinted("a mirror that is being updated looks like this: try again later");
@@ -209,8 +218,8 @@ Checksum accepted_checksum(const Repository& repository, const std::string& what
     }
     if (*algorithm == ChecksumAlgorithm::sha1 && !repository.allow_sha1) {
         throw refuse("has only a SHA-1 checksum, which can be forged")
-            .hinted(fmt::format("{}; allow_sha1 = true of the repository takes it as it is",
-                                way_out));
+            .hinted(
+                fmt::format("{}; allow_sha1 = true of the repository takes it as it is", way_out));
     }
     try {
         return make_checksum(type, hex);
@@ -219,18 +228,38 @@ Checksum accepted_checksum(const Repository& repository, const std::string& what
     }
 }
 
-std::string tidy_location(const std::string& location) {
-    const std::string tidy = fs::path(location).lexically_normal().string();
-    return tidy == "." ? "" : tidy;
-}
-
-bool has_scheme(std::string_view url) {
-    const std::size_t end = url.find("://");
-    return end != std::string_view::npos && end > 0 &&
-           std::all_of(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
-               return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '-' ||
-                      c == '.';
-           });
+FilePlace file_place(const Repository& repository, const std::string& what, const std::string& base,
+                     const std::string& href) {
+    const std::string whole = has_scheme(href) || base.empty() ? href : base + '/' + href;
+    const auto refuse = [&](const char* why) {
+        return error(ErrorKind::fetch, "repository '{}': {} {}: '{}'", repository.id, what, why,
+                     whole)
+            .traced("repository defined at " + repository.location.text())
+            .hinted("have the repository made again, with its files inside of it");
+    };
+    FilePlace place{base, href};
+    if (has_scheme(href)) {
+        const std::size_t slash = href.rfind('/');
+        place = {href.substr(0, slash), href.substr(slash + 1)};
+    }
+    place.location = fs::path(place.location).lexically_normal().string();
+    if (place.location.empty() || place.location.starts_with('/') || place.location == "." ||
+        place.location == ".." || place.location.ends_with('/')) {
+        throw refuse("has no usable location");
+    }
+    const bool here = is_on_this_machine(repository);
+    const std::string scheme = place.base.substr(0, place.base.find("://"));
+    if (!place.base.empty() && !has_scheme(place.base)) {
+        throw refuse("has an xml:base that is no URL");
+    }
+    if (!place.base.empty() && scheme != "http" && scheme != "https" &&
+        !(scheme == "file" && here)) {
+        throw refuse("lies where edgegpu does not read from");
+    }
+    if (place.location.starts_with("../") && (place.base.empty() ? here : scheme == "file")) {
+        throw refuse("lies outside the repository");
+    }
+    return place;
 }
 
 }  // namespace edgegpu

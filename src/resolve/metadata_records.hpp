@@ -19,10 +19,8 @@ enum class MetadataKind : std::uint8_t { primary, filelists, comps, modules, upd
 struct MetadataRecord {
     /// As repomd.xml spells it: "primary", "group_gz", …
     std::string type;
-    /// Where it lies below `base`, or below the repository where `base` is empty: relative, without
-    /// "..".
+    /// Where it lies, see FilePlace: below `base`, or below the repository where that is empty.
     std::string href;
-    /// xml:base of the record, a URL; mostly empty.
     std::string base;
     Checksum checksum;
     /// Bytes of the file; 0: repomd.xml does not say.
@@ -38,7 +36,8 @@ struct MetadataRecords {
     /// 0. Unix time.
     std::int64_t revision_time = 0;
 
-    /// The record, or null where the repository has no such metadata. Throws the Error of `refused`.
+    /// The record, or null where the repository has no such metadata. Throws the Error of
+    /// `refused`.
     [[nodiscard]] const MetadataRecord* find(MetadataKind kind) const;
 };
 
@@ -64,11 +63,20 @@ void check_metadata_file(const Repository& repository, const MetadataRecord& rec
 [[nodiscard]] Checksum accepted_checksum(const Repository& repository, const std::string& what,
                                          std::string_view type, std::string_view hex);
 
-/// A relative path of metadata without "." and empty parts and with ".." carried out, as far as it
-/// stays inside: what leads out keeps its leading "..".
-[[nodiscard]] std::string tidy_location(const std::string& location);
+/// Where metadata say that a file lies.
+struct FilePlace {
+    /// URL that `location` is relative to; empty: the repository's.
+    std::string base;
+    /// Relative, without "." and empty parts. Of a server perhaps with leading "..".
+    std::string location;
+};
 
-/// Whether `url` begins with a scheme ("https://").
-[[nodiscard]] bool has_scheme(std::string_view url);
+/// The place that `href` and xml:base (may be empty) of `what` mean. As with dnf, both may be
+/// absolute URLs, and a path may leave a server's directory: what it says is what its checksum
+/// says, from wherever it comes. Of a repository in this machine's files nothing outside of it is
+/// read unless a file:// URL says so openly, and a server's metadata cannot name files of this
+/// machine. Throws ErrorKind::fetch naming repository and `what`.
+[[nodiscard]] FilePlace file_place(const Repository& repository, const std::string& what,
+                                   const std::string& base, const std::string& href);
 
 }  // namespace edgegpu
