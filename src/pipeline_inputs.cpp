@@ -271,7 +271,7 @@ void add_packages(InputDigest& digest, const std::vector<ResolvedPackage>& packa
     digest.number(packages.size());
     for (const ResolvedPackage& package : packages) {
         digest.text(package.nevra.text());
-        digest.text(package.sha256);
+        digest.text(package.content_id());
     }
 }
 

@@ -150,12 +150,18 @@ std::string changes_text(const std::vector<PackageChange>& changes) {
 }
 
 ordered_json package_json(const ResolvedPackage& package) {
-    return {{"nevra", package.nevra.text()},    {"name", package.nevra.name},
-            {"epoch", package.nevra.epoch},     {"version", package.nevra.version},
-            {"release", package.nevra.release}, {"arch", package.nevra.arch},
-            {"repository", package.repository}, {"location", package.location},
-            {"sha256", package.sha256},         {"size", package.size},
-            {"module", package.module},         {"why", package.why}};
+    return {{"nevra", package.nevra.text()},
+            {"name", package.nevra.name},
+            {"epoch", package.nevra.epoch},
+            {"version", package.nevra.version},
+            {"release", package.nevra.release},
+            {"arch", package.nevra.arch},
+            {"repository", package.repository},
+            {"location", package.location},
+            {"checksum", package.checksum.text()},
+            {"size", package.size},
+            {"module", package.module},
+            {"why", package.why}};
 }
 
 ordered_json packages_json(const std::vector<ResolvedPackage>& packages) {

@@ -9,7 +9,7 @@
 
 #include "openpgp/detached_signature.hpp"
 #include "openpgp/key_file.hpp"
-#include "resolve/librepo.hpp"
+#include "resolve/gpgkeys.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

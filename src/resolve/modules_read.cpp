@@ -126,8 +126,8 @@ ModuleCatalogue read_modules(const std::vector<RepositoryMetadata>& repositories
     ModuleReader reader(architecture);
     for (const RepositoryMetadata& metadata : repositories) {
         if (!metadata.modules.empty()) {
-            reader.add(read_metadata_file(metadata.modules), metadata.repository->id,
-                       metadata.repository->priority);
+            reader.add(read_metadata_file(metadata.repository->id, metadata.modules),
+                       metadata.repository->id, metadata.repository->priority);
         }
     }
     return reader.take();

@@ -65,10 +65,35 @@ Comps read_comps(const std::vector<RepositoryMetadata>& metadata) {
     Comps comps;
     for (const RepositoryMetadata& repository : metadata) {
         if (!repository.comps.empty()) {
-            add_comps(comps, read_metadata_file(repository.comps), repository.resolved.id);
+            add_comps(comps, read_metadata_file(repository.resolved.id, repository.comps),
+                      repository.resolved.id);
         }
     }
     return comps;
+}
+
+/// Whether the blueprint asks for anything that may be a group.
+bool asks_for_groups(const Blueprint& blueprint) {
+    return !blueprint.groups.empty() ||
+           std::any_of(blueprint.packages.begin(), blueprint.packages.end(),
+                       [](const PackageRequest& request) { return request.spec.starts_with('@'); });
+}
+
+/// Brings the groups of all repositories here. A disabled one's only help to explain a failure; and
+/// as with dnf, groups in a form that cannot be read are as good as none.
+void load_groups(const Context& ctx, std::vector<RepositoryMetadata>& metadata) {
+    for (RepositoryMetadata& repository : metadata) {
+        const bool refused = repository.records.refused.contains(MetadataKind::comps);
+        try {
+            load_comps(ctx, repository);
+        } catch (const Error& problem) {
+            if (problem.kind() == ErrorKind::interrupted ||
+                (repository.repository->enabled && !refused)) {
+                throw;
+            }
+            ctx.console->warn(problem.message());
+        }
+    }
 }
 
 /// A subscription lists hundreds of disabled repositories: those beyond this many are only looked
@@ -120,6 +145,9 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
                            [&](const auto& own) { return own.id == loaded.resolved.id; });
     }
     all_.modules = read_modules(metadata, architecture_);
+    if (asks_for_groups(blueprint)) {
+        load_groups(ctx, metadata);
+    }
     all_.comps = read_comps(metadata);
     pool_ = std::make_unique<PackagePool>(ctx, std::move(metadata), architecture_);
 }

@@ -5,12 +5,13 @@ import dnf
 import dnf.module.module_base
 
 
-def solve(work, repositories, specs, streams=(), excludes=(), profiles=()):
+def solve(work, repositories, specs, streams=(), excludes=(), profiles=(), groups=(), settings=None, describe=None):
     """What dnf would install into an empty root.
 
     repositories: id → directory. specs: install specs. streams: "module:stream". profiles:
-    "module:stream/profile". Returns the set of NEVRAs as edgegpu writes them, or the text of dnf's
-    refusal.
+    "module:stream/profile". groups: ids of package groups. settings: id → options of the repository.
+    Returns the set of NEVRAs as edgegpu writes them, or of what describe(package, nevra) makes of
+    them, or the text of dnf's refusal.
     """
     (work / "log").mkdir(parents=True, exist_ok=True)
     os.environ["HOME"] = str(work)
@@ -33,7 +34,8 @@ def solve(work, repositories, specs, streams=(), excludes=(), profiles=()):
     conf.substitutions["arch"] = conf.substitutions["basearch"] = "x86_64"
     try:
         for ident, directory in repositories.items():
-            base.repos.add_new_repo(ident, conf, baseurl=[f"file://{directory}"], gpgcheck=False)
+            base.repos.add_new_repo(ident, conf, baseurl=[f"file://{directory}"], gpgcheck=False,
+                                    **(settings or {}).get(ident, {}))
         base.fill_sack(load_system_repo=False)
         modules = dnf.module.module_base.ModuleBase(base)
         if streams:
@@ -42,9 +44,17 @@ def solve(work, repositories, specs, streams=(), excludes=(), profiles=()):
             modules.install(list(profiles))
         for spec in specs:
             base.install(spec)
+        if groups:
+            base.read_comps()
+        for group in groups:
+            found = base.comps.group_by_pattern(group)
+            if found is None:
+                return f"no group {group}"
+            base.group_install(found.id, ("mandatory", "default"))
         base.resolve()
-        return {_nevra(package) for package in base.transaction.install_set}
-    except (dnf.exceptions.DepsolveError, dnf.exceptions.MarkingError) as problem:
+        return {describe(package, _nevra(package)) if describe else _nevra(package)
+                for package in base.transaction.install_set}
+    except (dnf.exceptions.Error, RuntimeError) as problem:
         return str(problem) or type(problem).__name__
     finally:
         base.close()
