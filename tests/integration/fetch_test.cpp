@@ -160,8 +160,9 @@ protected:
     PackageFile fetch() {
         resolution_ = resolve(ctx_, blueprint_);
         for (const PackageFile& file : fetch_packages(ctx_, blueprint_, resolution_)) {
-            EXPECT_EQ(sha256_file(file.path), file.package.checksum.hex);
-            EXPECT_EQ(file.sha256, file.package.checksum.hex);
+            EXPECT_EQ(checksum_of_file(file.path, file.package.checksum.algorithm),
+                      file.package.checksum);
+            EXPECT_EQ(sha256_file(file.path), file.sha256);
             if (file.package.nevra.name == "app") {
                 return file;
             }
