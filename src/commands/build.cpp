@@ -164,10 +164,12 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
-    const Blueprint blueprint = parse_blueprint(command.blueprint);
-    check_blueprint(blueprint);
+    const Blueprint blueprint = load_blueprint(command.blueprint);
 
     Console console(standard_error(global.color, global.quiet, global.progress_fd));
+    for (const std::string& warning : blueprint.warnings) {
+        console.warn(warning);
+    }
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;

@@ -61,8 +61,7 @@ std::string answer_json(const WhyCommand& command, const PackageAnswer& answer) 
 }  // namespace
 
 int run_why(const GlobalOptions& global, const WhyCommand& command) {
-    const Blueprint blueprint = parse_blueprint(command.blueprint);
-    check_blueprint(blueprint);
+    const Blueprint blueprint = load_blueprint(command.blueprint);
     Console console(standard_error(global.color, true, global.progress_fd));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
