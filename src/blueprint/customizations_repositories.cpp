@@ -69,6 +69,8 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
     Repository& repository = device.repository;
     repository.location = table.location();
     read_settings(table, repository);
+    // Image builder can install from a device's repository too.
+    table.refuse_unsupported({"install_from"});
     for (const char* key : {"id", "filename", "name", "gpgkeys"}) {
         static_cast<void>(table.has(key));
     }

@@ -111,6 +111,14 @@ void read_enabled_module(const TableReader& table, Blueprint& blueprint) {
     }
     table.finish();
     if (!request.name.empty() && !request.stream.empty()) {
+        // dnf's "module enable" takes a profile behind the stream, and has no use for it.
+        const std::size_t slash = request.stream.find('/');
+        if (slash != std::string::npos && is_plain_name(request.stream.substr(slash + 1), "_.-+")) {
+            blueprint.notes.push_back(fmt::format(
+                "{}: the profile in \"{}\" is passed over: enabling a stream installs nothing",
+                table.location("stream").text(), shortened(request.stream)));
+            request.stream.resize(slash);
+        }
         add_module(table.location(), std::move(request), blueprint);
     }
 }
