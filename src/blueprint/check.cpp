@@ -150,7 +150,8 @@ void find_mistakes(const Blueprint& blueprint, Mistakes& mistakes) {
                     [](const Repository& repository) { return repository.enabled; });
     if (!usable) {
         mistakes.add(error_at(blueprint.ostree.location, "no repository")
-                         .hinted("add [[repositories]] with id and baseurl, or repository_files"));
+                         .hinted("add [[repositories]] with id and baseurl, or give a .repo file: "
+                                 "--repository-file FILE"));
     }
     for (const Repository& repository : blueprint.repositories) {
         if (repository.enabled) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "blueprint/distro.hpp"
 #include "blueprint/tables.hpp"
 #include "blueprint/validate.hpp"
 
@@ -57,16 +58,14 @@ void set_default_ref(const TableReader& root, Blueprint& blueprint) {
     if (!blueprint.ostree.ref.empty()) {
         return;
     }
-    if (blueprint.distro.empty() && root.has("distro") && !root.mistakes().empty()) {
-        return;  // it is there, and has been judged
-    }
     if (blueprint.distro.empty()) {
         throw error_at(root.location(), "no ostree ref")
-            .hinted("set ref in [ostree], or distro for \"DISTRO/MAJOR/ARCH/edge\"");
+            .hinted(
+                "name the distribution, for \"DISTRO/MAJOR/ARCH/edge\": distro = \"rhel-9.4\", "
+                "or --distro rhel-9.4; or set ref in [ostree]");
     }
-    const DistroName distro = split_distro(root.location("distro"), blueprint.distro);
-    blueprint.ostree.ref =
-        distro.name + '/' + distro.major + '/' + blueprint.architecture + "/edge";
+    blueprint.ostree.ref = default_ref(split_distro(root.location("distro"), blueprint.distro),
+                                       blueprint.architecture);
 }
 
 /// "10DE:20B7" → "10de:20b7".

@@ -212,7 +212,7 @@ std::string TableReader::text(std::string_view key) const {
 std::string TableReader::choice(std::string_view key, std::string_view fallback,
                                 std::initializer_list<std::string_view> choices) const {
     std::string value = string(key, fallback);
-    if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
+    if (value == fallback || std::find(choices.begin(), choices.end(), value) != choices.end()) {
         return value;
     }
     std::string list;

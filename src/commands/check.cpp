@@ -37,18 +37,21 @@ ordered_json outcome(const std::filesystem::path& path, const Error& failure) {
     return result;
 }
 
-void show_remarks(const Blueprint& blueprint) {
+/// What is about the whole blueprint gets its name.
+void show_remarks(const std::filesystem::path& path, const Blueprint& blueprint, Console& console) {
     for (const std::string& warning : blueprint.warnings) {
-        std::fputs(("warning: " + printable_line(warning) + '\n').c_str(), stderr);
+        console.note("warning: " + warning);
     }
     for (const std::string& note : blueprint.notes) {
-        std::fputs(("note: " + printable_line(note) + '\n').c_str(), stderr);
+        const bool placed = note.starts_with(path.string() + ':');
+        console.note(placed ? note : fmt::format("{}: {}", path.string(), note));
     }
 }
 
 }  // namespace
 
-int run_check(const GlobalOptions& global, const std::vector<std::filesystem::path>& blueprints) {
+int run_check(const GlobalOptions& global, const CheckCommand& command) {
+    Console console(standard_error(global.color, global.quiet));
     std::vector<Error> failures;
     const auto remember = [&](const Error& failure) {
         for (const Error& single : single_errors(failure)) {
@@ -56,12 +59,12 @@ int run_check(const GlobalOptions& global, const std::vector<std::filesystem::pa
         }
     };
     ordered_json results = ordered_json::array();
-    for (const std::filesystem::path& path : blueprints) {
+    for (const std::filesystem::path& path : command.blueprints) {
         try {
-            const Blueprint blueprint = load_blueprint(path);
+            const Blueprint blueprint = load_blueprint(path, command.inputs);
+            show_remarks(path, blueprint, console);
             results.push_back(outcome(path, blueprint));
             if (!global.json && !global.quiet) {
-                show_remarks(blueprint);
                 print_result(printable_line(path.string()) + ": ok\n");
             }
         } catch (const Error& failure) {

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/edge_package_set.hpp"
 #include "resolve/explain_chain.hpp"
 #include "resolve/explain_filtered.hpp"
+#include "resolve/package_set.hpp"
 
 namespace edgegpu {
 
@@ -359,6 +361,11 @@ Origin origin_of(const PackagePool& pool, const Blueprint& blueprint, const Inst
                 return located(Origin::Kind::module, i, module.location, install.why);
             }
         }
+    }
+    if (install.why == package_set_reason(blueprint)) {
+        return {Origin::Kind::set, 0, blueprint.package_set.location,
+                fmt::format("package set {} has {}", describe_package_set(blueprint),
+                            pool.name(install.any_of.front()))};
     }
     if (install.why == asked_about) {
         return {Origin::Kind::kernel, 0, {}, "if it were asked for"};

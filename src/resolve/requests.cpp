@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "resolve/package_set.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -168,6 +169,7 @@ void add_profile(const PackagePool& pool, const ModuleStream& stream, const std:
 Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
                   const Comps& comps, const ModuleSelection& modules) {
     Jobs jobs;
+    // First what the blueprint itself asks for: it is the better reason of what both want.
     GroupReader groups(ctx, pool, comps, jobs);
     for (const PackageRequest& request : blueprint.packages) {
         if (request.spec.starts_with('@')) {
@@ -188,6 +190,7 @@ Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackageP
             }
         }
     }
+    add_package_set(blueprint, pool, jobs);
     return jobs;
 }
 
