@@ -3,6 +3,7 @@
 
 #include "blueprint/edge_package_set.hpp"
 #include "blueprint/host.hpp"
+#include "blueprint/mistakes.hpp"
 #include "blueprint/repositories.hpp"
 #include "blueprint/tables.hpp"
 #include "blueprint/toml_reader.hpp"
@@ -17,6 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t largest_blueprint = 16U << 20U;
+
+/// Stands for a distro that could not be read.
+const DistroName unread_distro{"unread", "0", "0"};
 
 std::string read_blueprint_text(const fs::path& path) {
     try {
@@ -55,27 +59,35 @@ void read_identity(const TableReader& root, const BlueprintOptions& options, Blu
         blueprint.version = "0.0.0";
     }
     if (!is_plain_name(blueprint.version, "_.-+~")) {
-        throw error_at(root.location("version"), "invalid version \"{}\"", blueprint.version)
-            .hinted("as in \"1.0.0\"");
+        root.note(error_at(root.location("version"), "invalid version \"{}\"", blueprint.version)
+                      .hinted("as in \"1.0.0\""));
     }
     blueprint.architecture = root.choice("architecture", "x86_64", {"x86_64", "aarch64"});
     blueprint.releasever = root.string("releasever");
-    if (const auto distro = choose_distro(root, options, blueprint.notes)) {
+    std::optional<DistroName> distro;
+    const bool judged =
+        root.attempt([&] { distro = choose_distro(root, options, blueprint.notes); });
+    if (!judged) {
+        // What follows from a mistake is none: neither the ref nor $releasever is missing.
+        distro = unread_distro;
+    }
+    if (distro) {
         blueprint.distro = distro->text();
         if (blueprint.releasever.empty()) {
             blueprint.releasever = distro->major;
         }
     }
     if (!blueprint.releasever.empty() && !is_plain_name(blueprint.releasever, "_.-")) {
-        throw error_at(root.location("releasever"), "invalid releasever \"{}\"",
-                       blueprint.releasever);
+        root.note(error_at(root.location("releasever"), "invalid releasever \"{}\"",
+                           blueprint.releasever));
     }
 }
 
 void read_excludes(const TableReader& root, Blueprint& blueprint) {
     for (const LocatedString& exclude : root.strings("excludes")) {
         if (!is_plain_name('a' + exclude.value, "_.-+*?[]:~^") || exclude.value.empty()) {
-            throw error_at(exclude.location, "invalid package glob \"{}\"", exclude.value);
+            root.note(error_at(exclude.location, "invalid package glob \"{}\"", exclude.value));
+            continue;
         }
         blueprint.excludes.push_back(exclude.value);
     }
@@ -97,38 +109,34 @@ std::string displayed_path(const fs::path& blueprint, const std::string& file) {
     return fs::path(file).is_absolute() ? file : (blueprint.parent_path() / file).string();
 }
 
-/// All repositories of a .repo file. `named` is where it is asked for.
-void add_repository_file(const std::string& shown, const fs::path& path,
-                         const SourceLocation& named, const ParseScope& scope,
-                         Blueprint& blueprint) {
-    try {
-        for (Repository& repository : read_repo_file(shown, path, scope)) {
-            add_repository(blueprint.repositories, std::move(repository));
-        }
-    } catch (const Error& unreadable) {
-        if (unreadable.kind() == ErrorKind::usage) {
-            throw;
-        }
-        throw error_at(named, "{}", unreadable.message());
+/// Runs `read`. Where it fails, something stands for the repository: a blueprint of which one could
+/// not be read does not lack repositories too.
+template <typename Read>
+void attempt_repository(const TableReader& root, Blueprint& blueprint, Read read) {
+    if (!root.attempt(read)) {
+        Repository unread;
+        unread.gpgcheck = unread.repo_gpgcheck = false;
+        blueprint.repositories.push_back(std::move(unread));
     }
 }
 
 /// `--repository-file`: names are the user's, relative to where edgegpu was started.
-void read_repository_options(const BlueprintOptions& options, const ParseScope& scope,
-                             Blueprint& blueprint) {
-    const SourceLocation named{"--repository-file", 0, 0};
+void read_repository_options(const TableReader& root, const BlueprintOptions& options,
+                             const ParseScope& scope, Blueprint& blueprint) {
     for (const fs::path& file : options.repository_files) {
-        const fs::path path = resolve_path(fs::current_path(), file.string());
-        std::error_code failure;
-        if (!fs::is_regular_file(path, failure)) {
-            throw error_at(named, "no such file: {}", file.string());
-        }
-        add_repository_file(file.string(), path, named, scope, blueprint);
+        attempt_repository(root, blueprint, [&] {
+            const fs::path path = resolve_path(fs::current_path(), file.string());
+            std::error_code failure;
+            if (!fs::is_regular_file(path, failure)) {
+                throw error_at({"--repository-file", 0, 0}, "no such file: {}", file.string());
+            }
+            add_repo_file(read_repo_file(file.string(), path, scope), blueprint);
+        });
     }
 }
 
 /// This machine's own repositories, where nobody names one and they are those of the image.
-void read_host_repositories(ParseScope scope, Blueprint& blueprint) {
+void read_host_repositories(const TableReader& root, ParseScope scope, Blueprint& blueprint) {
     const std::optional<DistroName> host = host_distro();
     if (!blueprint.repositories.empty() || !host || blueprint.distro.empty()) {
         return;
@@ -144,7 +152,9 @@ void read_host_repositories(ParseScope scope, Blueprint& blueprint) {
     variables.merge(scope.variables);
     scope.variables = std::move(variables);
     for (const fs::path& file : host_repository_files()) {
-        add_repository_file(file.string(), file, {file.string(), 0, 0}, scope, blueprint);
+        attempt_repository(root, blueprint, [&] {
+            add_repo_file(read_repo_file(file.string(), file, scope), blueprint);
+        });
     }
     if (!blueprint.repositories.empty()) {
         blueprint.notes.push_back(
@@ -157,27 +167,26 @@ void read_host_repositories(ParseScope scope, Blueprint& blueprint) {
 void read_repositories(const TableReader& root, const fs::path& given, const ParseScope& scope,
                        Blueprint& blueprint) {
     for (const TableReader& table : root.tables("repositories")) {
-        add_repository(blueprint.repositories, read_repository(table, scope));
+        attempt_repository(root, blueprint, [&] {
+            add_repository(blueprint.repositories, read_repository(table, scope));
+        });
     }
     for (const LocatedString& file : root.strings("repository_files")) {
-        const fs::path path = resolve_path(scope.directory, file.value);
-        std::error_code failure;
-        if (!fs::is_regular_file(path, failure)) {
-            throw error_at(file.location, "no such file: {}", file.value);
-        }
-        add_repository_file(displayed_path(given, file.value), path, file.location, scope,
-                            blueprint);
+        attempt_repository(root, blueprint, [&] {
+            const fs::path path = resolve_path(scope.directory, file.value);
+            std::error_code failure;
+            if (!fs::is_regular_file(path, failure)) {
+                throw error_at(file.location, "no such file: {}", file.value);
+            }
+            add_repo_file(read_repo_file(displayed_path(given, file.value), path, scope),
+                          blueprint);
+        });
     }
 }
 
-}  // namespace
-
-std::string SourceLocation::text() const {
-    return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column);
-}
-
-Blueprint parse_blueprint(const fs::path& path, const BlueprintOptions& options) {
-    const TableReader root = TableReader::parse(path.string(), read_blueprint_text(path));
+Blueprint read_blueprint(const fs::path& path, const BlueprintOptions& options,
+                         Mistakes& mistakes) {
+    const TableReader root = TableReader::parse(path.string(), read_blueprint_text(path), mistakes);
     Blueprint blueprint;
     blueprint.path = resolve_path(fs::current_path(), path.string());
     read_identity(root, options, blueprint);
@@ -188,16 +197,39 @@ Blueprint parse_blueprint(const fs::path& path, const BlueprintOptions& options)
         scope.variables["stream"] = split_distro({}, blueprint.distro).major + "-stream";
     }
     read_repositories(root, path, scope, blueprint);
-    read_repository_options(options, scope, blueprint);
-    read_host_repositories(scope, blueprint);
+    read_repository_options(root, options, scope, blueprint);
+    read_host_repositories(root, scope, blueprint);
     read_package_sets(root, blueprint);
-    read_image_table(root, blueprint);
+    if (blueprint.distro != unread_distro.text() || !root.has("image")) {
+        root.attempt([&] { read_image_table(root, blueprint); });
+    }
     read_excludes(root, blueprint);
     if (const auto customizations = root.table("customizations")) {
         read_customizations(*customizations, blueprint);
     }
     read_own_tables(root, scope, blueprint);
     root.finish();
+    return blueprint;
+}
+
+}  // namespace
+
+std::string SourceLocation::text() const {
+    return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column);
+}
+
+Blueprint parse_blueprint(const fs::path& path, const BlueprintOptions& options) {
+    Mistakes mistakes;
+    Blueprint blueprint = read_blueprint(path, options, mistakes);
+    mistakes.throw_any(path.string());
+    return blueprint;
+}
+
+Blueprint load_blueprint(const fs::path& path, const BlueprintOptions& options) {
+    Mistakes mistakes;
+    Blueprint blueprint = read_blueprint(path, options, mistakes);
+    find_mistakes(blueprint, mistakes);
+    mistakes.throw_any(path.string());
     return blueprint;
 }
 

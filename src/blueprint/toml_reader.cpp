@@ -111,26 +111,21 @@ std::string TableReader::State::plain_string(std::string_view key, const toml::n
     return value->get();
 }
 
-TableReader TableReader::parse(const std::string& file, std::string_view text,
-                               Mistakes& mistakes) {
+TableReader TableReader::parse(const std::string& file, std::string_view text, Mistakes& mistakes) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string_view::npos && text[first] == '{') {
         throw error_at({file, 1, 1}, "this is JSON, and a blueprint is TOML")
             .hinted(
-                "image builder gives the same blueprint as TOML: composer-cli blueprints save NAME");
+                "image builder gives the same blueprint as TOML: composer-cli blueprints save "
+                "NAME");
     }
     require_shallow_toml(file, text);
     try {
         auto document = std::make_shared<const toml::table>(toml::parse(text, file));
         const toml::table* root = document.get();
         const toml::source_position begin = root->source().begin;
-        return TableReader(std::make_shared<State>(State{std::move(document),
-                                                         root,
-                                                         file,
-                                                         {},
-                                                         {},
-                                                         &mistakes,
-                                                         {file, begin.line, begin.column}}));
+        return TableReader(std::make_shared<State>(State{
+            std::move(document), root, file, {}, {}, &mistakes, {file, begin.line, begin.column}}));
     } catch (const toml::parse_error& failure) {
         const toml::source_position begin = failure.source().begin;
         throw error_at({file, begin.line, begin.column}, "malformed TOML: {}",
@@ -184,10 +179,9 @@ std::vector<std::string> TableReader::keys() const {
 
 std::string TableReader::string(std::string_view key, std::string_view fallback) const {
     const toml::node* node = state_->find(key);
-    return node == nullptr
-               ? std::string(fallback)
-               : state_->or_else(std::string(fallback),
-                                 [&] { return state_->plain_string(key, *node, "a string"); });
+    return node == nullptr ? std::string(fallback) : state_->or_else(std::string(fallback), [&] {
+        return state_->plain_string(key, *node, "a string");
+    });
 }
 
 std::string TableReader::required_string(std::string_view key) const {
@@ -218,7 +212,7 @@ std::string TableReader::text(std::string_view key) const {
 std::string TableReader::choice(std::string_view key, std::string_view fallback,
                                 std::initializer_list<std::string_view> choices) const {
     std::string value = string(key, fallback);
-    if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
+    if (value == fallback || std::find(choices.begin(), choices.end(), value) != choices.end()) {
         return value;
     }
     std::string list;

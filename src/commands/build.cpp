@@ -58,8 +58,10 @@ void note_unchecked_metadata(const Blueprint& blueprint, Console& console) {
 
 Blueprint read_checked_blueprint(const std::filesystem::path& path, const BlueprintOptions& inputs,
                                  Console& console) {
-    Blueprint blueprint = parse_blueprint(path, inputs);
-    check_blueprint(blueprint);
+    Blueprint blueprint = load_blueprint(path, inputs);
+    for (const std::string& warning : blueprint.warnings) {
+        console.warn(warning);
+    }
     for (const std::string& note : blueprint.notes) {
         console.note(note);
     }

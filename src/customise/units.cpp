@@ -83,9 +83,10 @@ std::vector<Wish> gather_wishes(const Blueprint& blueprint) {
           {"disabled", services.disabled},
           {"masked", services.masked}}) {
         for (const std::string& name : names) {
-            wishes.push_back(
-                {full_unit_name(name), state,
-                 fmt::format("{}: customizations.services.{}", blueprint.path.string(), state)});
+            const auto place = services.locations.find(name);
+            wishes.push_back({full_unit_name(name), state,
+                              place == services.locations.end() ? blueprint.path.string()
+                                                                : place->second.text()});
         }
     }
     return wishes;
