@@ -149,8 +149,9 @@ TEST_F(TransferFiles, EmptyAnswerIsPassedOver) {
 TEST_F(TransferFiles, RedirectsInACircleArePassedOver) {
     expect_passed_over("loop", "small", "redirects more than 10 times, perhaps in a circle");
 }
-TEST_F(TransferFiles, RedirectsToFilesArePassedOver) {
-    expect_passed_over("tofile", "small", "leads to something that is neither http nor https");
+TEST_F(TransferFiles, RedirectsToFilesAreNotFollowed) {
+    EXPECT_EQ(reason(odd_->url() + "/tofile", wanted("small")),
+              "leads to something that is neither http nor https");
 }
 TEST_F(TransferFiles, BusyServerThatAsksForTooMuchPatienceIsPassedOver) {
     expect_passed_over("later", "small",

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 
@@ -55,6 +56,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return int(asked_range[6:-1]) if asked_range.startswith("bytes=") and asked_range.endswith("-") else None
 
     def do_GET(self):
+        if self.path.startswith("http://"):  # as a proxy that lets nobody in
+            return self.answer(407, Proxy_Authenticate='Basic realm="x"')
         _, way, rest = (self.path + "//").split("/", 2)
         rest = rest[:-2]
         if way == "to":
@@ -154,6 +157,11 @@ std::string with_port(std::string text, int port) {
 }  // namespace
 
 void ServerProcess::start(const std::vector<std::string>& argv) {
+    // Nobody stands between a test and its server, unless the test says so.
+    for (const char* name :
+         {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+        ::unsetenv(name);
+    }
     std::vector<char*> list;
     for (const std::string& word : argv) {
         list.push_back(const_cast<char*>(word.c_str()));

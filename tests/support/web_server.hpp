@@ -45,8 +45,8 @@ private:
 /// without end; /drip/ a byte every tenth of a second; /busy/ 503 with Retry-After: 1 the first
 /// time, then the file; /later/ 503 with Retry-After: 3600; /loop/ redirects to itself; /tofile/ to
 /// a file of the machine; /to/PORT/ to that port of 127.0.0.1; /auth/ only for user "u" with
-/// password "s3cret"; /empty/ 200 without a byte; /plain/ the file. Its log has a line "STATUS PATH
-/// AUTH" for each request.
+/// password "s3cret"; /empty/ 200 without a byte; /plain/ the file. As a proxy it refuses
+/// everybody. Its log has a line "STATUS PATH AUTH" for each request.
 class OddServer : public ServerProcess {
 public:
     explicit OddServer(const std::filesystem::path& site);
