@@ -42,8 +42,8 @@ long status_of(CURL* handle) {
 
 }  // namespace
 
-Attempt::Attempt(const Repository& repository, const WantedFile& file, const std::string& mirror,
-                 const std::string& url, PartFile& part)
+TransferAttempt::TransferAttempt(const Repository& repository, const WantedFile& file,
+                                 const std::string& mirror, const std::string& url, PartFile& part)
     : repository_(repository),
       file_(file),
       mirror_(mirror),
@@ -53,9 +53,9 @@ Attempt::Attempt(const Repository& repository, const WantedFile& file, const std
     CURL* handle = handle_.get();
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, message_.data());
     curl_easy_setopt(handle, CURLOPT_PRIVATE, static_cast<void*>(this));
-    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &Attempt::on_header);
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &TransferAttempt::on_header);
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, static_cast<void*>(this));
-    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &Attempt::on_body);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &TransferAttempt::on_body);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, static_cast<void*>(this));
     if (part_.size() > 0) {
         // Not CURLOPT_RESUME_FROM: that fails where a server sends the whole instead.
@@ -63,15 +63,15 @@ Attempt::Attempt(const Repository& repository, const WantedFile& file, const std
     }
 }
 
-std::int64_t Attempt::retry_after() const {
+std::int64_t TransferAttempt::retry_after() const {
     curl_off_t seconds = 0;
     curl_easy_getinfo(handle_.get(), CURLINFO_RETRY_AFTER, &seconds);
     return std::max<std::int64_t>(seconds, 0);
 }
 
-std::size_t Attempt::on_header(char* data, std::size_t size, std::size_t count,
-                               void* self) noexcept {
-    auto* attempt = static_cast<Attempt*>(self);
+std::size_t TransferAttempt::on_header(char* data, std::size_t size, std::size_t count,
+                                       void* self) noexcept {
+    auto* attempt = static_cast<TransferAttempt*>(self);
     try {
         attempt->header_bytes_ += size * count;
         if (attempt->header_bytes_ > most_header_bytes) {
@@ -86,8 +86,9 @@ std::size_t Attempt::on_header(char* data, std::size_t size, std::size_t count,
     }
 }
 
-std::size_t Attempt::on_body(char* data, std::size_t size, std::size_t count, void* self) noexcept {
-    auto* attempt = static_cast<Attempt*>(self);
+std::size_t TransferAttempt::on_body(char* data, std::size_t size, std::size_t count,
+                                     void* self) noexcept {
+    auto* attempt = static_cast<TransferAttempt*>(self);
     try {
         return attempt->take_body({data, size * count}) ? size * count : 0;
     } catch (...) {
@@ -96,10 +97,11 @@ std::size_t Attempt::on_body(char* data, std::size_t size, std::size_t count, vo
     }
 }
 
-void Attempt::take_header(std::string_view line) {
+void TransferAttempt::take_header(std::string_view line) {
     if (line.starts_with("HTTP/")) {  // the first line of a response; there is one per redirect
         content_length_ = -1;
         range_start_ = -1;
+        proxy_asked_ = proxy_asked_ || line.find(" 407") != std::string_view::npos;
         return;
     }
     const std::size_t colon = line.find(':');
@@ -116,7 +118,7 @@ void Attempt::take_header(std::string_view line) {
     }
 }
 
-bool Attempt::begin_body(std::string_view bytes) {
+bool TransferAttempt::begin_body(std::string_view bytes) {
     const long status = status_of(handle_.get());
     const bool is_rest = status == 206;
     if (status != 200 && !is_rest) {
@@ -150,7 +152,7 @@ bool Attempt::begin_body(std::string_view bytes) {
     return true;
 }
 
-bool Attempt::take_body(std::string_view bytes) {
+bool TransferAttempt::take_body(std::string_view bytes) {
     if (!body_begun_) {
         body_begun_ = true;
         if (!begin_body(bytes)) {
@@ -170,12 +172,12 @@ bool Attempt::take_body(std::string_view bytes) {
     return true;
 }
 
-void Attempt::refuse(TransferFailureKind kind, std::string reason) {
+void TransferAttempt::refuse(TransferFailureKind kind, std::string reason) {
     refusal_ = failure(kind, std::move(reason));
 }
 
-TransferFailure Attempt::failure(TransferFailureKind kind, std::string reason,
-                                 std::string hint) const {
+TransferFailure TransferAttempt::failure(TransferFailureKind kind, std::string reason,
+                                         std::string hint) const {
     TransferFailure why;
     why.kind = kind;
     why.url = url_;
@@ -189,22 +191,27 @@ TransferFailure Attempt::failure(TransferFailureKind kind, std::string reason,
     return why;
 }
 
-std::string Attempt::so_far() const {
+std::string TransferAttempt::so_far() const {
     return file_.promise.size != 0 ? fmt::format("{} of {} bytes", part_.size(), file_.promise.size)
                                    : fmt::format("{} bytes", part_.size());
 }
 
-TransferFailure Attempt::status_failure() const {
+TransferFailure TransferAttempt::status_failure() const {
     const long status = status_of(handle_.get());
+    if (status == 401 && proxy_asked_) {
+        // tinyproxy's word for a wrong password.
+        return failure(Kind::refused, status_reason(status) + " after the proxy asked for a log-in",
+                       proxy_hint());
+    }
     return failure(status_kind(status), status_reason(status), status_hint(status));
 }
 
-TransferFailure Attempt::curl_failure(CURLcode code) const {
+TransferFailure TransferAttempt::curl_failure(CURLcode code) const {
     long proxy_status = 0;
     curl_easy_getinfo(handle_.get(), CURLINFO_HTTP_CONNECTCODE, &proxy_status);
     if (proxy_status >= 400) {
-        return failure(status_kind(proxy_status), proxy_reason(proxy_status),
-                       status_hint(proxy_status));
+        return failure(proxy_status >= 500 ? Kind::broken : Kind::refused,
+                       proxy_reason(proxy_status), proxy_hint());
     }
     const bool began = body_begun_ || header_bytes_ > 0;
     CurlProblem problem = curl_problem(code, message_.data(), began);
@@ -218,7 +225,7 @@ TransferFailure Attempt::curl_failure(CURLcode code) const {
     return failure(problem.kind, problem.reason, problem.hint);
 }
 
-std::optional<TransferFailure> Attempt::end(CURLcode code) {
+std::optional<TransferFailure> TransferAttempt::end(CURLcode code) {
     if (trouble_) {
         std::rethrow_exception(trouble_);
     }
@@ -226,6 +233,9 @@ std::optional<TransferFailure> Attempt::end(CURLcode code) {
         return refusal_;
     }
     if (code == CURLE_HTTP_RETURNED_ERROR) {
+        if (status_of(handle_.get()) == 0) {  // the proxy did not even connect
+            return curl_failure(code);
+        }
         if (status_of(handle_.get()) == 416) {  // the part is longer than the file
             part_.restart();
             return failure(Kind::broken, "has no more than what an earlier attempt left");

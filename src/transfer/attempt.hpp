@@ -17,13 +17,13 @@
 namespace edgegpu {
 
 /// One request for one file. What comes goes into the part, as far as it can be what was promised.
-class Attempt {
+class TransferAttempt {
 public:
     /// All of them must outlive this.
-    Attempt(const Repository& repository, const WantedFile& file, const std::string& mirror,
-            const std::string& url, PartFile& part);
-    Attempt(const Attempt&) = delete;
-    Attempt& operator=(const Attempt&) = delete;
+    TransferAttempt(const Repository& repository, const WantedFile& file, const std::string& mirror,
+                    const std::string& url, PartFile& part);
+    TransferAttempt(const TransferAttempt&) = delete;
+    TransferAttempt& operator=(const TransferAttempt&) = delete;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
     /// Bytes that came.
@@ -67,6 +67,8 @@ private:
     std::int64_t range_start_ = -1;
     bool body_begun_ = false;
     bool continued_ = false;
+    /// A proxy answered 407 on the way.
+    bool proxy_asked_ = false;
     std::optional<TransferFailure> refusal_;
     std::exception_ptr trouble_;
 };

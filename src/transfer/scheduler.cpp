@@ -173,8 +173,8 @@ void TransferScheduler::begin(JobPtr job, const std::string& url) {
                     repository_.id, redacted(url))
             .hinted("run once without --offline");
     }
-    job->attempt = std::make_unique<Attempt>(repository_, files_[job->index],
-                                             mirrors_of(*job)[job->mirror], url, *job->part);
+    job->attempt = std::make_unique<TransferAttempt>(
+        repository_, files_[job->index], mirrors_of(*job)[job->mirror], url, *job->part);
     CURL* handle = job->attempt->handle();
     if (curl_multi_add_handle(multi_.get(), handle) != CURLM_OK) {
         throw error("libcurl cannot start a transfer of {}", redacted(url));
@@ -198,7 +198,7 @@ void TransferScheduler::end(CURL* handle, CURLcode code) {
     running_.erase(found);
     curl_multi_remove_handle(multi_.get(), handle);
     --hosts_[origin_of(url_of(*job))];
-    const std::unique_ptr<Attempt> attempt = std::move(job->attempt);
+    const std::unique_ptr<TransferAttempt> attempt = std::move(job->attempt);
     auto why = attempt->end(code);
     settle(std::move(job), std::move(why), attempt->received(), attempt->retry_after(),
            attempt->continued());

@@ -49,7 +49,7 @@ private:
         bool cleaned = false;
         Clock::time_point not_before;
         std::unique_ptr<PartFile> part;
-        std::unique_ptr<Attempt> attempt;
+        std::unique_ptr<TransferAttempt> attempt;
     };
     using JobPtr = std::unique_ptr<Job>;
 
