@@ -15,12 +15,13 @@
 #include <unistd.h>
 
 #include "fetch/download.hpp"
-#include "fetch/signature.hpp"
-#include "resolve/librepo.hpp"
+#include "openpgp/package_signature.hpp"
+#include "resolve/gpgkeys.hpp"
 #include "resolve/metadata_records.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/handles.hpp"
 #include "support/parallel.hpp"
 
 namespace edgegpu {
@@ -42,6 +43,16 @@ const Repository& repository_of(const Blueprint& blueprint, const ResolvedPackag
             .hinted("resolve the blueprint again without --locked");
     }
     return *found;
+}
+
+/// The state of a repository that the packages were chosen from.
+std::string repomd_of(const Resolution& resolution, const std::string& id) {
+    for (const ResolvedRepository& repository : resolution.repositories) {
+        if (repository.id == id) {
+            return repository.repomd_sha256;
+        }
+    }
+    return "";
 }
 
 /// The package inside a file:// repository, which is read in place; nothing for others.
@@ -238,7 +249,8 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
         files.push_back(std::move(file));
     }
     for (const auto& [id, wanted] : missing) {
-        download_packages(ctx, repository_of(blueprint, wanted.front().package), wanted);
+        download_packages(ctx, repository_of(blueprint, wanted.front().package), wanted,
+                          repomd_of(resolution, id));
     }
 
     const SignatureCheck check_signature(ctx, blueprint);

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
-#include "resolve/librepo.hpp"
+#include <glib.h>
+
 #include "resolve/metadata_download.hpp"
 #include "resolve/solv.hpp"
 #include "support/error.hpp"
@@ -107,7 +107,6 @@ void quiet_librepo() {
 }  // namespace
 
 std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprint& blueprint) {
-    lr_global_init();
     quiet_librepo();
     std::vector<const Repository*> enabled;
     for (const Repository& repository : blueprint.repositories) {
@@ -120,13 +119,12 @@ std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprin
     Context waiting = ctx;
     waiting.jobs = std::max(ctx.jobs, least_jobs);
     std::vector<RepositoryMetadata> all(enabled.size());
-    std::mutex gpgme;
     parallel_for(waiting, enabled.size(), [&](std::size_t i) {
         const fs::path base = repository_directory(ctx, *enabled[i]);
         const RecordChoice choose = [&](const fs::path& repomd) {
             return choose_records(*enabled[i], repomd);
         };
-        const std::string digest = refresh_metadata(ctx, *enabled[i], base, choose, gpgme);
+        const std::string digest = refresh_metadata(ctx, blueprint, *enabled[i], base, choose);
         all[i] = open_state(ctx, *enabled[i], base / digest);
     });
     return all;

@@ -1,23 +1,32 @@
 #include "resolve/metadata_download.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "resolve/librepo.hpp"
+#include "resolve/gpgkeys.hpp"
+#include "resolve/metadata_signature.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "transfer/mirrors.hpp"
+#include "transfer/transfer.hpp"
+#include "transfer/url.hpp"
 
 namespace edgegpu {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::uint64_t largest_repomd = 16ULL << 20U;
+constexpr std::uint64_t largest_signature = 1ULL << 20U;
 
 /// A scratch directory that is removed unless it was renamed away.
 class Scratch {
@@ -56,53 +65,56 @@ std::string trust_mark(const Context& ctx, const Repository& repository) {
     return sha256_hex(key_material(ctx, repository));
 }
 
-/// A GnuPG home with exactly the repository's keys. `gpgme` is held meanwhile: whoever uses that
-/// library first sets it up, which must not happen in two threads at once.
-void import_keys(const Context& ctx, const Repository& repository, const fs::path& home,
-                 std::mutex& gpgme) {
-    make_directories(home);
-    ::chmod(home.c_str(), 0700);
-    const fs::path keys = home / "keys.asc";
-    write_file(keys, key_material(ctx, repository), 0600);
-    const std::lock_guard<std::mutex> alone(gpgme);
-    GError* raw = nullptr;
-    if (!lr_gpg_import_key(keys.c_str(), home.c_str(), &raw)) {
-        const GErrorPtr problem(raw);
-        throw error(ErrorKind::fetch, "repository '{}': its gpgkey cannot be imported: {}",
-                    repository.id, problem ? problem->message : "unknown problem");
+/// Checks that a metalink, where there is one, knows this repomd.xml.
+void check_promises(const Repository& repository, const MirrorList& list, const fs::path& repomd) {
+    const std::uint64_t size = fs::file_size(repomd);
+    const bool known =
+        list.promises.empty() ||
+        std::any_of(list.promises.begin(), list.promises.end(), [&](const RepomdPromise& promise) {
+            return (promise.size == 0 || promise.size == size) &&
+                   checksum_of_file(repomd, promise.checksum.algorithm) == promise.checksum;
+        });
+    if (!known) {
+        throw error(ErrorKind::fetch,
+                    "repository '{}': repomd.xml is another one than the metalink promises",
+                    repository.id)
+            .hinted("the mirrors are stale, or being updated: try again later");
     }
 }
 
-/// SHA-256 of the repomd.xml that the repository has now.
-std::string probe(const Context& ctx, const Repository& repository, const fs::path& base) {
-    const Scratch scratch(base / fmt::format("probe.{}", ::getpid()));
-    const LrHandlePtr handle = make_handle(repository);
-    const LrResultPtr result(lr_result_init());
-    perform(ctx, repository, handle.get(), result.get(), scratch.path(), {});
-    return sha256_file(scratch.path() / "repodata/repomd.xml");
+/// repodata/repomd.xml.asc of that mirror, or "" where it has none; `why` then says how it said so.
+std::string get_signature(const Context& ctx, const Repository& repository,
+                          const std::string& mirror, const fs::path& destination,
+                          std::string& why) {
+    WantedFile wanted;
+    wanted.location = "repodata/repomd.xml.asc";
+    wanted.destination = destination;
+    wanted.promise.limit = largest_signature;
+    const TransferResult result = transfer(ctx, repository, {mirror}, {wanted}).front();
+    if (result.done) {
+        return read_file(destination, largest_signature);
+    }
+    if (result.failures.front().kind != TransferFailureKind::missing) {
+        throw transfer_error(repository, "repomd.xml.asc", result);
+    }
+    why = result.failures.front().url + ": " + result.failures.front().reason;
+    return "";
 }
 
-/// Downloads and verifies everything; returns the SHA-256 of its repomd.xml.
-std::string download(const Context& ctx, const Repository& repository, const fs::path& base,
-                     const RecordChoice& choose, const std::string& mark, std::mutex& gpgme) {
-    const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
-    const Scratch home(base / fmt::format("gpg.{}", ::getpid()));
-    const LrHandlePtr handle = make_handle(repository);
-    if (repository.repo_gpgcheck) {
-        import_keys(ctx, repository, home.path(), gpgme);
-        lr_handle_setopt(handle.get(), nullptr, LRO_GNUPGHOMEDIR, home.path().c_str());
-        lr_handle_setopt(handle.get(), nullptr, LRO_GPGCHECK, 1L);
+void check_signature(const Context& ctx, const Blueprint& blueprint, const Repository& repository,
+                     const std::string& mirror, const fs::path& repomd, const fs::path& directory) {
+    std::string why;
+    const std::string signature =
+        get_signature(ctx, repository, mirror, directory / "repodata/repomd.xml.asc", why);
+    try {
+        check_repomd_signature(ctx, blueprint, repository, read_file(repomd, largest_repomd),
+                               signature);
+    } catch (Error& problem) {
+        if (!why.empty()) {
+            problem.traced(why);
+        }
+        throw;
     }
-    const LrResultPtr result(lr_result_init());
-    perform(ctx, repository, handle.get(), result.get(), scratch.path(), {});
-    const fs::path repomd = scratch.path() / "repodata/repomd.xml";
-    std::string digest = sha256_file(repomd);
-    download_records(ctx, repository, scratch.path(), choose(repomd));
-    write_file(scratch.path() / "verified", mark);
-    const fs::path final_place = base / digest;
-    remove_tree(final_place);
-    fs::rename(scratch.path(), final_place);
-    return digest;
 }
 
 bool is_verified(const fs::path& directory, const std::string& mark) {
@@ -135,6 +147,89 @@ std::string cached_state(const Repository& repository, const fs::path& base,
         .hinted("run once without --offline");
 }
 
+/// A repomd.xml of a mirror.
+struct FoundRepomd {
+    std::string digest;
+    /// The mirrors, with the one that has it first.
+    std::vector<std::string> mirrors;
+};
+
+WantedFile repomd_file(const fs::path& destination) {
+    WantedFile wanted;
+    wanted.location = "repodata/repomd.xml";
+    wanted.destination = destination;
+    wanted.promise.limit = largest_repomd;
+    return wanted;
+}
+
+/// Brings the repomd.xml of the first mirror that has a good one below `scratch`.
+FoundRepomd find_repomd(const Context& ctx, const Blueprint& blueprint,
+                        const Repository& repository, const fs::path& base, const fs::path& scratch,
+                        const std::string& mark) {
+    MirrorList list = find_mirrors(ctx, repository);
+    // What belongs to an earlier repomd.xml must not pass for this one's.
+    remove_tree(scratch / "repodata");
+    make_directories(scratch / "repodata");
+    WantedFile wanted = repomd_file(scratch / "repodata/repomd.xml");
+    wanted.accept = [&](const fs::path& file, const std::string& mirror) {
+        check_promises(repository, list, file);
+        if (is_verified(base / sha256_file(file), mark)) {
+            return;  // nothing new
+        }
+        if (repository.repo_gpgcheck) {
+            check_signature(ctx, blueprint, repository, mirror, file, scratch);
+        }
+        (void)read_records(repository, file);
+    };
+    const TransferResult result = transfer(ctx, repository, list.mirrors, {wanted}).front();
+    if (!result.done) {
+        throw transfer_error(repository, "repomd.xml", result);
+    }
+    const auto first = list.mirrors.begin();
+    const auto good = first + static_cast<std::ptrdiff_t>(result.mirror);
+    std::rotate(first, good, good + 1);
+    return {sha256_file(wanted.destination), std::move(list.mirrors)};
+}
+
+void download_from(const Context& ctx, const Repository& repository,
+                   const std::vector<std::string>& mirrors, const fs::path& directory,
+                   const std::vector<MetadataRecord>& records) {
+    std::vector<WantedFile> files;
+    for (const MetadataRecord& record : records) {
+        WantedFile wanted;
+        wanted.destination = metadata_path(directory, record);
+        if (fs::exists(wanted.destination)) {
+            continue;  // it was checked before it got this name
+        }
+        wanted.location = record.base.empty() ? record.href : join_url(record.base, record.href);
+        wanted.promise.size = record.size;
+        wanted.promise.checksum = record.checksum;
+        wanted.promise.promiser = "repomd.xml";
+        files.push_back(std::move(wanted));
+    }
+    const std::vector<TransferResult> results = transfer(ctx, repository, mirrors, files);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (!results[i].failures.empty() && !results[i].done) {
+            throw transfer_error(repository, files[i].destination.filename().string(), results[i]);
+        }
+    }
+}
+
+/// Makes `<base>/<digest>` of what repomd.xml in `scratch` and `choose` want.
+void complete_state(const Context& ctx, const Repository& repository, const FoundRepomd& found,
+                    const fs::path& base, const fs::path& scratch, const std::string& mark,
+                    const RecordChoice& choose) {
+    const fs::path state = base / found.digest;
+    if (is_verified(state, mark)) {
+        download_from(ctx, repository, found.mirrors, state, choose(state / "repodata/repomd.xml"));
+        return;
+    }
+    download_from(ctx, repository, found.mirrors, scratch, choose(scratch / "repodata/repomd.xml"));
+    write_file(scratch / "verified", mark);
+    remove_tree(state);
+    fs::rename(scratch, state);
+}
+
 }  // namespace
 
 /// `<cache>/repos/<id>-<digest>`: the digest keeps two blueprints apart that give one id to
@@ -158,51 +253,62 @@ fs::path repository_directory(const Context& ctx, const Repository& repository) 
 bool is_local(const Repository& repository) {
     return repository.metalink.empty() && repository.mirrorlist.empty() &&
            std::all_of(repository.baseurls.begin(), repository.baseurls.end(),
-                       [](const std::string& url) {
-                           return url.starts_with("file://") || url.starts_with('/');
-                       });
+                       [](const std::string& url) { return local_file(url).has_value(); });
 }
 
 void download_records(const Context& ctx, const Repository& repository, const fs::path& directory,
                       const std::vector<MetadataRecord>& records) {
-    std::vector<std::string> types;
-    for (const MetadataRecord& record : records) {
-        if (!fs::exists(metadata_path(directory, record))) {
-            types.push_back(record.type);
-        }
-    }
-    if (types.empty()) {
-        return;
-    }
-    const LrResultPtr result = open_local(ctx, repository, directory, {"primary"});
-    const LrHandlePtr handle = make_handle(repository);
-    lr_handle_setopt(handle.get(), nullptr, LRO_UPDATE, 1L);
-    perform(ctx, repository, handle.get(), result.get(), directory, types);
-    for (const MetadataRecord& record : records) {
-        check_metadata_file(repository, record, metadata_path(directory, record));
+    const bool complete = std::all_of(
+        records.begin(), records.end(),
+        [&](const MetadataRecord& record) { return fs::exists(metadata_path(directory, record)); });
+    if (!complete) {
+        download_from(ctx, repository, find_mirrors(ctx, repository).mirrors, directory, records);
     }
 }
 
-std::string refresh_metadata(const Context& ctx, const Repository& repository, const fs::path& base,
-                             const RecordChoice& choose, std::mutex& gpgme) {
+std::string current_repomd(const Context& ctx, const Repository& repository,
+                           const std::vector<std::string>& mirrors) {
+    const fs::path base = repository_directory(ctx, repository);
+    const Scratch scratch(base / fmt::format("probe.{}", ::getpid()));
+    const WantedFile wanted = repomd_file(scratch.path() / "repomd.xml");
+    return transfer(ctx, repository, mirrors, {wanted}).front().done
+               ? sha256_file(wanted.destination)
+               : "";
+}
+
+std::string refresh_metadata(const Context& ctx, const Blueprint& blueprint,
+                             const Repository& repository, const fs::path& base,
+                             const RecordChoice& choose) {
     const std::string mark = trust_mark(ctx, repository);
     if (ctx.offline && !is_local(repository)) {
         return cached_state(repository, base, mark);
     }
     make_directories(base);
-    std::string digest = probe(ctx, repository, base);
-    if (!is_verified(base / digest, mark)) {
-        digest = download(ctx, repository, base, choose, mark, gpgme);
-    } else {
-        download_records(ctx, repository, base / digest,
-                         choose(base / digest / "repodata/repomd.xml"));
+    const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
+    const auto find = [&] {
+        return find_repomd(ctx, blueprint, repository, base, scratch.path(), mark);
+    };
+    FoundRepomd found = find();
+    try {
+        complete_state(ctx, repository, found, base, scratch.path(), mark, choose);
+    } catch (const Error& problem) {
+        if (problem.kind() != ErrorKind::fetch) {
+            throw;
+        }
+        // A file that is gone or another one: perhaps the repository was renewed just now.
+        FoundRepomd now = find();
+        if (now.digest == found.digest) {
+            throw;
+        }
+        found = std::move(now);
+        complete_state(ctx, repository, found, base, scratch.path(), mark, choose);
     }
     const fs::path current = base / "current";
-    if (!fs::exists(current) || read_file(current, 4096) != digest) {
-        write_file(current, digest);
-        remove_old_states(base, digest);
+    if (!fs::exists(current) || read_file(current, 4096) != found.digest) {
+        write_file(current, found.digest);
+        remove_old_states(base, found.digest);
     }
-    return digest;
+    return found.digest;
 }
 
 }  // namespace edgegpu

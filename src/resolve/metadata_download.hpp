@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -25,18 +24,23 @@ using RecordChoice = std::function<std::vector<MetadataRecord>(const std::filesy
 
 /// Brings the newest repomd.xml that the repository's mirrors have to `<base>/<its SHA-256>/
 /// repodata/`, and the files beside it that `choose` asks for and that are not there yet. A mirror
-/// whose repomd.xml has a signature that does not fit, or is not what the metalink promises, is
-/// passed over. Offline, the state of the last run is taken as it is, and `choose` is not asked.
-/// Returns the SHA-256. `gpgme` is held while the library of that name is used. Throws
-/// ErrorKind::fetch naming repository and URL.
-[[nodiscard]] std::string refresh_metadata(const Context& ctx, const Repository& repository,
+/// whose repomd.xml is damaged, has a signature that does not fit, or is not what the metalink
+/// promises, is passed over. If the repository changes meanwhile, it begins again once. Offline,
+/// the state of the last run is taken as it is, and `choose` is not asked. Returns the SHA-256.
+/// Throws ErrorKind::fetch naming repository and URL.
+[[nodiscard]] std::string refresh_metadata(const Context& ctx, const Blueprint& blueprint,
+                                           const Repository& repository,
                                            const std::filesystem::path& base,
-                                           const RecordChoice& choose, std::mutex& gpgme);
+                                           const RecordChoice& choose);
 
 /// Brings those of `records` that are not there yet to metadata_path(directory, record), checked.
 /// Throws ErrorKind::fetch naming repository, file and URL.
 void download_records(const Context& ctx, const Repository& repository,
                       const std::filesystem::path& directory,
                       const std::vector<MetadataRecord>& records);
+
+/// SHA-256 of the repomd.xml that the repository has now, unverified; empty if it cannot be had.
+[[nodiscard]] std::string current_repomd(const Context& ctx, const Repository& repository,
+                                         const std::vector<std::string>& mirrors);
 
 }  // namespace edgegpu

@@ -427,9 +427,8 @@ TEST_F(Resolve, MetadataSignedWithAnotherKeyAreRefused) {
     blueprint_.repositories[0].gpgkeys = {other.public_key().string()};
     const Error problem = failure();
     EXPECT_EQ(problem.kind(), ErrorKind::fetch);
-    EXPECT_EQ(problem.message(),
-              "repository 'base': repomd.xml was not signed with a key of the repository");
-    EXPECT_EQ(problem.hint(), "check gpgkey of the repository");
+    EXPECT_TRUE(problem.message().starts_with("repository 'base': repomd.xml was signed with key "))
+        << problem.message();
 }
 
 TEST_F(Resolve, ChangedMetadataFileIsRefused) {
@@ -443,7 +442,7 @@ TEST_F(Resolve, ChangedMetadataFileIsRefused) {
     blueprint_.repositories[0].baseurls = {"file://" + (copy.path() / "r").string()};
     const Error problem = failure();
     EXPECT_EQ(problem.kind(), ErrorKind::fetch);
-    EXPECT_TRUE(problem.message().starts_with("repository 'base': cannot get its metadata"))
+    EXPECT_NE(problem.message().find("has 7 bytes, but repomd.xml promises "), std::string::npos)
         << problem.message();
 }
 

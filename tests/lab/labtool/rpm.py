@@ -13,6 +13,7 @@ A caller outside this package needs `sys.path.insert(0, "tests/lab")` and then
 
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -224,11 +225,11 @@ def sign(lab, rpms, jobs=2):
             chunks))
 
 
-def createrepo(lab, repo, comps=None, updateinfo=None, modules=None):
+def createrepo(lab, repo, comps=None, updateinfo=None, modules=None, checksum="sha256"):
     """(Re)makes the metadata of the repository directory `repo` and signs repomd.xml.
 
     `comps`, `updateinfo` and `modules` are paths of comps.xml, updateinfo.xml and modules.yaml,
-    or None.
+    or None. `checksum` is the kind of all checksums, of packages and of metadata.
     """
     repo = pathlib.Path(repo).resolve()
     shutil.rmtree(repo / "repodata", ignore_errors=True)
@@ -236,14 +237,19 @@ def createrepo(lab, repo, comps=None, updateinfo=None, modules=None):
     for package in repo.glob("*.rpm"):
         os.utime(package, (SOURCE_DATE_EPOCH,) * 2)
     command = ["createrepo_c", "--quiet", "--workers", "2", "--no-database", "--set-timestamp-to-revision",
-               "--revision", str(SOURCE_DATE_EPOCH), "--general-compress-type", "gz"]
+               "--revision", str(SOURCE_DATE_EPOCH), "--general-compress-type", "gz",
+               "--checksum", checksum, "--repomd-checksum", checksum]
     if comps:
         command += ["--groupfile", comps]
     run(lab, command + [repo])
     for path, kind in ((updateinfo, "updateinfo"), (modules, "modules")):
         if path:
-            run(lab, ["modifyrepo_c", "--mdtype", kind, "--compress-type", "gz", path,
-                      repo / "repodata"])
+            run(lab, ["modifyrepo_c", "--mdtype", kind, "--compress-type", "gz",
+                      "--checksum", checksum, path, repo / "repodata"])
+    # modifyrepo_c says when it wrote a file.
+    repomd = repo / "repodata" / "repomd.xml"
+    text = repomd.read_text(encoding="utf-8")
+    write_atomic(repomd, re.sub(r"<timestamp>\d+</timestamp>", f"<timestamp>{SOURCE_DATE_EPOCH}</timestamp>", text))
     sign_repomd(lab, repo)
 
 
