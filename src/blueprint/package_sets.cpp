@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "blueprint/module_spec.hpp"
 #include "blueprint/tables.hpp"
 #include "blueprint/validate.hpp"
 
@@ -24,35 +25,73 @@ void add_request(std::vector<PackageRequest>& requests, std::string spec,
     }
 }
 
-void add_module(const SourceLocation& location, ModuleRequest module, Blueprint& blueprint) {
-    if (!is_plain_name(module.name, "_.-+") || !is_plain_name(module.stream, "_.-+")) {
-        throw error_at(location, "invalid module stream \"{}:{}\"", module.name, module.stream);
-    }
-    for (const ModuleRequest& earlier : blueprint.modules) {
-        if (earlier.name == module.name) {
-            throw error_at(location, "duplicate module \"{}\" (first at line {})", module.name,
-                           earlier.location.line);
+/// A place where a stream of a module is named.
+struct NamedStream {
+    std::string module;
+    std::string stream;
+    SourceLocation location;
+};
+
+/// One stream of a module can be enabled, however often it is named.
+void refuse_second_stream(const NamedStream& named, std::vector<NamedStream>& earlier) {
+    for (const NamedStream& other : earlier) {
+        if (other.module == named.module && other.stream != named.stream) {
+            throw error_at(named.location, "two streams of module \"{}\": \"{}\", and \"{}\" at {}",
+                           named.module, named.stream, other.stream, other.location.text())
+                .hinted("one stream of a module can be enabled: leave one out");
         }
     }
-    module.location = location;
-    blueprint.modules.push_back(std::move(module));
+    earlier.push_back(named);
 }
 
-/// "nodejs:18" or "nodejs:18/minimal", dnf's module spec.
-void add_module_spec(const SourceLocation& location, std::string_view spec, Blueprint& blueprint) {
-    const std::size_t colon = spec.find(':');
-    const std::string_view rest = spec.substr(colon + 1);
-    const std::size_t slash = rest.find('/');
-    ModuleRequest module;
-    module.name = spec.substr(0, colon);
-    module.stream = rest.substr(0, slash);
-    if (slash != std::string_view::npos) {
-        module.profiles.emplace_back(rest.substr(slash + 1));
-        if (!is_plain_name(module.profiles.front(), "_.-+")) {
-            throw error_at(location, "invalid module profile \"{}\"", module.profiles.front());
+/// Streams that `enabled_modules` and "@MODULE:STREAM" name. Those that only the repositories can
+/// tell ("@MODULE", globs) are looked at when the image is resolved.
+void refuse_two_streams(const Blueprint& blueprint) {
+    std::vector<NamedStream> streams;
+    for (const ModuleRequest& module : blueprint.modules) {
+        refuse_second_stream({module.name, module.stream, module.location}, streams);
+    }
+    for (const PackageRequest& group : blueprint.groups) {
+        const auto spec = parse_module_spec(std::string_view(group.spec).substr(1));
+        if (spec && spec->exact()) {
+            refuse_second_stream({spec->name, spec->stream, group.location}, streams);
         }
     }
-    add_module(location, std::move(module), blueprint);
+}
+
+void add_module(const TableReader& table, Blueprint& blueprint) {
+    const std::string name = table.required_string("name");
+    const std::string stream = table.required_string("stream");
+    table.finish();
+    // Where a profile was meant ("16/server"), dnf enables the stream and passes over the profile.
+    const std::size_t slash = stream.find('/');
+    ModuleRequest module;
+    module.name = name;
+    module.stream = stream.substr(0, slash);
+    module.location = table.location();
+    if (slash != std::string::npos && slash + 1 < stream.size()) {
+        module.profiles.push_back(stream.substr(slash + 1));
+    }
+    if (!is_plain_name(module.name, "_.-+") || !is_plain_name(module.stream, "_.-+")) {
+        throw error_at(module.location, "invalid module stream \"{}:{}\"", name, stream);
+    }
+    const bool known = std::any_of(
+        blueprint.modules.begin(), blueprint.modules.end(), [&](const ModuleRequest& other) {
+            return other.name == module.name && other.stream == module.stream;
+        });
+    if (!known) {
+        blueprint.modules.push_back(std::move(module));
+    }
+}
+
+/// A group, an environment or a module, `spec` with its "@".
+void add_group(const std::string& spec, const SourceLocation& location, Blueprint& blueprint) {
+    const bool modular = spec.find_first_of(":/") != std::string::npos;
+    if (modular && !parse_module_spec(std::string_view(spec).substr(1))) {
+        throw error_at(location, "invalid module \"{}\"", spec)
+            .hinted("\"@NAME[:STREAM[:VERSION[:CONTEXT]]][/PROFILE]\"");
+    }
+    add_request(blueprint.groups, spec, location);
 }
 
 void read_package(const TableReader& table, Blueprint& blueprint) {
@@ -69,11 +108,7 @@ void read_package(const TableReader& table, Blueprint& blueprint) {
     if (!any_version) {
         throw error_at(table.location("version"), "\"{}\" takes no version", name);
     }
-    if (name.find(':') != std::string::npos) {
-        add_module_spec(location, std::string_view(name).substr(1), blueprint);
-    } else {
-        add_request(blueprint.groups, name, location);
-    }
+    add_group(name, location, blueprint);
 }
 
 }  // namespace
@@ -89,16 +124,12 @@ void read_package_sets(const TableReader& root, Blueprint& blueprint) {
         const std::string name = group.required_string("name");
         require_spec(group.location("name"), name);
         group.finish();
-        add_request(blueprint.groups, name.front() == '@' ? name : '@' + name,
-                    group.location("name"));
+        add_group(name.front() == '@' ? name : '@' + name, group.location("name"), blueprint);
     }
     for (const TableReader& module : root.tables("enabled_modules")) {
-        ModuleRequest request;
-        request.name = module.required_string("name");
-        request.stream = module.required_string("stream");
-        module.finish();
-        add_module(module.location(), std::move(request), blueprint);
+        add_module(module, blueprint);
     }
+    refuse_two_streams(blueprint);
     root.refuse_foreign("containers",
                         "edgegpu puts no container images into a commit: let the device pull them "
                         "(a podman unit in [[systemd.units]]), or bring an image store with "

@@ -1,6 +1,9 @@
 #include <modulemd-2.0/modulemd.h>
 
+#include <optional>
+
 #include "resolve/modules.hpp"
+#include "resolve/modules_lost.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 
@@ -14,7 +17,9 @@ void unref_object(void* object) {
 
 template <typename T>
 using Object = Handle<T, unref_object>;
+using Index = Object<ModulemdModuleIndex>;
 using StringList = Handle<char*, g_strfreev>;
+using Problem = Handle<GError, g_error_free>;
 
 std::vector<std::string> to_strings(const StringList& list) {
     std::vector<std::string> strings;
@@ -26,6 +31,10 @@ std::vector<std::string> to_strings(const StringList& list) {
 
 std::string text_of(const char* text) {
     return text != nullptr ? text : "";
+}
+
+std::string text_of(const Problem& problem, const char* otherwise) {
+    return problem ? problem->message : otherwise;
 }
 
 std::map<std::string, std::vector<std::string>> read_dependency(ModulemdDependencies* dependency) {
@@ -49,6 +58,8 @@ ModuleStream read_stream(ModulemdModuleStream* source) {
     stream.arch = text_of(modulemd_module_stream_get_arch(source));
     const StringList artifacts(modulemd_module_stream_v2_get_rpm_artifacts_as_strv(v2));
     stream.artifacts = to_strings(artifacts);
+    const StringList plain(modulemd_module_stream_v2_get_demodularized_rpms(v2));
+    stream.demodularized = to_strings(plain);
     const StringList profiles(modulemd_module_stream_v2_get_profile_names_as_strv(v2));
     for (const std::string& name : to_strings(profiles)) {
         ModulemdProfile* profile = modulemd_module_stream_v2_get_profile(v2, name.c_str());
@@ -64,61 +75,135 @@ ModuleStream read_stream(ModulemdModuleStream* source) {
     return stream;
 }
 
-}  // namespace
-
-void ModuleReader::add(const std::string& yaml, const std::string& origin, int priority) {
-    const Object<ModulemdModuleIndex> index(modulemd_module_index_new());
+/// Adds one document to the index; the cause where libmodulemd refuses it.
+std::optional<std::string> add_document(ModulemdModuleIndex* index, std::string_view text) {
     GPtrArray* raw_failures = nullptr;
     GError* raw = nullptr;
-    const bool good = modulemd_module_index_update_from_string(index.get(), yaml.c_str(), FALSE,
-                                                               &raw_failures, &raw) != 0;
+    const bool good = modulemd_module_index_update_from_string(index, std::string(text).c_str(),
+                                                               FALSE, &raw_failures, &raw) != 0;
     const Handle<GPtrArray, g_ptr_array_unref> failures(raw_failures);
-    Handle<GError, g_error_free> problem(raw);
-    if (!good) {
-        std::string text = problem ? problem->message : "";
-        if (text.empty() && failures && failures->len > 0) {
-            auto* info = static_cast<ModulemdSubdocumentInfo*>(failures->pdata[0]);
-            const GError* cause = modulemd_subdocument_info_get_gerror(info);
-            text = cause != nullptr ? cause->message : "";
+    const Problem problem(raw);
+    if (good) {
+        return std::nullopt;
+    }
+    if (failures && failures->len > 0) {
+        auto* info = static_cast<ModulemdSubdocumentInfo*>(failures->pdata[0]);
+        const GError* cause = modulemd_subdocument_info_get_gerror(info);
+        return cause != nullptr ? cause->message : "unknown problem";
+    }
+    return text_of(problem, "unknown problem");
+}
+
+/// Reads a repository's documents one by one, so that one that cannot be read costs no other.
+Index read_documents(const std::string& yaml, const std::string& origin,
+                     std::vector<LostDocument>& lost) {
+    Index index(modulemd_module_index_new());
+    for (const YamlDocument& document : split_documents(yaml)) {
+        const std::optional<std::string> cause = add_document(index.get(), document.text);
+        if (!cause) {
+            continue;
         }
-        throw error(ErrorKind::fetch, "repository '{}': invalid modules metadata: {}", origin,
-                    text);
+        std::optional<LostDocument> left_out = read_lost_document(document.text);
+        if (!left_out) {
+            // dnf stops here, too: what is no YAML was cut off or mixed up on its way.
+            throw error(ErrorKind::fetch,
+                        "repository '{}': invalid modules metadata: line {} of modules.yaml begins "
+                        "what is no YAML: {}",
+                        origin, document.line, *cause);
+        }
+        left_out->repository = origin;
+        left_out->line = document.line;
+        left_out->cause = *cause;
+        lost.push_back(*std::move(left_out));
     }
-    raw = nullptr;
-    if (!modulemd_module_index_upgrade_streams(index.get(), MD_MODULESTREAM_VERSION_TWO, &raw)) {
-        problem.reset(raw);
-        throw error(ErrorKind::fetch, "repository '{}': invalid modules metadata: {}", origin,
-                    problem ? problem->message : "cannot be upgraded");
+    return index;
+}
+
+/// Defaults of `earlier` repositories and of another one, as libmodulemd unites them for dnf: where
+/// they contradict each other there are none.
+Index unite(Index earlier, Index other, const std::string& origin) {
+    const Object<ModulemdModuleIndexMerger> merger(modulemd_module_index_merger_new());
+    modulemd_module_index_merger_associate_index(merger.get(), earlier.get(), 0);
+    modulemd_module_index_merger_associate_index(merger.get(), other.get(), 0);
+    GError* raw = nullptr;
+    Index united(modulemd_module_index_merger_resolve(merger.get(), &raw));
+    const Problem problem(raw);
+    if (!united) {
+        throw error(ErrorKind::fetch, "repository '{}': its modules fit no other repository's: {}",
+                    origin, text_of(problem, "unknown problem"));
     }
-    const StringList modules(modulemd_module_index_get_module_names_as_strv(index.get()));
+    return united;
+}
+
+void read_streams(ModulemdModuleIndex* index, const std::string& architecture,
+                  ModuleCatalogue& catalogue) {
+    const StringList modules(modulemd_module_index_get_module_names_as_strv(index));
     for (const std::string& name : to_strings(modules)) {
-        ModulemdModule* module = modulemd_module_index_get_module(index.get(), name.c_str());
+        ModulemdModule* module = modulemd_module_index_get_module(index, name.c_str());
         GPtrArray* streams = modulemd_module_get_all_streams(module);
         for (guint i = 0; i < streams->len; ++i) {
             ModuleStream stream =
                 read_stream(static_cast<ModulemdModuleStream*>(streams->pdata[i]));
-            if (stream.arch.empty() || stream.arch == architecture_ || stream.arch == "noarch") {
-                catalogue_.streams.push_back(std::move(stream));
+            if (stream.arch.empty() || stream.arch == architecture || stream.arch == "noarch") {
+                catalogue.streams.push_back(std::move(stream));
             }
         }
+    }
+}
+
+void read_defaults(ModulemdModuleIndex* index, ModuleCatalogue& catalogue) {
+    const StringList modules(modulemd_module_index_get_module_names_as_strv(index));
+    for (const std::string& name : to_strings(modules)) {
+        ModulemdModule* module = modulemd_module_index_get_module(index, name.c_str());
         ModulemdDefaults* defaults = modulemd_module_get_defaults(module);
         if (defaults == nullptr || !MODULEMD_IS_DEFAULTS_V1(defaults)) {
             continue;
         }
-        const std::string stream = text_of(
-            modulemd_defaults_v1_get_default_stream(MODULEMD_DEFAULTS_V1(defaults), nullptr));
-        if (stream.empty()) {
-            continue;
+        ModulemdDefaultsV1* v1 = MODULEMD_DEFAULTS_V1(defaults);
+        // Intents ("server", "desktop") are nothing that dnf asks for.
+        const std::string stream = text_of(modulemd_defaults_v1_get_default_stream(v1, nullptr));
+        if (!stream.empty()) {
+            catalogue.defaults[name] = stream;
         }
-        const auto known = default_priority_.find(name);
-        if (known == default_priority_.end() || priority < known->second) {
-            catalogue_.defaults[name] = stream;
-            default_priority_[name] = priority;
-        } else if (priority == known->second && catalogue_.defaults[name] != stream) {
-            // Two repositories of equal rank disagree: as in dnf there is no default then.
-            catalogue_.defaults[name].clear();
+        const StringList streams(
+            modulemd_defaults_v1_get_streams_with_default_profiles_as_strv(v1, nullptr));
+        for (const std::string& known : to_strings(streams)) {
+            const StringList profiles(modulemd_defaults_v1_get_default_profiles_for_stream_as_strv(
+                v1, known.c_str(), nullptr));
+            catalogue.default_profiles[name][known] = to_strings(profiles);
         }
     }
+}
+
+}  // namespace
+
+void ModuleReader::add(const std::string& yaml, const std::string& origin) {
+    std::vector<LostDocument> lost;
+    Index index = read_documents(yaml, origin, lost);
+    for (LostDocument& document : lost) {
+        if (document.arch.empty() || document.arch == architecture_ || document.arch == "noarch") {
+            catalogue_.lost.push_back(std::move(document));
+        }
+    }
+    GError* raw = nullptr;
+    if (!modulemd_module_index_upgrade_streams(index.get(), MD_MODULESTREAM_VERSION_TWO, &raw)) {
+        const Problem problem(raw);
+        throw error(ErrorKind::fetch, "repository '{}': invalid modules metadata: {}", origin,
+                    text_of(problem, "cannot be upgraded"));
+    }
+    read_streams(index.get(), architecture_, catalogue_);
+    if (united_) {
+        Index earlier(MODULEMD_MODULE_INDEX(g_object_ref(united_.get())));
+        index = unite(std::move(earlier), std::move(index), origin);
+    }
+    united_ = std::shared_ptr<void>(index.release(), unref_object);
+}
+
+ModuleCatalogue ModuleReader::take() {
+    if (united_) {
+        read_defaults(MODULEMD_MODULE_INDEX(united_.get()), catalogue_);
+    }
+    return std::move(catalogue_);
 }
 
 ModuleCatalogue read_modules(const std::vector<RepositoryMetadata>& repositories,
@@ -126,8 +211,7 @@ ModuleCatalogue read_modules(const std::vector<RepositoryMetadata>& repositories
     ModuleReader reader(architecture);
     for (const RepositoryMetadata& metadata : repositories) {
         if (!metadata.modules.empty()) {
-            reader.add(read_metadata_file(metadata.modules), metadata.repository->id,
-                       metadata.repository->priority);
+            reader.add(read_metadata_file(metadata.modules), metadata.repository->id);
         }
     }
     return reader.take();

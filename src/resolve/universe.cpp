@@ -10,6 +10,7 @@
 #include "resolve/gpus.hpp"
 #include "resolve/kernel.hpp"
 #include "resolve/metadata.hpp"
+#include "resolve/modules_lost.hpp"
 #include "resolve/nvidia.hpp"
 #include "resolve/policy_root.hpp"
 #include "resolve/requests.hpp"
@@ -34,6 +35,19 @@ void check_chosen(const PackagePool& pool, const Chosen& chosen) {
                         pool.nevra(id).text(), chosen.attempt.driver);
         }
     }
+}
+
+/// A module document that could not be read must not have changed what was chosen.
+void check_lost(const PackagePool& pool, const ModuleCatalogue& catalogue,
+                const ModuleSelection& modules, const Chosen& chosen) {
+    if (catalogue.lost.empty()) {
+        return;
+    }
+    std::vector<std::pair<std::string, std::string>> packages;
+    for (const Id id : chosen.solution.packages) {
+        packages.emplace_back(pool.name(id), pool.nevra_with_epoch(id));
+    }
+    refuse_changed_by_loss(catalogue, modules, packages);
 }
 
 /// Says so where a requested package is not the newest there is: dnf is silent about it.
@@ -69,6 +83,18 @@ Comps read_comps(const std::vector<RepositoryMetadata>& metadata) {
         }
     }
     return comps;
+}
+
+/// A repository may hold many documents that cannot be read: the first few are told.
+void warn_lost(const Context& ctx, const ModuleCatalogue& catalogue) {
+    constexpr std::size_t most = 5;
+    for (std::size_t i = 0; i < catalogue.lost.size() && i < most; ++i) {
+        ctx.console->warn("left out: " + catalogue.lost[i].text());
+    }
+    if (catalogue.lost.size() > most) {
+        ctx.console->warn(
+            fmt::format("left out: {} more module documents", catalogue.lost.size() - most));
+    }
 }
 
 /// A subscription lists hundreds of disabled repositories: those beyond this many are only looked
@@ -120,6 +146,9 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
                            [&](const auto& own) { return own.id == loaded.resolved.id; });
     }
     all_.modules = read_modules(metadata, architecture_);
+    platform_ = platform_of(blueprint.distro);
+    all_.modules.platform = platform_;
+    warn_lost(ctx, all_.modules);
     all_.comps = read_comps(metadata);
     pool_ = std::make_unique<PackagePool>(ctx, std::move(metadata), architecture_);
 }
@@ -143,41 +172,9 @@ const Universe::Extras& Universe::extras(const Blueprint& blueprint) {
     if (known != parts_.end()) {
         return known->second;
     }
-    return parts_[ids] = {read_modules(enabled, architecture_), read_comps(enabled)};
-}
-
-std::vector<StreamRequest> stream_requests(const Blueprint& blueprint,
-                                           const ModuleCatalogue& catalogue) {
-    std::vector<StreamRequest> requests;
-    for (const ModuleRequest& module : blueprint.modules) {
-        const auto preset = catalogue.defaults.find(module.name);
-        const std::string stream = module.stream.empty() && preset != catalogue.defaults.end()
-                                       ? preset->second
-                                       : module.stream;
-        requests.push_back({module.name, stream, "", module.location});
-    }
-    if (!blueprint.nvidia) {
-        return requests;
-    }
-    const std::optional<StreamRequest> driver = driver_stream(*blueprint.nvidia, catalogue);
-    if (!driver) {
-        return requests;
-    }
-    for (StreamRequest& request : requests) {
-        if (request.name != driver->name) {
-            continue;
-        }
-        if (request.stream != driver->stream) {
-            throw error(
-                ErrorKind::usage, "{}: module {}:{} contradicts [nvidia], which needs {}:{}",
-                request.location.text(), request.name, request.stream, driver->name, driver->stream)
-                .hinted("leave the module out: [nvidia] enables it");
-        }
-        request.version = driver->version;
-        return requests;
-    }
-    requests.push_back(*driver);
-    return requests;
+    Extras part{read_modules(enabled, architecture_), read_comps(enabled)};
+    part.modules.platform = platform_;
+    return parts_[ids] = std::move(part);
 }
 
 namespace {
@@ -221,6 +218,7 @@ Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& bluep
         outcome.unpaired = std::move(found.unpaired);
         if (found.chosen) {
             check_chosen(pool, *found.chosen);
+            check_lost(pool, catalogue, outcome.modules, *found.chosen);
             if (blueprint.nvidia) {
                 // Of "latest" the branch is known only now.
                 (void)check_devices(*blueprint.nvidia, shipped_gpus(), found.chosen->attempt.driver,

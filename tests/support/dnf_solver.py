@@ -3,14 +3,20 @@ import os
 
 import dnf
 import dnf.module.module_base
+import libdnf.module
+
+ERROR_IN_DEFAULTS = libdnf.module.ModulePackageContainer.ModuleErrorType_ERROR_IN_DEFAULTS
+
+class ModularRefusal(Exception):
+    """dnf's refusal of a module or group."""
 
 
-def solve(work, repositories, specs, streams=(), excludes=(), profiles=()):
+def solve(work, repositories, specs, streams=(), excludes=(), profiles=(), groups=()):
     """What dnf would install into an empty root.
 
     repositories: id → directory. specs: install specs. streams: "module:stream". profiles:
-    "module:stream/profile". Returns the set of NEVRAs as edgegpu writes them, or the text of dnf's
-    refusal.
+    "module:stream/profile". groups: what `dnf install` takes with "@" before it, modules or groups.
+    Returns the set of NEVRAs as edgegpu writes them, or the text of dnf's refusal.
     """
     (work / "log").mkdir(parents=True, exist_ok=True)
     os.environ["HOME"] = str(work)
@@ -36,18 +42,48 @@ def solve(work, repositories, specs, streams=(), excludes=(), profiles=()):
             base.repos.add_new_repo(ident, conf, baseurl=[f"file://{directory}"], gpgcheck=False)
         base.fill_sack(load_system_repo=False)
         modules = dnf.module.module_base.ModuleBase(base)
+        if groups:
+            base.read_comps(arch_filter=True)
         if streams:
-            modules.enable(list(streams))
+            _enable(modules, streams)
         if profiles:
             modules.install(list(profiles))
+        if groups:
+            _install_groups(base, modules, groups)
         for spec in specs:
             base.install(spec)
         base.resolve()
         return {_nevra(package) for package in base.transaction.install_set}
-    except (dnf.exceptions.DepsolveError, dnf.exceptions.MarkingError) as problem:
+    except (dnf.exceptions.DepsolveError, dnf.exceptions.MarkingError, ModularRefusal) as problem:
         return str(problem) or type(problem).__name__
     finally:
         base.close()
+
+
+def _enable(modules, streams):
+    """As `dnf module enable`: default streams that cannot be had, and nobody asked for, are no error."""
+    try:
+        modules.enable(list(streams))
+    except dnf.exceptions.MarkingErrors as problem:
+        solver = problem.module_depsolv_errors
+        if problem.no_match_group_specs or problem.error_group_specs or solver and solver[1] != ERROR_IN_DEFAULTS:
+            raise ModularRefusal(str(problem)) from problem
+
+
+def _install_groups(base, modules, groups):
+    """As `dnf install @GROUP…`: modules first, what is none is a group."""
+    unmatched = []
+    try:
+        modules.install(list(groups))
+    except dnf.exceptions.MarkingErrors as problem:
+        if problem.error_group_specs:
+            raise ModularRefusal(str(problem)) from problem
+        unmatched = problem.no_match_group_specs
+    if unmatched:
+        try:
+            base.env_group_install(list(unmatched), tuple(base.conf.group_package_types))
+        except dnf.exceptions.Error as problem:
+            raise ModularRefusal(str(problem)) from problem
 
 
 def _nevra(package):
