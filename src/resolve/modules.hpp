@@ -65,6 +65,8 @@ struct ModuleCatalogue {
     std::map<std::string, std::string> defaults;
     DefaultProfiles default_profiles;
     std::vector<LostDocument> lost;
+    /// What else the user should know of the repositories' documents, a line each.
+    std::vector<std::string> warnings;
     /// The stream of the module "platform" that the image is: "el9"; empty: any that is asked for.
     std::string platform;
 
@@ -114,10 +116,13 @@ public:
     [[nodiscard]] ModuleCatalogue take();
 
 private:
+    void add_defaults(void* index, const std::string& origin);
+
     std::string architecture_;
     ModuleCatalogue catalogue_;
-    /// libmodulemd's index of all repositories so far
+    /// libmodulemd's index of all repositories so far; null where they contradict one another
     std::shared_ptr<void> united_;
+    bool contradictory_ = false;
 };
 
 /// Reads the modules of all repositories.

@@ -119,19 +119,17 @@ Index read_documents(const std::string& yaml, const std::string& origin,
     return index;
 }
 
-/// Defaults of `earlier` repositories and of another one, as libmodulemd unites them for dnf: where
-/// they contradict each other there are none.
-Index unite(Index earlier, Index other, const std::string& origin) {
+/// Documents of `earlier` repositories and of another one, as libmodulemd unites them for dnf:
+/// where default streams contradict each other there is none. Null, and `cause`, where default
+/// profiles of one stream do.
+Index unite(ModulemdModuleIndex* earlier, ModulemdModuleIndex* other, std::string& cause) {
     const Object<ModulemdModuleIndexMerger> merger(modulemd_module_index_merger_new());
-    modulemd_module_index_merger_associate_index(merger.get(), earlier.get(), 0);
-    modulemd_module_index_merger_associate_index(merger.get(), other.get(), 0);
+    modulemd_module_index_merger_associate_index(merger.get(), earlier, 0);
+    modulemd_module_index_merger_associate_index(merger.get(), other, 0);
     GError* raw = nullptr;
     Index united(modulemd_module_index_merger_resolve(merger.get(), &raw));
     const Problem problem(raw);
-    if (!united) {
-        throw error(ErrorKind::fetch, "repository '{}': its modules fit no other repository's: {}",
-                    origin, text_of(problem, "unknown problem"));
-    }
+    cause = text_of(problem, "unknown problem");
     return united;
 }
 
@@ -192,11 +190,31 @@ void ModuleReader::add(const std::string& yaml, const std::string& origin) {
                     text_of(problem, "cannot be upgraded"));
     }
     read_streams(index.get(), architecture_, catalogue_);
-    if (united_) {
-        Index earlier(MODULEMD_MODULE_INDEX(g_object_ref(united_.get())));
-        index = unite(std::move(earlier), std::move(index), origin);
+    add_defaults(index.get(), origin);
+}
+
+void ModuleReader::add_defaults(void* index, const std::string& origin) {
+    if (contradictory_) {
+        return;
     }
-    united_ = std::shared_ptr<void>(index.release(), unref_object);
+    if (!united_) {
+        united_ = std::shared_ptr<void>(g_object_ref(index), unref_object);
+        return;
+    }
+    std::string cause;
+    Index united = unite(MODULEMD_MODULE_INDEX(united_.get()), MODULEMD_MODULE_INDEX(index), cause);
+    if (!united) {
+        contradictory_ = true;
+        catalogue_.warnings.push_back(
+            fmt::format("repository '{}': its default profiles contradict another repository's "
+                        "({}): as in dnf, no module has defaults then",
+                        origin, cause));
+    }
+    united_ = std::shared_ptr<void>(united.release(), [](void* object) {
+        if (object != nullptr) {
+            g_object_unref(object);
+        }
+    });
 }
 
 ModuleCatalogue ModuleReader::take() {

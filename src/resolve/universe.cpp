@@ -85,9 +85,12 @@ Comps read_comps(const std::vector<RepositoryMetadata>& metadata) {
     return comps;
 }
 
-/// A repository may hold many documents that cannot be read: the first few are told.
+/// What the modules' documents hold against them. Of those that cannot be read the first few.
 void warn_lost(const Context& ctx, const ModuleCatalogue& catalogue) {
     constexpr std::size_t most = 5;
+    for (const std::string& warning : catalogue.warnings) {
+        ctx.console->warn(warning);
+    }
     for (std::size_t i = 0; i < catalogue.lost.size() && i < most; ++i) {
         ctx.console->warn("left out: " + catalogue.lost[i].text());
     }

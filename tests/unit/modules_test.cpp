@@ -32,7 +32,9 @@ TEST(Modules, NewestVersionOfARequestedStreamIsEnabled) {
     ASSERT_EQ(selection.enabled.size(), 1U);
     EXPECT_EQ(selection.enabled[0].id.version, "10");
     EXPECT_TRUE(selection.included.contains("a-0:2-1.x86_64"));
-    EXPECT_EQ(selection.excluded, (std::set<std::string>{"a-0:1-1.x86_64", "a-0:3-1.x86_64"}));
+    // Older versions of the stream stay within reach.
+    EXPECT_TRUE(selection.included.contains("a-0:1-1.x86_64"));
+    EXPECT_EQ(selection.excluded, (std::set<std::string>{"a-0:3-1.x86_64"}));
     EXPECT_EQ(selection.names, (std::set<std::string>{"a"}));
 }
 
@@ -218,6 +220,19 @@ TEST(Modules, AStreamForAnotherPlatformIsAnError) {
     catalogue.platform = "el9";
     EXPECT_THROW((void)select_modules(catalogue, {request("m", "1")}), Error);
     EXPECT_TRUE(select_modules(catalogue, {}).enabled.empty());
+}
+
+TEST(Modules, DefaultsThatContradictOneAnotherAreToldAndCountForNothing) {
+    const std::string defaults =
+        "---\ndocument: modulemd-defaults\nversion: 1\ndata:\n  module: m\n  stream: \"1\"\n"
+        "  profiles:\n    \"1\": [";
+    ModuleReader reader("x86_64");
+    reader.add(document("1", "1") + defaults + "a]\n", "one");
+    reader.add(defaults + "b]\n", "two");
+    const ModuleCatalogue catalogue = reader.take();
+    EXPECT_TRUE(catalogue.defaults.empty());
+    ASSERT_EQ(catalogue.warnings.size(), 1U);
+    EXPECT_TRUE(catalogue.warnings[0].starts_with("repository 'two': its default profiles"));
 }
 
 std::string spelled(const std::string& text) {
