@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "blueprint/module_spec.hpp"
 #include "blueprint/tables.hpp"
@@ -15,15 +19,21 @@ void require_spec(const SourceLocation& location, std::string_view spec) {
     }
 }
 
-void add_request(std::vector<PackageRequest>& requests, std::string spec,
-                 const SourceLocation& location) {
-    // Blueprints that were put together from pieces name packages twice; that asks for nothing new.
-    const bool known = std::any_of(requests.begin(), requests.end(),
-                                   [&](const PackageRequest& other) { return other.spec == spec; });
-    if (!known) {
-        requests.push_back({std::move(spec), location});
+/// Requests in the making. Blueprints that were put together from pieces name packages twice; that
+/// asks for nothing new.
+class Requests {
+public:
+    explicit Requests(std::vector<PackageRequest>& list) : list_(list) {}
+    void add(std::string spec, const SourceLocation& location) {
+        if (known_.insert(spec).second) {
+            list_.push_back({std::move(spec), location});
+        }
     }
-}
+
+private:
+    std::vector<PackageRequest>& list_;
+    std::set<std::string> known_;
+};
 
 /// A place where a stream of a module is named.
 struct NamedStream {
@@ -59,81 +69,104 @@ void refuse_two_streams(const Blueprint& blueprint) {
     }
 }
 
-void add_module(const TableReader& table, Blueprint& blueprint) {
-    const std::string name = table.required_string("name");
-    const std::string stream = table.required_string("stream");
-    table.finish();
-    // Where a profile was meant ("16/server"), dnf enables the stream and passes over the profile.
-    const std::size_t slash = stream.find('/');
-    ModuleRequest module;
-    module.name = name;
-    module.stream = stream.substr(0, slash);
-    module.location = table.location();
-    if (slash != std::string::npos && slash + 1 < stream.size()) {
-        module.profiles.push_back(stream.substr(slash + 1));
-    }
+void add_module(const SourceLocation& location, ModuleRequest module, Blueprint& blueprint) {
     if (!is_plain_name(module.name, "_.-+") || !is_plain_name(module.stream, "_.-+")) {
-        throw error_at(module.location, "invalid module stream \"{}:{}\"", name, stream);
+        throw error_at(location, "invalid module stream \"{}:{}\"", module.name, module.stream);
     }
     const bool known = std::any_of(
         blueprint.modules.begin(), blueprint.modules.end(), [&](const ModuleRequest& other) {
             return other.name == module.name && other.stream == module.stream;
         });
     if (!known) {
+        module.location = location;
         blueprint.modules.push_back(std::move(module));
     }
 }
 
 /// A group, an environment or a module, `spec` with its "@".
-void add_group(const std::string& spec, const SourceLocation& location, Blueprint& blueprint) {
+void add_group(const std::string& spec, const SourceLocation& location, Requests& groups) {
     const bool modular = spec.find_first_of(":/") != std::string::npos;
     if (modular && !parse_module_spec(std::string_view(spec).substr(1))) {
         throw error_at(location, "invalid module \"{}\"", spec)
             .hinted("\"@NAME[:STREAM[:VERSION[:CONTEXT]]][/PROFILE]\"");
     }
-    add_request(blueprint.groups, spec, location);
+    groups.add(spec, location);
 }
 
-void read_package(const TableReader& table, Blueprint& blueprint) {
-    const std::string name = table.required_string("name");
+void read_package(const TableReader& table, Requests& packages, Requests& groups) {
     const std::string version = table.string("version");
-    const SourceLocation location = table.location("name");
+    static_cast<void>(table.has("name"));
     table.finish();
+    const std::string name = table.required_string("name");
+    const SourceLocation location = table.location("name");
     const bool any_version = version.empty() || version == "*";
     require_spec(location, name);
     if (name.front() != '@') {
-        add_request(blueprint.packages, any_version ? name : name + '-' + version, location);
+        packages.add(any_version ? name : name + '-' + version, location);
         return;
     }
     if (!any_version) {
         throw error_at(table.location("version"), "\"{}\" takes no version", name);
     }
-    add_group(name, location, blueprint);
+    add_group(name, location, groups);
+}
+
+void read_enabled_module(const TableReader& table, Blueprint& blueprint) {
+    ModuleRequest request;
+    for (const auto& [key, value] :
+         {std::pair<const char*, std::string&>{"name", request.name}, {"stream", request.stream}}) {
+        table.attempt([&] { value = table.required_string(key); });
+    }
+    table.finish();
+    if (!request.name.empty() && !request.stream.empty()) {
+        // dnf's "module enable" takes a profile behind the stream, and has no use for it.
+        const std::size_t slash = request.stream.find('/');
+        if (slash != std::string::npos && is_plain_name(request.stream.substr(slash + 1), "_.-+")) {
+            blueprint.notes.push_back(fmt::format(
+                "{}: the profile in \"{}\" is passed over: enabling a stream installs nothing",
+                table.location("stream").text(), shortened(request.stream)));
+            request.stream.resize(slash);
+        }
+        add_module(table.location(), std::move(request), blueprint);
+    }
+}
+
+/// Once for all of them: where there are many, they are refused for one reason.
+void refuse_containers(const TableReader& root) {
+    const std::vector<TableReader> containers = root.tables("containers");
+    if (!containers.empty()) {
+        root.note(error_at(containers.front().location(), "not supported yet: containers")
+                      .hinted("let the device pull them (a podman unit in [[systemd.units]]), or "
+                              "bring an image store with [[overlays]] and name it in "
+                              "customizations.containers-storage"));
+    }
 }
 
 }  // namespace
 
 void read_package_sets(const TableReader& root, Blueprint& blueprint) {
+    Requests packages(blueprint.packages);
+    Requests groups(blueprint.groups);
     // Image builder gives both tables the same meaning.
     for (const char* key : {"packages", "modules"}) {
         for (const TableReader& package : root.tables(key)) {
-            read_package(package, blueprint);
+            root.attempt([&] { read_package(package, packages, groups); });
         }
     }
     for (const TableReader& group : root.tables("groups")) {
-        const std::string name = group.required_string("name");
-        require_spec(group.location("name"), name);
-        group.finish();
-        add_group(name.front() == '@' ? name : '@' + name, group.location("name"), blueprint);
+        root.attempt([&] {
+            static_cast<void>(group.has("name"));
+            group.finish();
+            const std::string name = group.required_string("name");
+            require_spec(group.location("name"), name);
+            add_group(name.front() == '@' ? name : '@' + name, group.location("name"), groups);
+        });
     }
     for (const TableReader& module : root.tables("enabled_modules")) {
-        add_module(module, blueprint);
+        root.attempt([&] { read_enabled_module(module, blueprint); });
     }
-    refuse_two_streams(blueprint);
-    root.refuse_foreign("containers",
-                        "edgegpu puts no container images into a commit: let the device pull them "
-                        "(a podman unit in [[systemd.units]]), or bring an image store with "
-                        "[[overlays]] and name it in customizations.containers-storage");
+    root.attempt([&] { refuse_two_streams(blueprint); });
+    refuse_containers(root);
 }
 
 }  // namespace edgegpu

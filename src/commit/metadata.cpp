@@ -48,13 +48,16 @@ std::vector<ResolvedRepository> sorted_repositories(const Resolution& resolution
     return repositories;
 }
 
-GVariant* repository_list(const Resolution& resolution, std::int64_t time) {
+/// `unknown`: the time of a repository that does not say its own.
+GVariant* repository_list(const Resolution& resolution, std::int64_t unknown) {
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE("aa{sv}"));
     for (const ResolvedRepository& repository : sorted_repositories(resolution)) {
         g_variant_builder_open(&builder, G_VARIANT_TYPE("a{sv}"));
         g_variant_builder_add(&builder, "{sv}", "id", text(repository.id));
-        g_variant_builder_add(&builder, "{sv}", "timestamp", big_endian(time));
+        g_variant_builder_add(
+            &builder, "{sv}", "timestamp",
+            big_endian(repository.revision_time > 0 ? repository.revision_time : unknown));
         g_variant_builder_close(&builder);
     }
     return g_variant_builder_end(&builder);

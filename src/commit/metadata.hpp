@@ -14,9 +14,9 @@ namespace edgegpu {
 /// `rpmostree.*` as clients read them, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
 /// `edgegpu.nvidia-driver`). `kernel_arguments`: the tree's.
 ///
-/// `rpmostree.rpmmd-repos` names the repositories with the image's own time: the real time stamps
-/// of their metadata change whenever somebody runs createrepo_c, and the commit's checksum must
-/// not. The real ones are in `detached_metadata`.
+/// `rpmostree.rpmmd-repos` names the repositories with the times of their metadata, as rpm-ostree
+/// has it (`rpm-ostree status -v` shows them); one that has none gets the image's. They are part of
+/// the lockfile, so that a locked build gives the same commit after createrepo_c ran again.
 [[nodiscard]] VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
                                             const Resolution& resolution,
                                             const std::vector<std::string>& kernel_arguments,

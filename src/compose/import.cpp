@@ -42,7 +42,7 @@ std::optional<ImportedPackage> read_import(const PackageFile& package, const fs:
             }
         }
         result.nevra = package.package.nevra;
-        result.sha256 = package.package.sha256;
+        result.sha256 = package.sha256;
         result.rpm = package.path;
         return result;
     } catch (const Error&) {
@@ -67,7 +67,7 @@ void remove_stale_imports(const fs::path& imports) {
 }  // namespace
 
 ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
-    const std::string& sha256 = package.package.sha256;
+    const std::string& sha256 = package.sha256;
     const std::string name = package.package.nevra.text();
     if (sha256.size() != 64 || sha256.find_first_not_of("0123456789abcdef") != std::string::npos) {
         throw error("package {}: '{}' is not a SHA-256", name, sha256);

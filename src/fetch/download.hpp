@@ -9,10 +9,12 @@
 
 namespace edgegpu {
 
-/// Downloads packages of one repository with librepo (parallel, resumed where a partial file
-/// is left, each of its mirrors tried) to their `path`. Digests are checked on arrival.
-/// Throws ErrorKind::fetch naming the package and the URL; with ctx.offline naming what is missing.
+/// Downloads packages of one repository (parallel, resumed where a partial file is left, each of
+/// its mirrors tried) to their `path`. Sizes and digests are checked on arrival. `repomd_sha256` is
+/// the state of the repository that they were chosen from, to tell a repository that changed since
+/// from a bad mirror. Throws ErrorKind::fetch naming the package and the URL; with ctx.offline
+/// naming what is missing.
 void download_packages(const Context& ctx, const Repository& repository,
-                       const std::vector<PackageFile>& wanted);
+                       const std::vector<PackageFile>& wanted, const std::string& repomd_sha256);
 
 }  // namespace edgegpu

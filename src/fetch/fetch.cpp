@@ -2,21 +2,26 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "fetch/download.hpp"
-#include "fetch/signature.hpp"
-#include "resolve/librepo.hpp"
+#include "openpgp/package_signature.hpp"
+#include "resolve/gpgkeys.hpp"
+#include "resolve/metadata_records.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/handles.hpp"
 #include "support/parallel.hpp"
 
 namespace edgegpu {
@@ -40,10 +45,25 @@ const Repository& repository_of(const Blueprint& blueprint, const ResolvedPackag
     return *found;
 }
 
+/// The state of a repository that the packages were chosen from.
+std::string repomd_of(const Resolution& resolution, const std::string& id) {
+    for (const ResolvedRepository& repository : resolution.repositories) {
+        if (repository.id == id) {
+            return repository.repomd_sha256;
+        }
+    }
+    return "";
+}
+
 /// The package inside a file:// repository, which is read in place; nothing for others.
 std::optional<fs::path> local_path(const Repository& repository, const ResolvedPackage& package) {
-    for (const std::string& url : repository.baseurls) {
-        if (url.starts_with(file_scheme)) {
+    const std::vector<std::string> own{package.base};
+    for (const std::string& url : package.base.empty() ? repository.baseurls : own) {
+        // A lockfile may say what it likes.
+        if (url.starts_with(file_scheme) &&
+            !file_place(repository, "package " + package.nevra.text(), package.base,
+                        package.location)
+                 .location.empty()) {
             fs::path path = fs::path(url.substr(file_scheme.size())) / package.location;
             std::error_code code;
             if (fs::is_regular_file(path, code)) {
@@ -54,22 +74,113 @@ std::optional<fs::path> local_path(const Repository& repository, const ResolvedP
     return std::nullopt;
 }
 
-void verify_digest(const fs::path& path, const ResolvedPackage& package) {
-    std::error_code code;
-    const std::uint64_t size = fs::file_size(path, code);
-    const std::string digest = sha256_file(path);
-    if (digest != package.sha256) {
-        throw error(
-            ErrorKind::fetch,
-            "package {}: {} bytes with SHA-256 {}, but repository '{}' promises {} bytes with {}",
-            package.nevra.text(), size, digest, package.repository, package.size, package.sha256)
-            .traced(fmt::format("file {}", path.string()))
-            .hinted(
-                "the file was truncated or changed after the repository's metadata were made; "
-                "remove "
-                "it from the cache if it lies there, or have the repository made again");
+/// The promised checksum of a file, and its SHA-256.
+struct Digests {
+    std::string promised;
+    std::string sha256;
+};
+
+Digests digests_of(const fs::path& path, ChecksumAlgorithm algorithm) {
+    if (algorithm == ChecksumAlgorithm::sha256) {
+        const std::string digest = sha256_file(path);
+        return {digest, digest};
+    }
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd) {
+        throw errno_error(path.string(), errno);
+    }
+    Digester promised(algorithm);
+    Sha256 address;
+    std::vector<char> buffer(1U << 18U);
+    while (true) {
+        const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            throw errno_error(path.string(), errno);
+        }
+        if (got == 0) {
+            return {promised.hex(), address.hex()};
+        }
+        promised.update(buffer.data(), static_cast<std::size_t>(got));
+        address.update(buffer.data(), static_cast<std::size_t>(got));
     }
 }
+
+/// "SHA-512"
+std::string algorithm_text(ChecksumAlgorithm algorithm) {
+    return "SHA-" + std::string(checksum_name(algorithm).substr(3));
+}
+
+Error wrong_content(const PackageFile& file, const std::string& digest) {
+    const ResolvedPackage& package = file.package;
+    std::error_code code;
+    const std::uint64_t size = fs::file_size(file.path, code);
+    const std::string promised =
+        package.size != 0 ? fmt::format("{} bytes with {}", package.size, package.checksum.hex)
+                          : package.checksum.hex;
+    return error(ErrorKind::fetch,
+                 "package {}: {} bytes with {} {}, but repository '{}' promises {}",
+                 package.nevra.text(), size, algorithm_text(package.checksum.algorithm), digest,
+                 package.repository, promised)
+        .traced(fmt::format("file {}", file.path.string()))
+        .hinted(
+            "the file was truncated or changed after the repository's metadata were made; "
+            "remove it from the cache if it lies there, or have the repository made again");
+}
+
+/// The packages in the cache, by SHA-256. Those of which a repository promises another checksum are
+/// found through `packages/<algorithm>-<digits>`, which holds the SHA-256 of what was verified
+/// once. That is a hint, never believed: the promised checksum is computed whenever a package is
+/// used.
+class PackageCache {
+public:
+    explicit PackageCache(const Context& ctx) : directory_(ctx.cache / "packages") {
+        make_directories(directory_);
+    }
+
+    /// Where the package is, or where it is to be downloaded to.
+    [[nodiscard]] fs::path path_of(const Checksum& checksum) const {
+        if (checksum.algorithm == ChecksumAlgorithm::sha256) {
+            return by_sha256(checksum.hex);
+        }
+        const fs::path index = index_of(checksum);
+        std::error_code code;
+        if (fs::is_regular_file(index, code)) {
+            const std::string sha256 = read_file(index, 4096);
+            const bool hex = sha256.size() == 64 &&
+                             sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
+            // A damaged hint is no hint: the package is downloaded again.
+            if (hex && fs::exists(by_sha256(sha256), code) &&
+                digests_of(by_sha256(sha256), checksum.algorithm).promised == checksum.hex) {
+                return by_sha256(sha256);
+            }
+            fs::remove(index, code);
+        }
+        return index.string() + ".rpm";
+    }
+
+    /// Moves what was just verified to its address.
+    void keep(PackageFile& file) const {
+        if (file.path.parent_path() != directory_ || file.path == by_sha256(file.sha256)) {
+            return;
+        }
+        fs::rename(file.path, by_sha256(file.sha256));
+        file.path = by_sha256(file.sha256);
+        write_file(index_of(file.package.checksum), file.sha256);
+    }
+
+private:
+    [[nodiscard]] fs::path by_sha256(const std::string& sha256) const {
+        return directory_ / (sha256 + ".rpm");
+    }
+    [[nodiscard]] fs::path index_of(const Checksum& checksum) const {
+        return directory_ / fmt::format("{}-{}", checksum_name(checksum.algorithm), checksum.hex);
+    }
+
+    fs::path directory_;
+};
 
 /// Verifies packages against their repositories' keys, and remembers what was verified, so
 /// that the next build need not do it again for the same package and keys.
@@ -89,7 +200,7 @@ public:
             return;
         }
         const PackageKeys& keys = keys_.at(repository.id);
-        const fs::path mark = ctx_.cache / "verified" / (file.package.sha256 + "-" + keys.digest());
+        const fs::path mark = ctx_.cache / "verified" / (file.sha256 + "-" + keys.digest());
         if (fs::exists(mark)) {
             return;
         }
@@ -122,12 +233,12 @@ private:
 
 PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
                             const Resolution& resolution) {
-    make_directories(ctx.cache / "packages");
+    const PackageCache cache(ctx);
     PackageFiles files;
     std::map<std::string, std::vector<PackageFile>> missing;
     for (const ResolvedPackage& package : resolution.packages) {
         const Repository& repository = repository_of(blueprint, package);
-        PackageFile file{package, ctx.cache / "packages" / (package.sha256 + ".rpm")};
+        PackageFile file{package, cache.path_of(package.checksum), ""};
         if (!fs::exists(file.path)) {
             if (const auto local = local_path(repository, package)) {
                 file.path = *local;
@@ -138,15 +249,21 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
         files.push_back(std::move(file));
     }
     for (const auto& [id, wanted] : missing) {
-        download_packages(ctx, repository_of(blueprint, wanted.front().package), wanted);
+        download_packages(ctx, repository_of(blueprint, wanted.front().package), wanted,
+                          repomd_of(resolution, id));
     }
 
     const SignatureCheck check_signature(ctx, blueprint);
     std::atomic<std::size_t> done{0};
     std::atomic<std::uint64_t> bytes{0};
     parallel_for(ctx, files.size(), [&](std::size_t i) {
-        const PackageFile& file = files[i];
-        verify_digest(file.path, file.package);
+        PackageFile& file = files[i];
+        Digests digests = digests_of(file.path, file.package.checksum.algorithm);
+        if (digests.promised != file.package.checksum.hex) {
+            throw wrong_content(file, digests.promised);
+        }
+        file.sha256 = std::move(digests.sha256);
+        cache.keep(file);
         check_signature(repository_of(blueprint, file.package), file);
         bytes += file.package.size;
         ctx.console->progress(++done, files.size(), "packages, " + human_size(bytes));

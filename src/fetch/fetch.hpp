@@ -14,6 +14,9 @@ struct PackageFile {
     ResolvedPackage package;
     /// `packages/<sha256>.rpm` in the cache, or the file itself for file:// repositories
     std::filesystem::path path;
+    /// SHA-256 of the file, computed here, whatever checksum the repository has of it: what the
+    /// cache keeps all that comes of the package under. Empty before it is verified.
+    std::string sha256;
 };
 
 /// All packages of a resolution, in its order.

@@ -31,9 +31,9 @@ std::string compilation_digest(const Resolution& resolution) {
     Sha256 digest;
     digest.update_field(engine_version);
     digest.update_field(resolution.kernel_uname);
-    digest.update_field(resolution.dkms_source->sha256);
+    digest.update_field(resolution.dkms_source->content_id());
     for (const ResolvedPackage& package : resolution.build_root) {
-        digest.update_field(package.sha256);
+        digest.update_field(package.content_id());
     }
     return digest.hex();
 }
@@ -117,11 +117,12 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
     const std::string rpm = make_rpm(package);
     PackageFile file;
     file.package.nevra = package.nevra;
-    file.package.sha256 = sha256_hex(rpm);
+    file.sha256 = sha256_hex(rpm);
+    file.package.checksum = {ChecksumAlgorithm::sha256, file.sha256};
     file.package.size = rpm.size();
     file.package.build_time = package.build_time;
     file.package.why = "compiled here";
-    file.path = ctx.cache / "packages" / (file.package.sha256 + ".rpm");
+    file.path = ctx.cache / "packages" / (file.sha256 + ".rpm");
     std::error_code code;
     if (!fs::exists(file.path, code)) {
         make_directories(file.path.parent_path());

@@ -1,7 +1,6 @@
 #include "resolve/advisories.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 #include <string_view>
 
@@ -51,9 +50,9 @@ public:
     }
 
     void add(const RepositoryMetadata& metadata) {
-        const Handle<FILE, std::fclose> file(solv_xfopen(metadata.updateinfo.c_str(), "r"));
+        const MetadataStream file = open_metadata_file(metadata.resolved.id, metadata.updateinfo);
         Repo* repo = repo_create(pool_.get(), metadata.resolved.id.c_str());
-        if (!file || repo_add_updateinfoxml(repo, file.get(), 0) != 0) {
+        if (repo_add_updateinfoxml(repo, file.get(), 0) != 0) {
             throw error(ErrorKind::fetch, "repository '{}': invalid advisories: {}",
                         metadata.resolved.id, pool_errstr(pool_.get()));
         }
@@ -126,11 +125,19 @@ std::vector<KernelAdvisory> read_advisories(const Context& ctx, const PackagePoo
     AdvisoryReader reader({name, name + "-core"});
     for (RepositoryMetadata metadata : pool.repositories()) {
         ctx.check_cancelled();
-        if (!load_updateinfo(ctx, metadata)) {
-            ctx.console->note(fmt::format("repository '{}': its advisories are not in the cache",
-                                          metadata.resolved.id));
-        } else if (!metadata.updateinfo.empty()) {
-            reader.add(metadata);
+        // They only inform: nothing about them ends a build.
+        try {
+            if (!load_updateinfo(ctx, metadata)) {
+                ctx.console->note(fmt::format(
+                    "repository '{}': its advisories are not in the cache", metadata.resolved.id));
+            } else if (!metadata.updateinfo.empty()) {
+                reader.add(metadata);
+            }
+        } catch (const Error& problem) {
+            if (problem.kind() == ErrorKind::interrupted) {
+                throw;
+            }
+            ctx.console->warn("advisories are not known: " + problem.message());
         }
     }
     return reader.security_advisories();

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/edge_package_set.hpp"
 #include "blueprint/module_spec.hpp"
 #include "resolve/explain_cause.hpp"
+#include "resolve/package_set.hpp"
 
 namespace edgegpu {
 
@@ -72,6 +74,11 @@ Origin origin_of(const PackagePool& pool, const Blueprint& blueprint, const Inst
         if (auto origin = profile_origin(blueprint, install.why)) {
             return *origin;
         }
+    }
+    if (install.why == package_set_reason(blueprint)) {
+        return {Origin::Kind::set, 0, blueprint.package_set.location,
+                fmt::format("package set {} has {}", describe_package_set(blueprint),
+                            pool.name(install.any_of.front()))};
     }
     if (install.why == asked_about) {
         return {Origin::Kind::kernel, 0, {}, "if it were asked for"};

@@ -344,6 +344,7 @@ private:
             case Origin::Kind::module:
                 other_streams(origin.index);
                 break;
+            case Origin::Kind::set:
             case Origin::Kind::nvidia:
             case Origin::Kind::toolkit:
             case Origin::Kind::kernel:

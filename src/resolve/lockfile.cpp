@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <toml++/toml.h>
 
 #include "resolve/resolution.hpp"
@@ -81,6 +79,21 @@ public:
         return value;
     }
 
+    /// `checksum`, or the `sha256` of lockfiles that older versions wrote.
+    [[nodiscard]] Checksum checksum() const {
+        if (!table_.contains("checksum") && table_.contains("sha256")) {
+            return {ChecksumAlgorithm::sha256, digest("sha256")};
+        }
+        try {
+            return parse_checksum(text("checksum"));
+        } catch (const Error& problem) {
+            if (problem.kind() == ErrorKind::usage) {
+                throw;
+            }
+            throw complain("checksum", ("is none: " + problem.message()).c_str());
+        }
+    }
+
 private:
     const std::string& file_;
     const toml::table& table_;
@@ -105,12 +118,11 @@ ResolvedPackage read_package(const TableReader& reader) {
     package.nevra = read_nevra(reader);
     package.repository = reader.text("repository");
     package.location = reader.text("location");
-    const std::filesystem::path location(package.location);
-    if (package.location.empty() || location.is_absolute() ||
-        std::find(location.begin(), location.end(), "..") != location.end()) {
+    if (package.location.empty() || package.location.starts_with('/')) {
         throw reader.complain("location", "is not a path inside the repository");
     }
-    package.sha256 = reader.digest("sha256");
+    package.base = reader.text("base", true);
+    package.checksum = reader.checksum();
     package.size = static_cast<std::uint64_t>(reader.number("size"));
     package.build_time = reader.number("build_time");
     package.module = reader.text("module", true);
@@ -148,9 +160,13 @@ void append_nevra(std::string& out, const Nevra& nevra) {
 void append_package(std::string& out, const char* header, const ResolvedPackage& package) {
     out += fmt::format("\n{}\n", header);
     append_nevra(out, package.nevra);
-    out += fmt::format("repository = {}\nlocation = {}\nsha256 = {}\nsize = {}\nbuild_time = {}\n",
-                       quoted(package.repository), quoted(package.location), quoted(package.sha256),
-                       package.size, package.build_time);
+    out +=
+        fmt::format("repository = {}\nlocation = {}\nchecksum = {}\nsize = {}\nbuild_time = {}\n",
+                    quoted(package.repository), quoted(package.location),
+                    quoted(package.checksum.text()), package.size, package.build_time);
+    if (!package.base.empty()) {
+        out += fmt::format("base = {}\n", quoted(package.base));
+    }
     if (!package.module.empty()) {
         out += fmt::format("module = {}\n", quoted(package.module));
     }

@@ -1,19 +1,19 @@
 #include "resolve/metadata.hpp"
 
-#include <sys/stat.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
-#include <mutex>
+#include <string_view>
+#include <utility>
 
-#include "resolve/librepo.hpp"
+#include <glib.h>
+
+#include "resolve/metadata_download.hpp"
 #include "resolve/solv.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/parallel.hpp"
 
@@ -23,265 +23,91 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string>& wanted_types() {
-    static const std::vector<std::string> types{"primary", "group", "modules"};
-    return types;
-}
+/// What every resolve reads: packages, and the modules that filter them.
+constexpr std::array always_read{MetadataKind::primary, MetadataKind::modules};
 
-/// `<cache>/repos/<id>-<digest>`: the digest keeps two blueprints apart that give one id to
-/// different repositories.
-fs::path repository_directory(const Context& ctx, const Repository& repository) {
-    Sha256 digest;
-    for (const std::string& url : repository.baseurls) {
-        digest.update_field(url);
-    }
-    digest.update_field(repository.metalink);
-    digest.update_field(repository.mirrorlist);
-    std::string name;
-    for (const char c : repository.id) {
-        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ||
-                           c == '_' || (c == '.' && !name.empty());
-        name += plain ? c : '_';
-    }
-    return ctx.cache / "repos" / (name + "-" + digest.hex().substr(0, 16));
-}
-
-bool is_local(const Repository& repository) {
-    return repository.metalink.empty() && repository.mirrorlist.empty() &&
-           std::all_of(repository.baseurls.begin(), repository.baseurls.end(),
-                       [](const std::string& url) {
-                           return url.starts_with("file://") || url.starts_with('/');
-                       });
-}
-
-/// A scratch directory that is removed unless it was renamed away.
-class Scratch {
-public:
-    explicit Scratch(fs::path path) : path_(std::move(path)) {
-        remove_tree(path_);
-        make_directories(path_);
-    }
-    ~Scratch() {
-        try {
-            remove_tree(path_);
-        } catch (const Error&) {
-            // Left-overs in the cache do no harm; the next run removes them.
-            return;
+/// What every resolution needs.
+std::vector<MetadataRecord> choose_records(const Repository& repository, const fs::path& repomd) {
+    const MetadataRecords records = read_records(repository, repomd);
+    std::vector<MetadataRecord> chosen;
+    for (const MetadataKind kind : always_read) {
+        if (const MetadataRecord* record = records.find(kind)) {
+            chosen.push_back(*record);
         }
     }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+    return chosen;
+}
 
-private:
-    fs::path path_;
-};
-
-/// Digest of what a signature was checked with: "unsigned", or that of the key material.
-std::string trust_mark(const Context& ctx, const Repository& repository) {
-    if (!repository.repo_gpgcheck) {
-        return "unsigned";
+/// The file of one kind, brought here if the cache does not have it; empty where the repository has
+/// none.
+fs::path bring(const Context& ctx, const RepositoryMetadata& metadata, MetadataKind kind) {
+    const MetadataRecord* record = metadata.records.find(kind);
+    if (record == nullptr) {
+        return {};
     }
-    if (repository.gpgkeys.empty()) {
-        throw error(ErrorKind::fetch, "repository '{}': repo_gpgcheck is on, but it has no gpgkey",
-                    repository.id)
-            .traced(fmt::format("repository defined at {}", repository.location.text()))
-            .hinted("give gpgkey, or repo_gpgcheck = false to accept unsigned metadata");
+    fs::path path = metadata_path(metadata.directory, *record);
+    if (fs::exists(path)) {
+        return path;
     }
-    return sha256_hex(key_material(ctx, repository));
-}
-
-/// A GnuPG home with exactly the repository's keys. `gpgme` is held meanwhile: whoever uses that
-/// library first sets it up, which must not happen in two threads at once.
-void import_keys(const Context& ctx, const Repository& repository, const fs::path& home,
-                 std::mutex& gpgme) {
-    make_directories(home);
-    ::chmod(home.c_str(), 0700);
-    const fs::path keys = home / "keys.asc";
-    write_file(keys, key_material(ctx, repository), 0600);
-    const std::lock_guard<std::mutex> alone(gpgme);
-    GError* raw = nullptr;
-    if (!lr_gpg_import_key(keys.c_str(), home.c_str(), &raw)) {
-        const GErrorPtr problem(raw);
-        throw error(ErrorKind::fetch, "repository '{}': its gpgkey cannot be imported: {}",
-                    repository.id, problem ? problem->message : "unknown problem");
-    }
-}
-
-/// SHA-256 of the repomd.xml that the repository has now.
-std::string probe(const Context& ctx, const Repository& repository, const fs::path& base) {
-    const Scratch scratch(base / fmt::format("probe.{}", ::getpid()));
-    const LrHandlePtr handle = make_handle(repository);
-    const LrResultPtr result(lr_result_init());
-    perform(ctx, repository, handle.get(), result.get(), scratch.path(), {});
-    return sha256_file(scratch.path() / "repodata/repomd.xml");
-}
-
-/// Downloads and verifies everything; returns the SHA-256 of its repomd.xml.
-std::string download(const Context& ctx, const Repository& repository, const fs::path& base,
-                     const std::string& mark, std::mutex& gpgme) {
-    const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
-    const Scratch home(base / fmt::format("gpg.{}", ::getpid()));
-    const LrHandlePtr handle = make_handle(repository);
-    if (repository.repo_gpgcheck) {
-        import_keys(ctx, repository, home.path(), gpgme);
-        lr_handle_setopt(handle.get(), nullptr, LRO_GNUPGHOMEDIR, home.path().c_str());
-        lr_handle_setopt(handle.get(), nullptr, LRO_GPGCHECK, 1L);
-    }
-    const LrResultPtr result(lr_result_init());
-    perform(ctx, repository, handle.get(), result.get(), scratch.path(), wanted_types());
-    std::string digest = sha256_file(scratch.path() / "repodata/repomd.xml");
-    write_file(scratch.path() / "verified", mark);
-    const fs::path final_place = base / digest;
-    remove_tree(final_place);
-    fs::rename(scratch.path(), final_place);
-    return digest;
-}
-
-bool is_verified(const fs::path& directory, const std::string& mark) {
-    const fs::path file = directory / "verified";
-    return fs::exists(file) && read_file(file, 4096) == mark;
-}
-
-/// Removes the metadata of earlier states; keys and files of running processes stay.
-void remove_old_states(const fs::path& base, const std::string& digest) {
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
-        const std::string name = entry.path().filename().string();
-        if (name.size() == 64 && name != digest) {
-            remove_tree(entry.path());
-        }
-    }
-}
-
-std::string cached_state(const Repository& repository, const fs::path& base,
-                         const std::string& mark) {
-    const fs::path current = base / "current";
-    if (fs::exists(current)) {
-        std::string digest = read_file(current, 4096);
-        if (is_verified(base / digest, mark)) {
-            return digest;
-        }
-    }
-    throw error(ErrorKind::fetch, "repository '{}' is not in the cache", repository.id)
-        .traced(fmt::format("repository defined at {}", repository.location.text()))
-        .hinted("run once without --offline");
-}
-
-std::string refresh(const Context& ctx, const Repository& repository, const fs::path& base,
-                    std::mutex& gpgme) {
-    const std::string mark = trust_mark(ctx, repository);
+    const Repository& repository = *metadata.repository;
     if (ctx.offline && !is_local(repository)) {
-        return cached_state(repository, base, mark);
+        throw error(ErrorKind::fetch, "repository '{}': its {} metadata are not in the cache",
+                    repository.id, record->type)
+            .traced(fmt::format("repository defined at {}", repository.location.text()))
+            .hinted("run once without --offline");
     }
-    make_directories(base);
-    std::string digest = probe(ctx, repository, base);
-    if (!is_verified(base / digest, mark)) {
-        digest = download(ctx, repository, base, mark, gpgme);
-    }
-    const fs::path current = base / "current";
-    if (!fs::exists(current) || read_file(current, 4096) != digest) {
-        write_file(current, digest);
-        remove_old_states(base, digest);
-    }
-    return digest;
-}
-
-void check_digest_types(const Repository& repository, LrYumRepoMd* repomd) {
-    for (const std::string& type : wanted_types()) {
-        const LrYumRepoMdRecord* record = lr_yum_repomd_get_record(repomd, type.c_str());
-        if (record == nullptr) {
-            continue;
-        }
-        const std::string digest = record->checksum_type ? record->checksum_type : "none";
-        if (digest != "sha256" && digest != "sha384" && digest != "sha512") {
-            throw error(ErrorKind::fetch, "repository '{}': {} has only a checksum of type {}",
-                        repository.id, type, digest)
-                .hinted("metadata needs SHA-256 or stronger: createrepo_c --checksum sha256");
-        }
-    }
-}
-
-fs::path file_of(LrYumRepo* repo, const char* type) {
-    const char* path = lr_yum_repo_path(repo, type);
-    return path != nullptr ? fs::path(path) : fs::path();
-}
-
-/// librepo checks digests; a size that is another one still means that somebody lies or erred.
-void check_sizes(const Repository& repository, LrYumRepo* repo, LrYumRepoMd* repomd) {
-    for (const std::string& type : wanted_types()) {
-        const LrYumRepoMdRecord* record = lr_yum_repomd_get_record(repomd, type.c_str());
-        const fs::path path = file_of(repo, type.c_str());
-        if (record == nullptr || record->size <= 0 || path.empty()) {
-            continue;  // createrepo_c writes sizes, the format does not demand them
-        }
-        const auto size = static_cast<std::int64_t>(fs::file_size(path));
-        if (size != record->size) {
-            throw error(ErrorKind::fetch,
-                        "repository '{}': {} has {} bytes, but repomd.xml promises {}",
-                        repository.id, path.filename().string(), size, record->size)
-                .hinted("have the repository's metadata made again");
-        }
-    }
+    download_records(ctx, repository, metadata.directory, {*record});
+    return path;
 }
 
 RepositoryMetadata open_state(const Context& ctx, const Repository& repository,
                               const fs::path& directory) {
-    std::vector<std::string> types = wanted_types();
-    types.insert(types.end(), {"filelists", "updateinfo"});
-    const LrResultPtr result = open_local(ctx, repository, directory, types);
-    LrYumRepo* repo = nullptr;
-    LrYumRepoMd* repomd = nullptr;
-    GError* raw = nullptr;
-    if (!lr_result_getinfo(result.get(), &raw, LRR_YUM_REPO, &repo) ||
-        !lr_result_getinfo(result.get(), &raw, LRR_YUM_REPOMD, &repomd)) {
-        const GErrorPtr problem(raw);
-        throw error(ErrorKind::fetch, "repository '{}': unreadable metadata", repository.id);
-    }
-    check_digest_types(repository, repomd);
-    check_sizes(repository, repo, repomd);
     RepositoryMetadata metadata;
     metadata.repository = &repository;
     metadata.directory = directory;
+    metadata.records = read_records(repository, directory / "repodata/repomd.xml");
     metadata.resolved.id = repository.id;
     metadata.resolved.repomd_sha256 = directory.filename().string();
-    metadata.resolved.revision_time = lr_yum_repomd_get_highest_timestamp(repomd, nullptr);
-    metadata.primary = file_of(repo, "primary");
-    metadata.filelists = file_of(repo, "filelists");
-    metadata.comps = file_of(repo, "group");
-    metadata.modules = file_of(repo, "modules");
-    metadata.updateinfo = file_of(repo, "updateinfo");
-    if (metadata.updateinfo.empty()) {
-        const LrYumRepoMdRecord* record = lr_yum_repomd_get_record(repomd, "updateinfo");
-        if (record != nullptr && record->location_href != nullptr) {
-            // Only announced so far.
-            metadata.updateinfo = directory / fs::path(record->location_href).filename();
-        }
-    }
-    if (metadata.primary.empty()) {
-        throw error(ErrorKind::fetch, "repository '{}': repomd.xml lists no primary metadata",
-                    repository.id);
-    }
+    metadata.resolved.revision_time = metadata.records.revision_time;
+    metadata.primary = bring(ctx, metadata, MetadataKind::primary);
+    metadata.modules = bring(ctx, metadata, MetadataKind::modules);
     return metadata;
 }
 
-/// Downloads one more kind of file into a repository's state and takes over all paths.
-void download_more(const Context& ctx, RepositoryMetadata& metadata, const char* type) {
-    const Repository& repository = *metadata.repository;
-    // The verified repomd.xml stays; only the record's file is added to it.
-    const LrResultPtr result = open_local(ctx, repository, metadata.directory, wanted_types());
-    const LrHandlePtr handle = make_handle(repository);
-    lr_handle_setopt(handle.get(), nullptr, LRO_UPDATE, 1L);
-    perform(ctx, repository, handle.get(), result.get(), metadata.directory, {type});
-    const RepositoryMetadata now = open_state(ctx, repository, metadata.directory);
-    metadata.filelists = now.filelists;
-    metadata.updateinfo = now.updateinfo;
+/// What a name must end with for libsolv to uncompress the file, by its first bytes: names of
+/// metadata are the repository's, and not always right.
+std::string true_name(const fs::path& path) {
+    constexpr std::array<std::pair<std::string_view, const char*>, 5> magics{{
+        {"\x1f\x8b", ".gz"},
+        {"\xfd"
+         "7zXZ",
+         ".xz"},
+        {"BZh", ".bz2"},
+        {"\x28\xb5\x2f\xfd", ".zst"},
+        {std::string_view("\0ZCK1", 5), ".zck"},
+    }};
+    std::array<char, 8> head{};
+    const Handle<FILE, std::fclose> file(std::fopen(path.c_str(), "re"));
+    const std::size_t got = file ? std::fread(head.data(), 1, head.size(), file.get()) : 0;
+    const std::string_view begin(head.data(), got);
+    for (const auto& [magic, extension] : magics) {
+        if (begin.starts_with(magic)) {
+            return std::string("metadata") + extension;
+        }
+    }
+    return "metadata";
+}
+
+/// librepo writes what it finds odd in a repomd.xml to stderr; what matters is an Error anyway.
+void quiet_librepo() {
+    const auto ignore = [](const char*, GLogLevelFlags, const char*, void*) {};
+    g_log_set_handler("librepo", static_cast<GLogLevelFlags>(G_LOG_LEVEL_WARNING), ignore, nullptr);
 }
 
 }  // namespace
 
 std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprint& blueprint) {
-    lr_global_init();
+    quiet_librepo();
     std::vector<const Repository*> enabled;
     for (const Repository& repository : blueprint.repositories) {
         if (repository.enabled) {
@@ -293,56 +119,77 @@ std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprin
     Context waiting = ctx;
     waiting.jobs = std::max(ctx.jobs, least_jobs);
     std::vector<RepositoryMetadata> all(enabled.size());
-    std::mutex gpgme;
     parallel_for(waiting, enabled.size(), [&](std::size_t i) {
         const fs::path base = repository_directory(ctx, *enabled[i]);
-        const std::string digest = refresh(ctx, *enabled[i], base, gpgme);
+        const RecordChoice choose = [&](const fs::path& repomd) {
+            return choose_records(*enabled[i], repomd);
+        };
+        const std::string digest = refresh_metadata(ctx, blueprint, *enabled[i], base, choose);
         all[i] = open_state(ctx, *enabled[i], base / digest);
     });
     return all;
 }
 
 void load_filelists(const Context& ctx, RepositoryMetadata& metadata) {
-    if (!metadata.filelists.empty() && fs::exists(metadata.filelists)) {
-        return;
+    metadata.filelists = bring(ctx, metadata, MetadataKind::filelists);
+    if (metadata.filelists.empty()) {
+        ctx.console->note(fmt::format(
+            "repository '{}' has no file lists: only paths that its packages list themselves "
+            "can be required",
+            metadata.repository->id));
     }
-    const Repository& repository = *metadata.repository;
-    if (ctx.offline && !is_local(repository)) {
-        throw error(ErrorKind::fetch, "repository '{}': its file lists are not in the cache",
-                    repository.id)
-            .hinted("run once without --offline");
-    }
-    download_more(ctx, metadata, "filelists");
+}
+
+void load_comps(const Context& ctx, RepositoryMetadata& metadata) {
+    metadata.comps = bring(ctx, metadata, MetadataKind::comps);
 }
 
 bool load_updateinfo(const Context& ctx, RepositoryMetadata& metadata) {
-    if (metadata.updateinfo.empty() || fs::exists(metadata.updateinfo)) {
-        return true;
-    }
-    if (ctx.offline && !is_local(*metadata.repository)) {
+    const MetadataRecord* record = metadata.records.find(MetadataKind::updateinfo);
+    if (record != nullptr && ctx.offline && !is_local(*metadata.repository) &&
+        !fs::exists(metadata_path(metadata.directory, *record))) {
         return false;
     }
-    download_more(ctx, metadata, "updateinfo");
+    metadata.updateinfo = bring(ctx, metadata, MetadataKind::updateinfo);
     return true;
 }
 
-std::string read_metadata_file(const fs::path& path) {
-    constexpr std::size_t limit = 256U << 20U;
-    const Handle<FILE, std::fclose> file(solv_xfopen(path.c_str(), "r"));
-    if (!file) {
-        throw error(ErrorKind::fetch, "{}: cannot be read", path.string());
+MetadataStream open_metadata_file(const std::string& repository, const fs::path& path) {
+    const std::string name = true_name(path);
+    if (name.ends_with(".zck")) {
+        throw error(ErrorKind::fetch,
+                    "repository '{}': {} is a zchunk file, which edgegpu cannot read", repository,
+                    path.filename().string())
+            .hinted("have the repository made with createrepo_c --compress-type gz, xz or zstd");
     }
+    // The stream owns the descriptor then.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    MetadataStream file(fd >= 0 ? solv_xfopen_fd(name.c_str(), fd, "r") : nullptr);
+    if (!file) {
+        if (fd >= 0) {
+            ::close(fd);
+        }
+        throw error(ErrorKind::fetch, "repository '{}': cannot read {}", repository, path.string());
+    }
+    return file;
+}
+
+std::string read_metadata_file(const std::string& repository, const fs::path& path) {
+    constexpr std::size_t limit = 256U << 20U;
+    const MetadataStream file = open_metadata_file(repository, path);
     std::string content;
     std::array<char, 65536> buffer;
     std::size_t got = 0;
     while ((got = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0) {
         content.append(buffer.data(), got);
         if (content.size() > limit) {
-            throw error(ErrorKind::fetch, "{}: larger than {} MiB", path.string(), limit >> 20U);
+            throw error(ErrorKind::fetch, "repository '{}': {} is larger than {} MiB", repository,
+                        path.filename().string(), limit >> 20U);
         }
     }
     if (std::ferror(file.get()) != 0) {
-        throw error(ErrorKind::fetch, "{}: cannot be uncompressed", path.string());
+        throw error(ErrorKind::fetch, "repository '{}': {} cannot be uncompressed", repository,
+                    path.filename().string());
     }
     return content;
 }

@@ -229,7 +229,8 @@ ModuleCatalogue read_modules(const std::vector<RepositoryMetadata>& repositories
     ModuleReader reader(architecture);
     for (const RepositoryMetadata& metadata : repositories) {
         if (!metadata.modules.empty()) {
-            reader.add(read_metadata_file(metadata.modules), metadata.repository->id);
+            reader.add(read_metadata_file(metadata.repository->id, metadata.modules),
+                       metadata.repository->id);
         }
     }
     return reader.take();

@@ -13,4 +13,8 @@ std::string Nevra::text() const {
     return fmt::format("{}-{}.{}", name, evr(), arch);
 }
 
+std::string ResolvedPackage::content_id() const {
+    return checksum.algorithm == ChecksumAlgorithm::sha256 ? checksum.hex : checksum.text();
+}
+
 }  // namespace edgegpu

@@ -14,8 +14,6 @@ namespace edgegpu {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Collects the paths in a dependency, which may be rich.
 void collect_paths(Pool* pool, Id dependency, std::set<Id>& paths) {
     if (ISRELDEP(dependency) != 0) {
@@ -35,16 +33,10 @@ bool is_in_primary(std::string_view path) {
            path.find("bin/") != std::string_view::npos;
 }
 
-void check_location(const std::string& repository, const std::string& location) {
-    const fs::path path(location);
-    const bool outside =
-        std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
-    if (location.empty() || path.is_absolute() || outside ||
-        location.find("://") != std::string::npos) {
-        throw error(ErrorKind::fetch,
-                    "repository '{}': package location '{}' is outside the repository", repository,
-                    location);
-    }
+/// libsolv's name of a type of checksum.
+std::string checksum_type(Id type) {
+    const char* name = solv_chksum_type2str(type);
+    return name != nullptr ? name : "";
 }
 
 }  // namespace
@@ -246,23 +238,20 @@ ResolvedPackage PackagePool::resolved(Id id) const {
     ResolvedPackage result;
     result.nevra = nevra(id);
     result.repository = package->repo->name;
-    if (solvable_lookup_str(package, SOLVABLE_MEDIABASE) != nullptr) {
-        throw error(ErrorKind::fetch, "repository '{}': package {} has an xml:base of its own",
-                    result.repository, result.nevra.text())
-            .hinted("such repositories are not supported: mirror the packages into one directory");
-    }
+    const Repository& from =
+        *static_cast<const RepositoryMetadata*>(package->repo->appdata)->repository;
+    const std::string what = "package " + result.nevra.text();
     unsigned medium = 0;
-    const char* location = solvable_lookup_location(package, &medium);
-    result.location = location != nullptr ? location : "";
-    check_location(result.repository, result.location);
+    const char* href = solvable_lookup_location(package, &medium);
+    const char* base = solvable_lookup_str(package, SOLVABLE_MEDIABASE);
+    FilePlace place =
+        file_place(from, what, base != nullptr ? base : "", href != nullptr ? href : "");
+    result.base = std::move(place.base);
+    result.location = std::move(place.location);
     Id type = 0;
     const char* digest = solvable_lookup_checksum(package, SOLVABLE_CHECKSUM, &type);
-    if (digest == nullptr || type != REPOKEY_TYPE_SHA256) {
-        throw error(ErrorKind::fetch, "repository '{}': package {} has no SHA-256 in the metadata",
-                    result.repository, result.nevra.text())
-            .hinted("make the repository with createrepo_c --checksum sha256");
-    }
-    result.sha256 = digest;
+    result.checksum = accepted_checksum(from, what, digest != nullptr ? checksum_type(type) : "",
+                                        digest != nullptr ? digest : "");
     result.size = solvable_lookup_num(package, SOLVABLE_DOWNLOADSIZE, 0);
     result.build_time =
         static_cast<std::int64_t>(solvable_lookup_num(package, SOLVABLE_BUILDTIME, 0));

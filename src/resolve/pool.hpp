@@ -73,7 +73,8 @@ public:
     /// The form that modulemd uses: the epoch is always written.
     [[nodiscard]] std::string nevra_with_epoch(Id id) const;
     /// Everything the blueprint's repository says about the package. Throws ErrorKind::fetch for
-    /// a package without SHA-256 or with a location outside the repository.
+    /// a package without a checksum that the repository may use (accepted_checksum) or with a place
+    /// that is not read from (file_place).
     [[nodiscard]] ResolvedPackage resolved(Id id) const;
     /// "epoch:version-release" of the Provides called `capability`, each as written; a Provides
     /// without version gives "".

@@ -20,15 +20,6 @@ using Writer = Handle<Repowriter, repowriter_free>;
 /// Raised whenever the content of the caches changes for the same metadata.
 constexpr const char* cache_suffix = "-1.solv";
 
-FilePtr open_metadata(const RepositoryMetadata& metadata, const fs::path& path) {
-    FilePtr file(solv_xfopen(path.c_str(), "r"));
-    if (!file) {
-        throw error(ErrorKind::fetch, "repository '{}': cannot read {}", metadata.repository->id,
-                    path.string());
-    }
-    return file;
-}
-
 bool load_cache(Repo* repo, const fs::path& path, int flags) {
     const FilePtr file(std::fopen(path.c_str(), "re"));
     return file && repo_add_solv(repo, file.get(), flags) == 0;
@@ -73,7 +64,7 @@ void load_primary(const RepositoryMetadata& metadata, Repo* repo) {
         }
         repo_empty(repo, 1);
     }
-    const FilePtr file = open_metadata(metadata, metadata.primary);
+    const MetadataStream file = open_metadata_file(metadata.repository->id, metadata.primary);
     if (repo_add_rpmmd(repo, file.get(), nullptr, 0) != 0) {
         throw error(ErrorKind::fetch, "repository '{}': invalid primary metadata: {}",
                     metadata.repository->id, pool_errstr(repo->pool));
@@ -87,7 +78,7 @@ void load_file_lists(const RepositoryMetadata& metadata, Repo* repo) {
     if (fs::exists(cache) && load_cache(repo, cache, flags)) {
         return;
     }
-    const FilePtr file = open_metadata(metadata, metadata.filelists);
+    const MetadataStream file = open_metadata_file(metadata.repository->id, metadata.filelists);
     if (repo_add_rpmmd(repo, file.get(), nullptr, flags) != 0) {
         throw error(ErrorKind::fetch, "repository '{}': invalid file lists: {}",
                     metadata.repository->id, pool_errstr(repo->pool));

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "resolve/module_profiles.hpp"
+#include "resolve/package_set.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -160,25 +161,13 @@ private:
     Jobs& jobs_;
 };
 
-/// dnf enables the stream of "16/server" and passes over the profile, too.
-void note_profiles(const Context& ctx, const Blueprint& blueprint) {
-    for (const ModuleRequest& module : blueprint.modules) {
-        for (const std::string& profile : module.profiles) {
-            ctx.console->note(fmt::format(
-                "{}: enabled_modules only enables: \"@{}:{}/{}\" among the packages installs the "
-                "profile",
-                module.location.text(), module.name, module.stream, profile));
-        }
-    }
-}
-
 }  // namespace
 
 Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
                   const Comps& comps, const ModuleSelection& modules) {
     Jobs jobs;
+    // First what the blueprint itself asks for: it is the better reason of what both want.
     GroupReader groups(ctx, pool, comps, jobs);
-    note_profiles(ctx, blueprint);
     const auto add_group = [&](const PackageRequest& request) {
         const std::string text =
             request.spec.starts_with('@') ? request.spec.substr(1) : request.spec;
@@ -197,6 +186,7 @@ Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackageP
     for (const PackageRequest& request : blueprint.groups) {
         add_group(request);
     }
+    add_package_set(blueprint, pool, jobs);
     return jobs;
 }
 

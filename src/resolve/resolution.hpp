@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "support/checksum.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {
@@ -31,11 +32,12 @@ struct ResolvedPackage {
     Nevra nevra;
     /// id of the repository in the blueprint
     std::string repository;
-    /// location inside the repository ("Packages/x.rpm"), relative, free of ".."
+    /// Where it lies below `base` or the repository ("Packages/x.rpm"): relative; below a
+    /// repository of this machine without "..", below a server's perhaps with some in front.
     std::string location;
-    /// SHA-256 of the RPM file, lower-case hexadecimal, from the (signed) metadata
-    std::string sha256;
-    /// bytes of the RPM file
+    /// of the RPM file, from the (signed) metadata
+    Checksum checksum;
+    /// bytes of the RPM file; 0: the metadata do not say
     std::uint64_t size = 0;
     /// Unix time it was built
     std::int64_t build_time = 0;
@@ -43,6 +45,12 @@ struct ResolvedPackage {
     std::string module;
     /// why it is there: "requested", "profile nvidia-driver:535/ks", "required by X", …
     std::string why;
+    /// URL that `location` is relative to (xml:base), where that is not the repository's; else
+    /// empty. The repository's credentials are not meant for its server.
+    std::string base;
+
+    /// What stands for its content where inputs are digested: a bare SHA-256, or Checksum::text.
+    [[nodiscard]] std::string content_id() const;
 };
 
 /// An enabled module stream.

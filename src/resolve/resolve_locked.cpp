@@ -130,7 +130,7 @@ public:
             }
             const auto same = std::find_if(begin, end, [&](const auto& place) {
                 const ResolvedPackage now = pool.resolved(place.second);
-                return now.sha256 == package.sha256 && now.size == package.size;
+                return now.checksum == package.checksum && now.size == package.size;
             });
             if (same == end) {
                 drift.push_back(changed(pool.resolved(begin->second), package));
@@ -145,10 +145,10 @@ public:
 
 private:
     static std::string changed(const ResolvedPackage& now, const ResolvedPackage& package) {
-        if (now.sha256 != package.sha256) {
-            return fmt::format("{} is another file in repository '{}' now: sha256 {} instead of {}",
-                               package.nevra.text(), package.repository, now.sha256,
-                               package.sha256);
+        if (now.checksum != package.checksum) {
+            return fmt::format("{} is another file in repository '{}' now: {} instead of {}",
+                               package.nevra.text(), package.repository, now.checksum.text(),
+                               package.checksum.text());
         }
         return fmt::format("{} is said to have {} bytes in repository '{}', locked are {}",
                            package.nevra.text(), now.size, package.repository, package.size);

@@ -5,6 +5,7 @@
 #define LIBSOLV_SOLVABLE_PREPEND_DEP
 
 extern "C" {
+#include <solv/chksum.h>
 #include <solv/evr.h>
 #include <solv/pool.h>
 #include <solv/queue.h>

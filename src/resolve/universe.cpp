@@ -79,7 +79,8 @@ Comps read_comps(const std::vector<RepositoryMetadata>& metadata) {
     Comps comps;
     for (const RepositoryMetadata& repository : metadata) {
         if (!repository.comps.empty()) {
-            add_comps(comps, read_metadata_file(repository.comps), repository.resolved.id);
+            add_comps(comps, read_metadata_file(repository.resolved.id, repository.comps),
+                      repository.resolved.id);
         }
     }
     return comps;
@@ -97,6 +98,30 @@ void warn_lost(const Context& ctx, const ModuleCatalogue& catalogue) {
     if (catalogue.lost.size() > most) {
         ctx.console->warn(
             fmt::format("left out: {} more module documents", catalogue.lost.size() - most));
+    }
+}
+
+/// Whether the blueprint asks for anything that may be a group.
+bool asks_for_groups(const Blueprint& blueprint) {
+    return !blueprint.groups.empty() ||
+           std::any_of(blueprint.packages.begin(), blueprint.packages.end(),
+                       [](const PackageRequest& request) { return request.spec.starts_with('@'); });
+}
+
+/// Brings the groups of all repositories here. A disabled one's only help to explain a failure; and
+/// as with dnf, groups in a form that cannot be read are as good as none.
+void load_groups(const Context& ctx, std::vector<RepositoryMetadata>& metadata) {
+    for (RepositoryMetadata& repository : metadata) {
+        const bool refused = repository.records.refused.contains(MetadataKind::comps);
+        try {
+            load_comps(ctx, repository);
+        } catch (const Error& problem) {
+            if (problem.kind() == ErrorKind::interrupted ||
+                (repository.repository->enabled && !refused)) {
+                throw;
+            }
+            ctx.console->warn(problem.message());
+        }
     }
 }
 
@@ -152,6 +177,9 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
     platform_ = platform_of(blueprint.distro);
     all_.modules.platform = platform_;
     warn_lost(ctx, all_.modules);
+    if (asks_for_groups(blueprint)) {
+        load_groups(ctx, metadata);
+    }
     all_.comps = read_comps(metadata);
     pool_ = std::make_unique<PackagePool>(ctx, std::move(metadata), architecture_);
 }

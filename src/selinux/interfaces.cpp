@@ -220,7 +220,7 @@ void digest_interfaces(Sha256& digest, const std::vector<ResolvedPackage>& polic
                        const Tree& tree) {
     digest.update_field(fmt::format("interfaces of {} packages", policy_root.size()));
     for (const ResolvedPackage& package : policy_root) {
-        digest.update_field(package.sha256);
+        digest.update_field(package.content_id());
     }
     for_each_interface_file(tree.entries, [&](const std::string& path, const Entry& entry) {
         digest.update_field(path);

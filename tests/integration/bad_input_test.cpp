@@ -193,9 +193,8 @@ TEST_F(BadInput, NoBlueprint) {
 TEST_F(BadInput, MissingRepository) {
     blueprint("/nowhere/at/all");
     EXPECT_EQ(build(),
-              "error: repository 'base': cannot get its metadata\n  Curl error (37): Couldn't read "
-              "a file:// file for file:///nowhere/at/all/repodata/repomd.xml [Couldn't open file "
-              "/nowhere/at/all/repodata/repomd.xml]\n" +
+              "error: repository 'base': cannot get repomd.xml\n  "
+              "/nowhere/at/all/repodata/repomd.xml: cannot be read: No such file or directory\n" +
                   defined() + "hint: check the URL of the repository\n");
     EXPECT_EQ(status_, 4);
 }
@@ -207,12 +206,13 @@ TEST_F(BadInput, UnsignedMetadata) {
     text.replace(text.find(off), off.size(), "gpgkey = \"" + key().public_key().string() + "\"\n");
     write_file(blueprint_path(), text);
     const std::string missing = (shared() / "repodata/repomd.xml.asc").string();
-    EXPECT_EQ(build(),
-              "error: repository 'base': its metadata is not signed: no repodata/repomd.xml.asc\n  "
-              "Curl error (37): Couldn't read a file:// file for file://" +
-                  missing + " [Couldn't open file " + missing + "]\n" + defined() +
-                  "hint: repo_gpgcheck = false accepts that; gpgcheck then still checks the "
-                  "signature of every package\n");
+    EXPECT_EQ(
+        build(),
+        "error: repository 'base': its metadata is not signed: no repodata/repomd.xml.asc\n  " +
+            missing + ": cannot be read: No such file or directory\n  from " +
+            (shared() / "repodata/repomd.xml").string() + "\n" + defined() +
+            "hint: repo_gpgcheck = false accepts that; gpgcheck then still checks the "
+            "signature of every package\n");
     EXPECT_EQ(status_, 4);
 }
 
@@ -227,7 +227,8 @@ TEST_F(BadInput, KeyThatIsNone) {
     write_file(work_.path() / "KEY", "hello\n");
     blueprint(shared(), "", "gpgkey = \"" + (work_.path() / "KEY").string() + "\"\n");
     EXPECT_EQ(build(), "error: gpgkey " + (work_.path() / "KEY").string() +
-                           " of repository 'base': not an OpenPGP public key in ASCII armour\n");
+                           " of repository 'base': no OpenPGP public key (version 4) in it\n"
+                           "hint: give the public key: gpg --armor --export NAME\n");
     EXPECT_EQ(status_, 4);
 }
 
@@ -247,7 +248,7 @@ TEST_F(BadInput, WrongKey) {
     const std::string text = build();
     EXPECT_TRUE(
         text.starts_with("error: package kernel-core-6.1.0-1.x86_64 was not signed with a key of "
-                         "its repository\n  its signature: RSA/SHA"))
+                         "its repository\n  its signature: SHA-"))
         << text;
     EXPECT_TRUE(text.ends_with("\n  not by gpgkey " + key().public_key().string() +
                                " of repository 'base'\nhint: check gpgkey of the repository\n"))

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "fetch/fetch.hpp"
@@ -161,7 +160,9 @@ protected:
     PackageFile fetch() {
         resolution_ = resolve(ctx_, blueprint_);
         for (const PackageFile& file : fetch_packages(ctx_, blueprint_, resolution_)) {
-            EXPECT_EQ(sha256_file(file.path), file.package.sha256);
+            EXPECT_EQ(checksum_of_file(file.path, file.package.checksum.algorithm),
+                      file.package.checksum);
+            EXPECT_EQ(sha256_file(file.path), file.sha256);
             if (file.package.nevra.name == "app") {
                 return file;
             }
@@ -189,10 +190,6 @@ protected:
     void leave_partial(const std::string& content) const {
         make_directories(partial().parent_path());
         write_file(partial(), content);
-        // librepo's own mark: it continues no file that it did not begin.
-        if (::setxattr(partial().c_str(), "user.Librepo.DownloadInProgress", "", 1, 0) != 0) {
-            ADD_FAILURE() << "the file system of " << cache_.path() << " has no user attributes";
-        }
     }
 
     test::TemporaryDirectory site_;
@@ -301,10 +298,10 @@ TEST_F(Fetch, ChangedCacheIsNoticed) {
 
 TEST_F(Fetch, PackageThatTheMirrorLacks) {
     fs::remove(served(app_rpm));
-    EXPECT_EQ(failure(),
-              "error: package app-1-1.x86_64 cannot be downloaded\n  Status code: 404 for " +
-                  server_->url() + "/r/" + app_rpm + " (IP: 127.0.0.1)\n  from repository 'web', " +
-                  app_rpm + "\n" + download_hint);
+    EXPECT_EQ(failure(), "error: package app-1-1.x86_64 cannot be downloaded\n  " + server_->url() +
+                             "/r/" + app_rpm +
+                             ": answers 404 (not found)\n  from repository 'web', " + app_rpm +
+                             "\n" + download_hint);
 }
 
 TEST_F(Fetch, PackageThatTheMirrorChanged) {
@@ -313,10 +310,10 @@ TEST_F(Fetch, PackageThatTheMirrorChanged) {
     write_file(served(app_rpm), bytes);
     const std::string changed = sha256_file(served(app_rpm));
     EXPECT_EQ(failure(),
-              "error: package app-1-1.x86_64 cannot be downloaded\n  Downloading successful, but "
-              "checksum doesn't match. Calculated: " +
-                  changed + "(sha256)  Expected: " + sha256_file(original() / app_rpm) +
-                  "(sha256) \n  from repository 'web', " + app_rpm + "\n" + download_hint);
+              "error: package app-1-1.x86_64 cannot be downloaded\n  " + server_->url() + "/r/" +
+                  app_rpm + ": does not have the checksum that repository 'web' promises: sha256:" +
+                  changed + " instead of sha256:" + sha256_file(original() / app_rpm) +
+                  "\n  from repository 'web', " + app_rpm + "\n" + download_hint);
     EXPECT_FALSE(fs::exists(cached()));
     // The mirror is mended: what the failed download left must not be in the way.
     fs::copy_file(original() / app_rpm, served(app_rpm), fs::copy_options::overwrite_existing);
@@ -331,13 +328,14 @@ TEST_F(Fetch, SecondMirrorIsTried) {
 
 TEST_F(Fetch, UnsignedMetadataAreRefused) {
     fs::remove(served("repodata/repomd.xml.asc"));
-    EXPECT_EQ(failure(),
-              "error: repository 'web': its metadata is not signed: no repodata/repomd.xml.asc\n  "
-              "Status code: 404 for " +
-                  server_->url() +
-                  "/r/repodata/repomd.xml.asc (IP: 127.0.0.1)\n  repository defined at "
-                  "/blueprint.toml:3:1\nhint: repo_gpgcheck = false accepts that; gpgcheck then "
-                  "still checks the signature of every package\n");
+    EXPECT_EQ(
+        failure(),
+        "error: repository 'web': its metadata is not signed: no repodata/repomd.xml.asc\n  " +
+            server_->url() + "/r/repodata/repomd.xml.asc: answers 404 (not found)\n  from " +
+            server_->url() +
+            "/r/repodata/repomd.xml\n  repository defined at /blueprint.toml:3:1\nhint: "
+            "repo_gpgcheck = false accepts that; gpgcheck then still checks the signature of "
+            "every package\n");
 }
 
 TEST_F(Fetch, UnreachableServer) {
@@ -346,10 +344,9 @@ TEST_F(Fetch, UnreachableServer) {
     blueprint_.repositories[0].gpgcheck = false;
     blueprint_.repositories[0].repo_gpgcheck = false;
     const std::string text = failure();
-    EXPECT_TRUE(
-        text.starts_with("error: repository 'web': cannot get its metadata\n  Curl error (7): "))
+    EXPECT_TRUE(text.starts_with("error: repository 'web': cannot get repomd.xml\n  " + url +
+                                 "/r/repodata/repomd.xml: cannot be reached: "))
         << text;
-    EXPECT_NE(text.find(url + "/r/repodata/repomd.xml"), std::string::npos) << text;
 }
 
 }  // namespace

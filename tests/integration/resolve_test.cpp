@@ -249,7 +249,7 @@ TEST_F(Resolve, TakesTheNewestAndWhatItNeeds) {
     EXPECT_EQ(packages.at("odd").why, "required by app");
     EXPECT_FALSE(packages.contains("weak"));
     EXPECT_EQ(packages.at("app").location, "Packages/app-2.0-1.x86_64.rpm");
-    EXPECT_EQ(packages.at("app").sha256, sha256_file(base() / packages.at("app").location));
+    EXPECT_EQ(packages.at("app").checksum.hex, sha256_file(base() / packages.at("app").location));
     EXPECT_EQ(packages.at("app").size, fs::file_size(base() / packages.at("app").location));
     EXPECT_EQ(packages.at("app").build_time, 1700000000);
     EXPECT_EQ(resolution_.repositories.at(0).repomd_sha256,
@@ -309,7 +309,7 @@ TEST_F(Resolve, SecondRunReadsTheCacheAndGivesTheSame) {
     ASSERT_EQ(first.size(), second.size());
     EXPECT_TRUE(std::equal(first.begin(), first.end(), second.begin(), [](auto& a, auto& b) {
         return a.second.nevra == b.second.nevra && a.second.why == b.second.why &&
-               a.second.sha256 == b.second.sha256;
+               a.second.checksum == b.second.checksum;
     }));
 }
 
@@ -427,9 +427,8 @@ TEST_F(Resolve, MetadataSignedWithAnotherKeyAreRefused) {
     blueprint_.repositories[0].gpgkeys = {other.public_key().string()};
     const Error problem = failure();
     EXPECT_EQ(problem.kind(), ErrorKind::fetch);
-    EXPECT_EQ(problem.message(),
-              "repository 'base': repomd.xml was not signed with a key of the repository");
-    EXPECT_EQ(problem.hint(), "check gpgkey of the repository");
+    EXPECT_TRUE(problem.message().starts_with("repository 'base': repomd.xml was signed with key "))
+        << problem.message();
 }
 
 TEST_F(Resolve, ChangedMetadataFileIsRefused) {
@@ -443,7 +442,7 @@ TEST_F(Resolve, ChangedMetadataFileIsRefused) {
     blueprint_.repositories[0].baseurls = {"file://" + (copy.path() / "r").string()};
     const Error problem = failure();
     EXPECT_EQ(problem.kind(), ErrorKind::fetch);
-    EXPECT_TRUE(problem.message().starts_with("repository 'base': cannot get its metadata"))
+    EXPECT_NE(problem.message().find("has 7 bytes, but repomd.xml promises "), std::string::npos)
         << problem.message();
 }
 

@@ -7,16 +7,15 @@ import libdnf.module
 
 ERROR_IN_DEFAULTS = libdnf.module.ModulePackageContainer.ModuleErrorType_ERROR_IN_DEFAULTS
 
-class ModularRefusal(Exception):
-    """dnf's refusal of a module or group."""
 
-
-def solve(work, repositories, specs, streams=(), excludes=(), profiles=(), groups=()):
+def solve(work, repositories, specs, streams=(), excludes=(), profiles=(), groups=(), settings=None, describe=None):
     """What dnf would install into an empty root.
 
     repositories: id → directory. specs: install specs. streams: "module:stream". profiles:
-    "module:stream/profile". groups: what `dnf install` takes with "@" before it, modules or groups.
-    Returns the set of NEVRAs as edgegpu writes them, or the text of dnf's refusal.
+    "module:stream/profile". groups: what `dnf install` takes with "@" before it, modules or
+    groups. settings: id → options of the repository.
+    Returns the set of NEVRAs as edgegpu writes them, or of what describe(package, nevra) makes of
+    them, or the text of dnf's refusal.
     """
     (work / "log").mkdir(parents=True, exist_ok=True)
     os.environ["HOME"] = str(work)
@@ -39,7 +38,8 @@ def solve(work, repositories, specs, streams=(), excludes=(), profiles=(), group
     conf.substitutions["arch"] = conf.substitutions["basearch"] = "x86_64"
     try:
         for ident, directory in repositories.items():
-            base.repos.add_new_repo(ident, conf, baseurl=[f"file://{directory}"], gpgcheck=False)
+            base.repos.add_new_repo(ident, conf, baseurl=[f"file://{directory}"], gpgcheck=False,
+                                    **(settings or {}).get(ident, {}))
         base.fill_sack(load_system_repo=False)
         modules = dnf.module.module_base.ModuleBase(base)
         if groups:
@@ -53,8 +53,9 @@ def solve(work, repositories, specs, streams=(), excludes=(), profiles=(), group
         for spec in specs:
             base.install(spec)
         base.resolve()
-        return {_nevra(package) for package in base.transaction.install_set}
-    except (dnf.exceptions.DepsolveError, dnf.exceptions.MarkingError, ModularRefusal) as problem:
+        return {describe(package, _nevra(package)) if describe else _nevra(package)
+                for package in base.transaction.install_set}
+    except (dnf.exceptions.Error, RuntimeError) as problem:
         return str(problem) or type(problem).__name__
     finally:
         base.close()
@@ -67,7 +68,7 @@ def _enable(modules, streams):
     except dnf.exceptions.MarkingErrors as problem:
         solver = problem.module_depsolv_errors
         if problem.no_match_group_specs or problem.error_group_specs or solver and solver[1] != ERROR_IN_DEFAULTS:
-            raise ModularRefusal(str(problem)) from problem
+            raise
 
 
 def _install_groups(base, modules, groups):
@@ -77,13 +78,10 @@ def _install_groups(base, modules, groups):
         modules.install(list(groups))
     except dnf.exceptions.MarkingErrors as problem:
         if problem.error_group_specs:
-            raise ModularRefusal(str(problem)) from problem
+            raise
         unmatched = problem.no_match_group_specs
     if unmatched:
-        try:
-            base.env_group_install(list(unmatched), tuple(base.conf.group_package_types))
-        except dnf.exceptions.Error as problem:
-            raise ModularRefusal(str(problem)) from problem
+        base.env_group_install(list(unmatched), tuple(base.conf.group_package_types))
 
 
 def _nevra(package):

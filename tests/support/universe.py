@@ -196,6 +196,55 @@ def large_universe(seed, count, requested):
     return repositories, rng.sample(names, requested)
 
 
+def real_universe(seed):
+    """About 19,000 packages in two repositories, shaped as an Enterprise Linux release in its middle
+    years is, and what to ask for (about 360 packages come of it).
+
+    Every name is there in several versions, sub-packages require exactly their own, sonames carry
+    symbol versions, and everything requires the C library in several ways.
+    """
+    rng = random.Random(seed)
+    repositories = {"baseos": [], "appstream": []}
+    names = []
+    symbols = [f"libc.so.6(GLIBC_2.{minor})(64bit)" for minor in (2, 3, 4, 14, 17, 28, 33, 34)]
+    for i in range(3000):
+        name, where = f"part{i}", "baseos" if i < 500 or rng.random() < 0.15 else "appstream"
+        below = [max(0, int(i * rng.random() ** 2.6) - 1) for _ in range(rng.choice((1, 2, 2, 3, 4, 6)))]
+        release = rng.randint(1, 9)
+        for version in range(rng.choice((1, 1, 2, 3, 4, 5, 5))):
+            repositories[where] += _family(rng, name, f"{rng.randint(1, 9)}.{i % 20}", f"{release + version}.el9",
+                                           sorted(set(below)) if i else [], symbols)
+        names.append(name)
+    repositories["baseos"] += kernel("100.el9") + kernel("110.el9")
+    libc = Package("c-library", "2.34", "9.el9", provides=[
+        ("libc.so.6()(64bit)", "", ""), ("rtld(GNU_HASH)", "", ""), *((symbol, "", "") for symbol in symbols)])
+    shell = Package("shell", "5.1", "1.el9", requires=[("libc.so.6()(64bit)", "", "")], files=["/bin/sh", "/usr/bin/sh"])
+    repositories["baseos"] += [libc, shell]
+    return repositories, rng.sample(names[200:], 26)
+
+
+def _family(rng, name, version, release, below, symbols):
+    """A program and its library in one version, perhaps with a -devel package."""
+    evr = f"0:{version}-{release}"
+    needs = [("libc.so.6()(64bit)", "", ""), ("rtld(GNU_HASH)", "", ""), (rng.choice(symbols), "", ""), (rng.choice(symbols), "", "")]
+    for number in below:
+        needs += [(f"libpart{number}.so.1()(64bit)", "", ""), (f"libpart{number}.so.1(V_1)(64bit)", "", "")]
+    library = name.replace("part", "libpart")
+    family = [
+        Package(name, version, release, provides=[(f"{name}(x86-64)", "=", evr), (f"config({name})", "=", evr)],
+                requires=[*needs, ("/bin/sh", "", ""), (f"{name}-libs(x86-64)", "=", evr), (f"config({name})", "=", evr)],
+                files=[f"/usr/bin/{name}", f"/etc/{name}.conf", *(f"/usr/share/{name}/{i}" for i in range(12))]),
+        Package(f"{name}-libs", version, release, requires=needs, provides=[
+            (f"{name}-libs(x86-64)", "=", evr), (f"{library}.so.1()(64bit)", "", ""),
+            (f"{library}.so.1(V_1)(64bit)", "", ""), (f"{library}.so.1(V_2)(64bit)", "", "")],
+            files=[f"/usr/lib64/{library}.so.1"])]
+    if rng.random() < 0.1:
+        family.append(Package(f"{name}-devel", version, release, provides=[(f"pkgconfig({name})", "=", f"0:{version}")],
+                              requires=[(f"{name}-libs(x86-64)", "=", evr), ("/usr/bin/sh", "", "")],
+                              files=[f"/usr/include/{name}/{i}.h" for i in range(20)]))
+    return family
+
+
 def driver_packages():
     packages = []
     for version, kernels in (("550.1", ("100", "110")), ("570.1", ("100",)), ("570.2", ("100", "120"))):

@@ -71,9 +71,11 @@ TEST_F(BlueprintTest, missing_keys) {
     EXPECT_EQ(failure_of("[nvidia]\n"), "error: b.toml:2:1: \"nvidia.driver\" is missing\n");
     EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\n[nvidia.secure_boot]\nkey = \"k\"\n"),
               "error: b.toml:4:1: \"nvidia.secure_boot.certificate\" is missing\n");
-    EXPECT_EQ(failure("name = \"x\"\n"),
-              "error: b.toml:1:1: no ostree ref\n"
-              "hint: set ref in [ostree], or distro for \"DISTRO/MAJOR/ARCH/edge\"\n");
+    EXPECT_EQ(
+        failure("name = \"x\"\n"),
+        "error: b.toml:1:1: no ostree ref\n"
+        "hint: name the distribution, for \"DISTRO/MAJOR/ARCH/edge\": distro = \"rhel-9.4\", or "
+        "--distro rhel-9.4; or set ref in [ostree]\n");
 }
 
 TEST_F(BlueprintTest, bad_refs) {
@@ -87,7 +89,12 @@ TEST_F(BlueprintTest, bad_refs) {
     }
     EXPECT_EQ(failure("distro = \"rhel\"\n"),
               "error: b.toml:1:10: \"distro\" must be NAME-VERSION, not \"rhel\"\n"
-              "hint: as in \"rhel-9.4\"\n");
+              "hint: as in \"rhel-9.4\", \"centos-9\" or \"fedora-40\"\n");
+    EXPECT_EQ(failure("distro = \"rhel-" + std::string(10000, '9') + "\"\n"),
+              "error: b.toml:1:10: \"distro\" must be NAME-VERSION, not \"rhel-" +
+                  std::string(34, '9') +
+                  "…\"\n"
+                  "hint: as in \"rhel-9.4\", \"centos-9\" or \"fedora-40\"\n");
 }
 
 TEST_F(BlueprintTest, duplicates) {

@@ -117,7 +117,7 @@ TEST_F(BlueprintTest, variables) {
               "hint: known are $releasever, $releasever_major, $basearch and $arch\n");
     EXPECT_EQ(failure(repository("https://x/$releasever")),
               "error: b.toml:3:1: \"$releasever\" has no value\n"
-              "hint: set distro = \"NAME-VERSION\" or releasever = \"VERSION\"\n");
+              "hint: set distro = \"NAME-VERSION\" or releasever = \"VERSION\", or give --distro\n");
     EXPECT_EQ(failure(repository("https://x/${basearch")),
               "error: b.toml:3:1: \"${\" without a name and \"}\"\n");
     const Blueprint blueprint =

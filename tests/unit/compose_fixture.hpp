@@ -38,7 +38,8 @@ public:
         PackageFile file;
         file.path = rpm(name);
         file.package.nevra = {name, 0, "1", "1", "x86_64"};
-        file.package.sha256 = sha256_file(file.path);
+        file.sha256 = sha256_file(file.path);
+        file.package.checksum = {ChecksumAlgorithm::sha256, file.sha256};
         file.package.size = std::filesystem::file_size(file.path);
         return file;
     }

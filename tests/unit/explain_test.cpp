@@ -141,7 +141,7 @@ protected:
 
     /// The repositories every blueprint here begins with.
     [[nodiscard]] std::string head() const {
-        return "name = \"test\"\ndistro = \"rhel-9\"\n\n" + repository("base") +
+        return "name = \"test\"\ndistro = \"lab-9\"\n\n" + repository("base") +
                repository("nvidia") + repository("extras", "enabled = false   # on demand\n");
     }
     [[nodiscard]] std::string repository(const std::string& id,

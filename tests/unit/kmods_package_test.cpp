@@ -37,7 +37,8 @@ protected:
         file.path = directory.path() / "made.rpm";
         write_file(file.path, rpm);
         file.package.nevra = package.nevra;
-        file.package.sha256 = sha256_hex(rpm);
+        file.sha256 = sha256_hex(rpm);
+        file.package.checksum = {ChecksumAlgorithm::sha256, file.sha256};
         file.package.size = rpm.size();
         return file;
     }

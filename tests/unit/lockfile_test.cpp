@@ -40,16 +40,24 @@ Resolution example() {
     resolution.driver_version = "535.261.03";
     resolution.repositories.push_back({"baseos", std::string(64, 'a'), 1700000000});
     resolution.modules.push_back({"nvidia-driver", "535", "20240101000000", "1234e56789"});
-    resolution.packages.push_back({resolution.kernel, "baseos", "Packages/k.rpm",
-                                   std::string(64, 'b'), 17, 1700000001, "", "kernel"});
+    resolution.packages.push_back({resolution.kernel,
+                                   "baseos",
+                                   "Packages/k.rpm",
+                                   {ChecksumAlgorithm::sha256, std::string(64, 'b')},
+                                   17,
+                                   1700000001,
+                                   "",
+                                   "kernel",
+                                   ""});
     resolution.packages.push_back({{"x", 3, "1~rc1^git", "1", "noarch"},
                                    "baseos",
                                    "Packages/x.rpm",
-                                   std::string(64, 'c'),
+                                   {ChecksumAlgorithm::sha512, std::string(128, 'c')},
                                    18,
                                    1700000002,
                                    "nvidia-driver:535:20240101000000:1234e56789",
-                                   "required by \"quoted\\name\"\n"});
+                                   "required by \"quoted\\name\"\n",
+                                   "https://example.invalid/other"});
     return resolution;
 }
 
@@ -69,6 +77,10 @@ TEST_F(Lockfile, ReadsBackWhatWasWritten) {
     EXPECT_EQ(read.packages[1].module, written.packages[1].module);
     EXPECT_EQ(read.packages[1].why, written.packages[1].why);
     EXPECT_EQ(read.packages[0].size, 17U);
+    EXPECT_EQ(read.packages[0].checksum.text(), "sha256:" + std::string(64, 'b'));
+    EXPECT_EQ(read.packages[0].base, "");
+    EXPECT_EQ(read.packages[1].checksum.text(), "sha512:" + std::string(128, 'c'));
+    EXPECT_EQ(read.packages[1].base, "https://example.invalid/other");
 }
 
 TEST_F(Lockfile, WritesTheSameBytesForTheSameResolution) {
@@ -86,16 +98,29 @@ TEST_F(Lockfile, NamesFileAndLineOfABadDigest) {
     write_lockfile(path_, example());
     std::string content = read_file(path_);
     content.replace(content.find(std::string(64, 'b')), 64, std::string(64, 'Z'));
-    EXPECT_EQ(failure(content), path_.string() + ":32: 'sha256' is not a SHA-256");
+    EXPECT_EQ(failure(content), path_.string() +
+                                    ":32: 'checksum' is none: '" + std::string(64, 'Z') +
+                                    "' is not a sha256 checksum of 64 hexadecimal digits");
 }
 
 TEST_F(Lockfile, RefusesALocationOutsideTheRepository) {
     write_lockfile(path_, example());
     std::string content = read_file(path_);
     const std::string location = "Packages/k.rpm";
-    content.replace(content.find(location), location.size(), "../../etc/x");
+    content.replace(content.find(location), location.size(), "/etc/x");
     EXPECT_EQ(failure(content),
               path_.string() + ":31: 'location' is not a path inside the repository");
+}
+
+TEST_F(Lockfile, ReadsTheSha256OfOlderVersions) {
+    write_lockfile(path_, example());
+    std::string content = read_file(path_);
+    const std::string now = "checksum = \"sha256:";
+    content.replace(content.find(now), now.size(), "sha256 = \"");
+    write_file(path_, content);
+    EXPECT_EQ(read_lockfile(path_).packages[0].checksum.text(), "sha256:" + std::string(64, 'b'));
+    content.replace(content.find(std::string(64, 'b')), 64, std::string(64, 'Z'));
+    EXPECT_EQ(failure(content), path_.string() + ":32: 'sha256' is not a SHA-256");
 }
 
 TEST_F(Lockfile, RefusesAnotherFormat) {

@@ -78,7 +78,7 @@ protected:
             for (std::size_t i = 0; i < locked.packages.size(); ++i) {
                 EXPECT_EQ(confirmed.packages[i].nevra, locked.packages[i].nevra);
                 EXPECT_EQ(confirmed.packages[i].why, locked.packages[i].why);
-                EXPECT_EQ(confirmed.packages[i].sha256, locked.packages[i].sha256);
+                EXPECT_EQ(confirmed.packages[i].checksum, locked.packages[i].checksum);
             }
         } catch (const Error& problem) {
             EXPECT_EQ(problem.kind(), ErrorKind::unsolvable);
@@ -132,7 +132,7 @@ TEST_F(ResolveLocked, AnotherFileOfTheSameNameIsDrift) {
     const std::vector<std::string> lines = drift(locked);
     ASSERT_EQ(lines.size(), 1U);
     EXPECT_TRUE(
-        lines[0].starts_with("lib-1.0-1.x86_64 is another file in repository 'base' now: sha256 "))
+        lines[0].starts_with("lib-1.0-1.x86_64 is another file in repository 'base' now: sha256:"))
         << lines[0];
 }
 

@@ -389,7 +389,7 @@ TEST_F(ResolveNvidia, ALockfileOfCompiledModulesIsReadBackAndConfirmed) {
     const Resolution locked = read_lockfile(path);
     EXPECT_EQ(texts(locked.build_root), texts(resolution_.build_root));
     ASSERT_TRUE(locked.dkms_source);
-    EXPECT_EQ(locked.dkms_source->sha256, resolution_.dkms_source->sha256);
+    EXPECT_EQ(locked.dkms_source->checksum, resolution_.dkms_source->checksum);
     EXPECT_EQ(locked.driver_flavor, "open");
     ASSERT_EQ(locked.passed_over.size(), 1U);
     EXPECT_EQ(locked.passed_over[0].text(), resolution_.passed_over[0].text());

@@ -4,7 +4,7 @@ Everything here works on a *lab directory* (by default build/lab) with this layo
 
     gnupg/             home of the lab's GPG key (made once)
     RPM-GPG-KEY-lab    the public half, armoured
-    rpmmacros          macros for rpmbuild and rpmsign (payload, signing, no generators)
+    rpmmacros          macros for rpmbuild and rpmsign (payload, signing, dependency generators)
     repos/NAME/        one repository: *.rpm and repodata/ with repomd.xml.asc
 
 A caller outside this package needs `sys.path.insert(0, "tests/lab")` and then
@@ -13,6 +13,7 @@ A caller outside this package needs `sys.path.insert(0, "tests/lab")` and then
 
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -49,9 +50,13 @@ MACROS = """\
 %_binary_filedigest_algorithm 8
 %_missing_doc_files_terminate_build 0
 %__brp_mangle_shebangs %{{nil}}
-%_use_internal_dependency_generator 0
-%__find_provides %{{nil}}
-%__find_requires %{{nil}}
+%__elf_exclude_path ^/usr/lib/modules/
+%__perl_requires %{{nil}}
+%__pkgconfig_path ^/usr/(lib/x86_64-linux-gnu|lib|share)/pkgconfig/.*\\.pc$
+%__pythondist_path ^/usr/lib/python3/dist-packages/[^/]+\\.(dist-info|egg-info)$
+%__pythondist_provides {tools}/pythondist --provides --majorver-provides
+%__pythondist_requires %{{nil}}
+%__requires_exclude ^(/bin/dash|/usr/bin/perl|/usr/bin/pkg-config|/usr/local/bin/.*|libatm[.]so.*)$
 %__transaction_systemd_inhibit %{{nil}}
 %dist .el12
 %vendor edgegpu lab
@@ -110,7 +115,8 @@ def setup_signing(lab):
         write_atomic(public, armoured)
     write_atomic(
         lab / "rpmmacros",
-        MACROS.format(uid=KEY_UID, gnupg=home, zstd=PAYLOAD_ZSTD, epoch=SOURCE_DATE_EPOCH),
+        MACROS.format(uid=KEY_UID, gnupg=home, zstd=PAYLOAD_ZSTD, epoch=SOURCE_DATE_EPOCH,
+                      tools=pathlib.Path(__file__).resolve().parent),
     )
 
 
@@ -224,11 +230,11 @@ def sign(lab, rpms, jobs=2):
             chunks))
 
 
-def createrepo(lab, repo, comps=None, updateinfo=None, modules=None):
+def createrepo(lab, repo, comps=None, updateinfo=None, modules=None, checksum="sha256"):
     """(Re)makes the metadata of the repository directory `repo` and signs repomd.xml.
 
     `comps`, `updateinfo` and `modules` are paths of comps.xml, updateinfo.xml and modules.yaml,
-    or None.
+    or None. `checksum` is the kind of all checksums, of packages and of metadata.
     """
     repo = pathlib.Path(repo).resolve()
     shutil.rmtree(repo / "repodata", ignore_errors=True)
@@ -236,14 +242,19 @@ def createrepo(lab, repo, comps=None, updateinfo=None, modules=None):
     for package in repo.glob("*.rpm"):
         os.utime(package, (SOURCE_DATE_EPOCH,) * 2)
     command = ["createrepo_c", "--quiet", "--workers", "2", "--no-database", "--set-timestamp-to-revision",
-               "--revision", str(SOURCE_DATE_EPOCH), "--general-compress-type", "gz"]
+               "--revision", str(SOURCE_DATE_EPOCH), "--general-compress-type", "gz",
+               "--checksum", checksum, "--repomd-checksum", checksum]
     if comps:
         command += ["--groupfile", comps]
     run(lab, command + [repo])
     for path, kind in ((updateinfo, "updateinfo"), (modules, "modules")):
         if path:
-            run(lab, ["modifyrepo_c", "--mdtype", kind, "--compress-type", "gz", path,
-                      repo / "repodata"])
+            run(lab, ["modifyrepo_c", "--mdtype", kind, "--compress-type", "gz",
+                      "--checksum", checksum, path, repo / "repodata"])
+    # modifyrepo_c says when it wrote a file.
+    repomd = repo / "repodata" / "repomd.xml"
+    text = repomd.read_text(encoding="utf-8")
+    write_atomic(repomd, re.sub(r"<timestamp>\d+</timestamp>", f"<timestamp>{SOURCE_DATE_EPOCH}</timestamp>", text))
     sign_repomd(lab, repo)
 
 

@@ -66,10 +66,10 @@ def read_oldest_kernel(lab, dist):
 
 
 def digest_inputs(lab, kernel, debs):
-    """SHA-256 over everything that decides the content of the two repositories; `debs` are the archive's packages in them."""
+    """SHA-256 over everything that decides the content of the repositories; `debs` are the archive's packages in them."""
     digest = hashlib.sha256()
     files = [p for p in stage.HERE.rglob("*") if p.is_file() and "__pycache__" not in p.parts and p.suffix != ".md"]
-    files += [stage.HERE.parent / "labtool" / "rpm.py", lab / "RPM-GPG-KEY-lab", lab / "rpmmacros"]
+    files += [stage.HERE.parent / "labtool" / "rpm.py", lab / "RPM-GPG-KEY-lab", lab / "RPM-GPG-KEY-lab-nvidia", lab / "rpmmacros"]
     files += [kernel.headers / ".config", kernel.headers / "Module.symvers"]
     for file in sorted(files):
         name = file.relative_to(stage.HERE) if file.is_relative_to(stage.HERE) else file.name

@@ -1,4 +1,4 @@
-"""Builds the packages of both repositories, signs them, writes the metadata and puts the result in place."""
+"""Builds the packages of the repositories, signs them, writes the metadata and puts the result in place."""
 
 import os
 import shutil
@@ -7,7 +7,9 @@ from functools import partial
 
 from labtool import rpm
 
-from . import catalog, driver, inputs, kmod, microshift, modprobe, modulemd, open_modules, stage
+from . import catalog, driver, inputs, kmod, microshift, modprobe, modulemd, open_modules, sha512, stage
+
+NAMES = ("nvidia", sha512.NAME, "microshift")
 
 # One build: (repository, label, function that fills a build root and returns the spec, rpm payload or None)
 
@@ -43,7 +45,7 @@ def build_one(lab, work, build):
 
 
 def build_all(lab, work, kernel, dist, modules, loader):
-    """Makes both repositories, complete with metadata, below work/repos."""
+    """Makes the repositories, complete with metadata, below work/repos."""
     jobs = os.cpu_count() or 1
     with ThreadPoolExecutor(jobs) as pool:
         made = list(pool.map(lambda build: build_one(lab, work, build), planned_builds(lab, kernel, modules, loader)))
@@ -52,11 +54,12 @@ def build_all(lab, work, kernel, dist, modules, loader):
     rpm.write_atomic(document, modulemd.modules_yaml(kernel, dist))
     rpm.createrepo(lab, work / "repos" / "nvidia", modules=document)
     rpm.createrepo(lab, work / "repos" / "microshift")
+    sha512.make_repository(lab, work / "repos" / "nvidia", work / "repos" / sha512.NAME, document)
 
 
 def put_in_place(lab, work, digest):
-    """Replaces the lab's two repositories by the new ones; the digest is written last, so a broken run is repeated."""
-    for name in ("nvidia", "microshift"):
+    """Replaces the lab's repositories by the new ones; the digest is written last, so a broken run is repeated."""
+    for name in NAMES:
         target, old = lab / "repos" / name, work / f"{name}.old"
         target.parent.mkdir(exist_ok=True)
         if target.exists():
@@ -66,7 +69,7 @@ def put_in_place(lab, work, digest):
 
 
 def make_repositories(lab):
-    """Makes LAB/repos/nvidia and LAB/repos/microshift unless they are there for the same inputs; True when it built."""
+    """Makes the repositories in LAB/repos unless they are there for the same inputs; True when it built."""
     dist = inputs.read_dist(lab)
     kernel = inputs.read_oldest_kernel(lab, dist)
     modules = open_modules.find(lab)
@@ -75,9 +78,10 @@ def make_repositories(lab):
     loader = modprobe.find(lab)
     debs = [modules.deb] if modules else []
     debs += [loader[1]] if loader else []
+    sha512.setup_key(lab)
     digest = inputs.digest_inputs(lab, kernel, debs)
     stamp = lab / "gpu-repos.digest"
-    present = all((lab / "repos" / n / "repodata" / "repomd.xml.asc").exists() for n in ("nvidia", "microshift"))
+    present = all((lab / "repos" / n / "repodata" / "repomd.xml.asc").exists() for n in NAMES)
     if present and stamp.exists() and stamp.read_text(encoding="utf-8").strip() == digest:
         return False
     stamp.unlink(missing_ok=True)

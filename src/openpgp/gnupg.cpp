@@ -1,0 +1,123 @@
+#include "openpgp/gnupg.hpp"
+
+#include <clocale>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+
+#include <gpgme.h>
+#include <cerrno>
+
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using GpgmeContext = Handle<gpgme_context, gpgme_release>;
+using GpgmeData = Handle<gpgme_data, gpgme_data_release>;
+
+/// A private directory with a short name: GnuPG's sockets must fit into 108 bytes. A failure to
+/// remove it is not worth losing the answer for.
+class Home {
+public:
+    Home() {
+        std::string name = (fs::temp_directory_path() / "edgegpu-gpg.XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            throw errno_error(name, errno);
+        }
+        path_ = name;
+        // What the user's configuration may say about trust, key servers or agents is not ours.
+        write_file(path_ / "gpg.conf",
+                   "no-autostart\nno-auto-check-trustdb\ntrust-model always\n"
+                   "allow-non-selfsigned-uid\ndisable-dirmngr\nno-auto-key-retrieve\n"
+                   "no-auto-key-import\nno-random-seed-file\n",
+                   0600);
+    }
+    ~Home() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    Home(const Home&) = delete;
+    Home& operator=(const Home&) = delete;
+    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+private:
+    fs::path path_;
+};
+
+void require(gpgme_error_t code, const char* what) {
+    if (code != 0) {
+        throw error("cannot {} with GnuPG: {}", what, gpgme_strerror(code))
+            .hinted("signatures are checked with gpg: install the package gnupg");
+    }
+}
+
+GpgmeContext open_context(const fs::path& home) {
+    gpgme_check_version(nullptr);
+    gpgme_ctx_t raw = nullptr;
+    require(gpgme_new(&raw), "begin");
+    GpgmeContext context(raw);
+    require(gpgme_set_protocol(raw, GPGME_PROTOCOL_OpenPGP), "begin");
+    require(gpgme_ctx_set_engine_info(raw, GPGME_PROTOCOL_OpenPGP, nullptr, home.c_str()), "begin");
+    gpgme_set_offline(raw, 1);
+    return context;
+}
+
+/// A view of `bytes`, which must live as long.
+GpgmeData view(std::string_view bytes) {
+    gpgme_data_t raw = nullptr;
+    require(gpgme_data_new_from_mem(&raw, bytes.data(), bytes.size(), 0), "read");
+    return GpgmeData(raw);
+}
+
+GnupgAnswer answer_of(gpgme_error_t status, std::string& detail) {
+    switch (gpgme_err_code(status)) {
+        case GPG_ERR_NO_ERROR:
+        case GPG_ERR_KEY_EXPIRED:
+            return GnupgAnswer::fits;
+        case GPG_ERR_SIG_EXPIRED:
+            return GnupgAnswer::expired;
+        case GPG_ERR_BAD_SIGNATURE:
+            return GnupgAnswer::bad;
+        case GPG_ERR_CERT_REVOKED:
+            return GnupgAnswer::revoked;
+        default:
+            detail = gpgme_strerror(status);
+            return GnupgAnswer::refused;
+    }
+}
+
+}  // namespace
+
+GnupgAnswer ask_gnupg(std::string_view content, std::string_view signature,
+                      const std::string& certificates, std::string& detail) {
+    // The library is set up by its first call, which two threads must not make at once.
+    static std::mutex one_at_a_time;
+    const std::lock_guard<std::mutex> alone(one_at_a_time);
+    const Home home;
+    const GpgmeContext context = open_context(home.path());
+    const GpgmeData keys = view(certificates);
+    require(gpgme_op_import(context.get(), keys.get()), "read the repository's keys");
+    const gpgme_import_result_t imported = gpgme_op_import_result(context.get());
+    if (imported == nullptr || imported->imported + imported->unchanged == 0) {
+        detail = "GnuPG cannot use its key";
+        return GnupgAnswer::refused;
+    }
+    const GpgmeData packet = view(signature);
+    const GpgmeData text = view(content);
+    const gpgme_error_t failed = gpgme_op_verify(context.get(), packet.get(), text.get(), nullptr);
+    const gpgme_verify_result_t result = gpgme_op_verify_result(context.get());
+    if (failed != 0 || result == nullptr || result->signatures == nullptr) {
+        detail = failed != 0 ? gpgme_strerror(failed) : "GnuPG sees no signature in it";
+        return GnupgAnswer::refused;
+    }
+    return answer_of(result->signatures->status, detail);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,201 @@
+#include "transfer/mirrors.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+#include <librepo/librepo.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "support/error.hpp"
+#include "support/handles.hpp"
+#include "transfer/arrival.hpp"
+#include "transfer/url.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using MetalinkPtr = Handle<LrMetalink, lr_metalink_free>;
+using GErrorPtr = Handle<GError, g_error_free>;
+
+constexpr std::uint64_t largest_list = 4U << 20U;
+constexpr std::string_view repomd = "repodata/repomd.xml";
+
+/// `text` as a file, which librepo's parser wants.
+Fd memory_file(const std::string& text) {
+    Fd fd(::memfd_create("metalink", MFD_CLOEXEC));
+    if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+        ::lseek(fd.get(), 0, SEEK_SET) != 0) {
+        throw errno_error("a file in memory", errno);
+    }
+    return fd;
+}
+
+/// The strongest of the hashes that may be used.
+std::optional<Checksum> strongest(const Repository& repository, const GSList* hashes) {
+    std::optional<Checksum> best;
+    for (const GSList* item = hashes; item != nullptr; item = item->next) {
+        const auto* hash = static_cast<const LrMetalinkHash*>(item->data);
+        const auto algorithm = checksum_algorithm(hash->type != nullptr ? hash->type : "");
+        if (!algorithm || hash->value == nullptr ||
+            (*algorithm == ChecksumAlgorithm::sha1 && !repository.allow_sha1)) {
+            continue;
+        }
+        if (!best || *algorithm > best->algorithm) {
+            best = make_checksum(hash->type, hash->value);
+        }
+    }
+    return best;
+}
+
+std::uint64_t size_of(gint64 size) {
+    return size > 0 ? static_cast<std::uint64_t>(size) : 0;
+}
+
+std::vector<RepomdPromise> promises_of(const Repository& repository, const LrMetalink& metalink) {
+    std::vector<RepomdPromise> promises;
+    if (const auto checksum = strongest(repository, metalink.hashes)) {
+        promises.push_back({*checksum, size_of(metalink.size)});
+    }
+    for (const GSList* item = metalink.alternates; item != nullptr; item = item->next) {
+        const auto* alternate = static_cast<const LrMetalinkAlternate*>(item->data);
+        if (const auto checksum = strongest(repository, alternate->hashes)) {
+            promises.push_back({*checksum, size_of(alternate->size)});
+        }
+    }
+    return promises;
+}
+
+std::vector<std::string> mirrors_of(const LrMetalink& metalink) {
+    std::vector<const LrMetalinkUrl*> urls;
+    for (const GSList* item = metalink.urls; item != nullptr; item = item->next) {
+        const auto* url = static_cast<const LrMetalinkUrl*>(item->data);
+        if (url->url != nullptr && is_web_url(url->url)) {
+            urls.push_back(url);
+        }
+    }
+    std::stable_sort(urls.begin(), urls.end(), [](const LrMetalinkUrl* a, const LrMetalinkUrl* b) {
+        return a->preference > b->preference;
+    });
+    std::vector<std::string> mirrors;
+    for (const LrMetalinkUrl* url : urls) {
+        std::string_view base = url->url;
+        if (base.ends_with(repomd)) {
+            base.remove_suffix(repomd.size());
+            mirrors.emplace_back(base);
+        }
+    }
+    return mirrors;
+}
+
+Error list_error(const Repository& repository, const char* kind, const std::string& url,
+                 const std::string& why) {
+    return error(ErrorKind::fetch, "repository '{}': its {} {} {}", repository.id, kind,
+                 redacted(url), why)
+        .traced("repository defined at " + repository.location.text())
+        .hinted(fmt::format("check {} of the repository, or give baseurl instead", kind));
+}
+
+bool is_metalink(std::string_view text) {
+    return text.substr(0, 4096).find("<metalink") != std::string_view::npos;
+}
+
+/// What the list of mirrors at `url` says. `kind` is the blueprint's word for it.
+MirrorList ask(const Context& ctx, const Repository& repository, const char* kind,
+               const std::string& url) {
+    const std::string text =
+        transfer_text(ctx, repository, url, largest_list, fmt::format("its {}", kind));
+    MirrorList list;
+    // dnf, too, takes a metalink under the name of mirrorlist.
+    if (is_metalink(text)) {
+        try {
+            list = read_metalink(repository, text);
+        } catch (const Error& problem) {
+            throw list_error(repository, kind, url, problem.message());
+        }
+    } else if (looks_like_web_page(text)) {
+        throw list_error(repository, kind, url, "is a web page");
+    } else if (std::string_view(kind) == "metalink") {
+        throw list_error(repository, kind, url, "is no metalink");
+    } else {
+        list.mirrors = read_mirrorlist(text, local_file(url).has_value());
+    }
+    if (list.mirrors.empty()) {
+        throw list_error(repository, kind, url, "names no mirror with http or https");
+    }
+    return list;
+}
+
+}  // namespace
+
+std::vector<std::string> read_mirrorlist(std::string_view text, bool files) {
+    std::vector<std::string> mirrors;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        const std::size_t begin = line.find_first_not_of(" \t\r");
+        if (begin == std::string_view::npos || line[begin] == '#') {
+            continue;
+        }
+        line = line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+        if (is_web_url(line) || (files && local_file(line))) {
+            mirrors.emplace_back(line);
+        }
+    }
+    return mirrors;
+}
+
+MirrorList read_metalink(const Repository& repository, const std::string& text) {
+    const MetalinkPtr metalink(lr_metalink_init());
+    const Fd file = memory_file(text);
+    GError* raw = nullptr;
+    const bool good = lr_metalink_parse_file(metalink.get(), file.get(), "repomd.xml", nullptr,
+                                             nullptr, &raw) != FALSE;
+    const GErrorPtr problem(raw);
+    if (!good) {
+        throw error("cannot be read: {}", problem ? problem->message : "unknown problem");
+    }
+    MirrorList list{mirrors_of(*metalink), promises_of(repository, *metalink)};
+    if (list.promises.empty()) {
+        throw error(
+            "has no checksum of repomd.xml that can be trusted: SHA-224 or better, or "
+            "SHA-1 with allow_sha1 = true");
+    }
+    return list;
+}
+
+MirrorList find_mirrors(const Context& ctx, const Repository& repository) {
+    MirrorList all;
+    all.mirrors = repository.baseurls;
+    const bool has_metalink = !repository.metalink.empty();
+    const std::string& url = has_metalink ? repository.metalink : repository.mirrorlist;
+    if (url.empty()) {
+        return all;
+    }
+    const char* kind = has_metalink ? "metalink" : "mirrorlist";
+    try {
+        MirrorList list = ask(ctx, repository, kind, url);
+        std::set<std::string> known(repository.baseurls.begin(), repository.baseurls.end());
+        for (std::string& mirror : list.mirrors) {
+            if (known.insert(mirror).second) {
+                all.mirrors.push_back(std::move(mirror));
+            }
+        }
+        all.promises = std::move(list.promises);
+    } catch (const Error& problem) {
+        if (all.mirrors.empty() || problem.kind() == ErrorKind::interrupted) {
+            throw;
+        }
+        const std::string why =
+            problem.traces().empty() ? "" : fmt::format(" ({})", problem.traces().front());
+        ctx.console->warn(problem.message() + why + "; its baseurl was used alone");
+    }
+    return all;
+}
+
+}  // namespace edgegpu

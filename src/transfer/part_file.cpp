@@ -1,0 +1,150 @@
+#include "transfer/part_file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Whether `fd` is what `path` names now: its holder may have renamed it before it was locked here.
+bool is_same_file(const Fd& fd, const fs::path& path) {
+    struct stat mine {};
+    struct stat named {};
+    return ::fstat(fd.get(), &mine) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+           mine.st_dev == named.st_dev && mine.st_ino == named.st_ino && S_ISREG(mine.st_mode);
+}
+
+Fd open_part(const fs::path& path) {
+    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!fd) {
+        throw errno_error(path.string(), errno);
+    }
+    return fd;
+}
+
+}  // namespace
+
+PartFile::PartFile(fs::path destination, const Promise& promise)
+    : destination_(std::move(destination)), promise_(promise) {
+    open();
+    if (!promise_.checksum || size_ > promise_.most()) {
+        restart();
+        return;
+    }
+    read_on();
+}
+
+void PartFile::open() {
+    path_ = destination_.string() + ".part";
+    fd_ = open_part(path_);
+    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 || !is_same_file(fd_, path_)) {
+        // Another process is about it. One like this is swept from the cache when its maker is
+        // gone.
+        path_ = fmt::format("{}.{}", destination_.string(), ::getpid());
+        fd_ = open_part(path_);
+        if (::ftruncate(fd_.get(), 0) != 0) {
+            throw errno_error(path_.string(), errno);
+        }
+    }
+    struct stat status {};
+    if (::fstat(fd_.get(), &status) != 0) {
+        throw errno_error(path_.string(), errno);
+    }
+    size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+/// Digests what is there already.
+void PartFile::read_on() {
+    digester_.emplace(promise_.checksum->algorithm);
+    std::array<char, std::size_t{256} * 1024> buffer;
+    std::uint64_t done = 0;
+    while (done < size_) {
+        const ssize_t got =
+            ::pread(fd_.get(), buffer.data(), buffer.size(), static_cast<off_t>(done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            throw errno_error(path_.string(), got < 0 ? errno : EIO);
+        }
+        digester_->update(buffer.data(), static_cast<std::size_t>(got));
+        done += static_cast<std::uint64_t>(got);
+    }
+}
+
+PartFile::~PartFile() {
+    const bool worth_keeping = promise_.checksum && size_ > 0 && path_.extension() == ".part";
+    if (fd_ && !worth_keeping) {
+        ::unlink(path_.c_str());
+    }
+}
+
+void PartFile::restart() {
+    if (::ftruncate(fd_.get(), 0) != 0) {
+        throw errno_error(path_.string(), errno);
+    }
+    size_ = 0;
+    digester_.reset();
+    if (promise_.checksum) {
+        digester_.emplace(promise_.checksum->algorithm);
+    }
+}
+
+bool PartFile::append(const char* data, std::size_t size) {
+    if (size > promise_.most() - size_) {
+        return false;
+    }
+    std::size_t written = 0;
+    while (written < size) {
+        const ssize_t put = ::pwrite(fd_.get(), data + written, size - written,
+                                     static_cast<off_t>(size_ + written));
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            throw errno_error(path_.string(), errno);
+        }
+        written += static_cast<std::size_t>(put);
+    }
+    size_ += size;
+    if (digester_) {
+        digester_->update(data, size);
+    }
+    return true;
+}
+
+std::string PartFile::mismatch() {
+    if (promise_.size != 0 && size_ != promise_.size) {
+        return fmt::format("has {} bytes, but {} promises {}", size_, promise_.promiser,
+                           promise_.size);
+    }
+    if (promise_.checksum) {
+        const Checksum now = digester_->checksum();
+        if (now != *promise_.checksum) {
+            return fmt::format("does not have the checksum that {} promises: {} instead of {}",
+                               promise_.promiser, now.text(), promise_.checksum->text());
+        }
+    }
+    return "";
+}
+
+void PartFile::complete() {
+    if (::rename(path_.c_str(), destination_.c_str()) != 0) {
+        throw errno_error(destination_.string(), errno);
+    }
+    fd_.reset();
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,140 @@
+#include "transfer/url.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using UrlPtr = Handle<CURLU, curl_url_cleanup>;
+
+bool begins_with(std::string_view text, std::string_view start) {
+    return text.size() >= start.size() &&
+           std::equal(start.begin(), start.end(), text.begin(), [](char a, char b) {
+               return a == std::tolower(static_cast<unsigned char>(b));
+           });
+}
+
+bool is_hex(std::string_view text, std::size_t at) {
+    return at < text.size() && std::isxdigit(static_cast<unsigned char>(text[at])) != 0;
+}
+
+std::string decoded(std::string_view text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '%' && is_hex(text, i + 1) && is_hex(text, i + 2)) {
+            plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+            i += 2;
+        } else {
+            plain += text[i];
+        }
+    }
+    return plain;
+}
+
+/// RFC 3986: what may stand in a path as it is.
+bool is_path_character(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("-._~!$&'()*+,;=:@/").find(c) != std::string_view::npos;
+}
+
+std::string escaped(std::string_view path) {
+    std::string url;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const char c = path[i];
+        if (is_path_character(c) || (c == '%' && is_hex(path, i + 1) && is_hex(path, i + 2))) {
+            url += c;
+        } else {
+            url += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return url;
+}
+
+std::string part_of(CURLU* url, CURLUPart part, unsigned flags) {
+    char* raw = nullptr;
+    if (curl_url_get(url, part, &raw, flags) != CURLUE_OK) {
+        return "";
+    }
+    const Handle<char, curl_free> text(raw);
+    return raw;
+}
+
+}  // namespace
+
+bool is_web_url(std::string_view url) {
+    return begins_with(url, "http://") || begins_with(url, "https://");
+}
+
+std::optional<std::filesystem::path> local_file(std::string_view url) {
+    if (url.starts_with('/')) {
+        return std::filesystem::path(url);
+    }
+    if (!begins_with(url, "file:")) {
+        return std::nullopt;
+    }
+    url.remove_prefix(5);
+    if (url.starts_with("//")) {
+        url.remove_prefix(2);
+        if (begins_with(url, "localhost/")) {
+            url.remove_prefix(9);
+        }
+    }
+    if (!url.starts_with('/')) {
+        return std::nullopt;
+    }
+    return std::filesystem::path(decoded(url));
+}
+
+std::string join_url(std::string_view base, std::string_view location) {
+    const std::size_t query = base.find('?');
+    std::string_view path = base.substr(0, query);
+    while (path.ends_with('/')) {
+        path.remove_suffix(1);
+    }
+    while (location.starts_with('/')) {
+        location.remove_prefix(1);
+    }
+    // A plain path is no URL: nothing in it is escaped.
+    std::string url = fmt::format(
+        "{}/{}", path, base.starts_with('/') ? std::string(location) : escaped(location));
+    if (query != std::string_view::npos) {
+        url += base.substr(query);
+    }
+    return url;
+}
+
+std::string origin_of(const std::string& url) {
+    const UrlPtr parsed(curl_url());
+    if (!is_web_url(url) ||
+        curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) {
+        return "";
+    }
+    std::string host = part_of(parsed.get(), CURLUPART_HOST, 0);
+    std::transform(host.begin(), host.end(), host.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return fmt::format("{}://{}:{}", part_of(parsed.get(), CURLUPART_SCHEME, 0), host,
+                       part_of(parsed.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT));
+}
+
+std::string redacted(std::string_view url) {
+    const std::size_t scheme = url.find("://");
+    if (scheme == std::string_view::npos) {
+        return std::string(url);
+    }
+    const std::size_t begin = scheme + 3;
+    const std::size_t end = std::min(url.find_first_of("/?#", begin), url.size());
+    const std::size_t at = url.substr(begin, end - begin).rfind('@');
+    if (at == std::string_view::npos) {
+        return std::string(url);
+    }
+    return std::string(url.substr(0, begin)) + std::string(url.substr(begin + at + 1));
+}
+
+}  // namespace edgegpu
