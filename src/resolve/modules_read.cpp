@@ -1,5 +1,7 @@
 #include <modulemd-2.0/modulemd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "resolve/modules.hpp"
@@ -94,6 +96,21 @@ std::optional<std::string> add_document(ModulemdModuleIndex* index, std::string_
     return text_of(problem, "unknown problem");
 }
 
+/// libmodulemd counts lines from the beginning of what it was given, here a document.
+std::string with_file_line(std::string cause, std::size_t first_line) {
+    constexpr std::string_view before = "[line ";
+    const std::size_t at = cause.rfind(before);
+    if (at != std::string::npos) {
+        const std::size_t begin = at + before.size();
+        const std::size_t end =
+            std::min(cause.find_first_not_of("0123456789", begin), cause.size());
+        std::size_t line = 0;
+        std::from_chars(cause.data() + begin, cause.data() + end, line);
+        cause.replace(begin, end - begin, std::to_string(line + first_line - 1));
+    }
+    return cause;
+}
+
 /// Reads a repository's documents one by one, so that one that cannot be read costs no other.
 Index read_documents(const std::string& yaml, const std::string& origin,
                      std::vector<LostDocument>& lost) {
@@ -113,7 +130,7 @@ Index read_documents(const std::string& yaml, const std::string& origin,
         }
         left_out->repository = origin;
         left_out->line = document.line;
-        left_out->cause = *cause;
+        left_out->cause = with_file_line(*cause, document.line);
         lost.push_back(*std::move(left_out));
     }
     return index;

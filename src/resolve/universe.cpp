@@ -101,11 +101,16 @@ void warn_lost(const Context& ctx, const ModuleCatalogue& catalogue) {
     }
 }
 
-/// Whether the blueprint asks for anything that may be a group.
+/// Whether the blueprint asks for anything that may be a group: "@m:1" and "@m/p" are modules.
 bool asks_for_groups(const Blueprint& blueprint) {
-    return !blueprint.groups.empty() ||
+    const auto may_be_one = [](const PackageRequest& request) {
+        return request.spec.find_first_of(":/") == std::string::npos;
+    };
+    return std::any_of(blueprint.groups.begin(), blueprint.groups.end(), may_be_one) ||
            std::any_of(blueprint.packages.begin(), blueprint.packages.end(),
-                       [](const PackageRequest& request) { return request.spec.starts_with('@'); });
+                       [&](const PackageRequest& request) {
+                           return request.spec.starts_with('@') && may_be_one(request);
+                       });
 }
 
 /// Brings the groups of all repositories here. A disabled one's only help to explain a failure; and
