@@ -265,25 +265,12 @@ std::map<std::string, std::string> open_defaults(const ModuleCatalogue& catalogu
     return defaults;
 }
 
-bool same_but_version(const ModuleStream& left, const ModuleStream& right) {
-    return left.id.name == right.id.name && left.id.stream == right.id.stream &&
-           left.id.context == right.id.context;
-}
-
-void include(const ModuleCatalogue& catalogue, const std::vector<StreamRequest>& requests,
-             ModuleSelection& selection) {
-    const auto preferred = [&](const ModuleStream& stream) {
-        return std::any_of(requests.begin(), requests.end(), [&](const StreamRequest& request) {
-            return request.name == stream.id.name && !request.version.empty();
-        });
-    };
+void include(const ModuleCatalogue& catalogue, ModuleSelection& selection) {
     std::set<std::string> demodularized;
     for (const ModuleStream& stream : catalogue.streams) {
-        const bool active = std::any_of(
-            selection.enabled.begin(), selection.enabled.end(), [&](const ModuleStream& enabled) {
-                return same_but_version(enabled, stream) &&
-                       (!preferred(stream) || enabled.id.version == stream.id.version);
-            });
+        const bool active =
+            std::any_of(selection.enabled.begin(), selection.enabled.end(),
+                        [&](const ModuleStream& enabled) { return is_part_of(stream, enabled); });
         if (!active) {
             continue;
         }
@@ -334,7 +321,7 @@ ModuleSelection select_modules(const ModuleCatalogue& catalogue,
     }
     std::sort(selection.enabled.begin(), selection.enabled.end(),
               [](const auto& left, const auto& right) { return left.id.name < right.id.name; });
-    include(catalogue, requests, selection);
+    include(catalogue, selection);
     return selection;
 }
 
