@@ -286,6 +286,12 @@ void include(const ModuleCatalogue& catalogue, ModuleSelection& selection) {
     for (const std::string& name : demodularized) {
         selection.names.erase(name);
     }
+    // Newer documents list the packages of older ones again.
+    for (const ModuleStream& stream : selection.enabled) {
+        for (const std::string& artifact : stream.artifacts) {
+            selection.included[artifact] = stream.text();
+        }
+    }
     for (const ModuleStream& stream : catalogue.streams) {
         for (const std::string& artifact : stream.artifacts) {
             if (!selection.included.contains(artifact)) {
