@@ -79,6 +79,9 @@ ModuleStream read_stream(ModulemdModuleStream* source) {
 
 /// Adds one document to the index; the cause where libmodulemd refuses it.
 std::optional<std::string> add_document(ModulemdModuleIndex* index, std::string_view text) {
+    if (text.find('\0') != std::string_view::npos) {
+        return "a NUL byte";
+    }
     GPtrArray* raw_failures = nullptr;
     GError* raw = nullptr;
     const bool good = modulemd_module_index_update_from_string(index, std::string(text).c_str(),

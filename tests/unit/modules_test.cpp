@@ -164,6 +164,23 @@ TEST(LostModules, TypesThatNobodyKnowsAreLeftOut) {
     EXPECT_EQ(catalogue.lost[0].kind, LostDocument::Kind::other);
 }
 
+TEST(LostModules, WhatIsNoYamlEndsTheRepository) {
+    for (const std::string& yaml :
+         {document("1", "1") + "---\ndocument: modulemd\ndata: [\n...\n",
+          document("1", "1") + std::string("---\ndocument: modulemd\n\0x: y\n", 29),
+          document("1", "1") + "---\n\tdocument: modulemd\n"}) {
+        try {
+            (void)read(yaml);
+            ADD_FAILURE() << yaml;
+        } catch (const Error& failure) {
+            EXPECT_EQ(failure.kind(), ErrorKind::fetch);
+            EXPECT_TRUE(failure.message().starts_with(
+                "repository 'r': invalid modules metadata: line 24 of modules.yaml begins "))
+                << failure.message();
+        }
+    }
+}
+
 TEST(LostModules, AStreamThatIsAskedForIsAnErrorWhereItsNewestDocumentIsLost) {
     const ModuleCatalogue catalogue = read(document("1", "1") + document("1", "2", too_large));
     try {
