@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "blueprint/module_spec.hpp"
 #include "blueprint/tables.hpp"
 #include "blueprint/validate.hpp"
 
@@ -34,11 +35,36 @@ private:
     std::set<std::string> known_;
 };
 
-void merge_profiles(ModuleRequest& earlier, const ModuleRequest& same) {
-    for (const std::string& profile : same.profiles) {
-        if (std::find(earlier.profiles.begin(), earlier.profiles.end(), profile) ==
-            earlier.profiles.end()) {
-            earlier.profiles.push_back(profile);
+/// A place where a stream of a module is named.
+struct NamedStream {
+    std::string module;
+    std::string stream;
+    SourceLocation location;
+};
+
+/// One stream of a module can be enabled, however often it is named.
+void refuse_second_stream(const NamedStream& named, std::vector<NamedStream>& earlier) {
+    for (const NamedStream& other : earlier) {
+        if (other.module == named.module && other.stream != named.stream) {
+            throw error_at(named.location, "two streams of module \"{}\": \"{}\", and \"{}\" at {}",
+                           named.module, named.stream, other.stream, other.location.text())
+                .hinted("one stream of a module can be enabled: leave one out");
+        }
+    }
+    earlier.push_back(named);
+}
+
+/// Streams that `enabled_modules` and "@MODULE:STREAM" name. Those that only the repositories can
+/// tell ("@MODULE", globs) are looked at when the image is resolved.
+void refuse_two_streams(const Blueprint& blueprint) {
+    std::vector<NamedStream> streams;
+    for (const ModuleRequest& module : blueprint.modules) {
+        refuse_second_stream({module.name, module.stream, module.location}, streams);
+    }
+    for (const PackageRequest& group : blueprint.groups) {
+        const auto spec = parse_module_spec(std::string_view(group.spec).substr(1));
+        if (spec && spec->exact()) {
+            refuse_second_stream({spec->name, spec->stream, group.location}, streams);
         }
     }
 }
@@ -47,41 +73,27 @@ void add_module(const SourceLocation& location, ModuleRequest module, Blueprint&
     if (!is_plain_name(module.name, "_.-+") || !is_plain_name(module.stream, "_.-+")) {
         throw error_at(location, "invalid module stream \"{}:{}\"", module.name, module.stream);
     }
-    for (ModuleRequest& earlier : blueprint.modules) {
-        if (earlier.name == module.name && earlier.stream == module.stream) {
-            // [[enabled_modules]] and "@nodejs:18" say the same; what either adds are profiles.
-            merge_profiles(earlier, module);
-            return;
-        }
-        if (earlier.name == module.name) {
-            throw error_at(
-                location, "duplicate module \"{}\" with another stream, \"{}\" (\"{}\" at line {})",
-                module.name, module.stream, earlier.stream, earlier.location.line);
-        }
+    const bool known = std::any_of(
+        blueprint.modules.begin(), blueprint.modules.end(), [&](const ModuleRequest& other) {
+            return other.name == module.name && other.stream == module.stream;
+        });
+    if (!known) {
+        module.location = location;
+        blueprint.modules.push_back(std::move(module));
     }
-    module.location = location;
-    blueprint.modules.push_back(std::move(module));
 }
 
-/// "nodejs:18" or "nodejs:18/minimal", dnf's module spec.
-void add_module_spec(const SourceLocation& location, std::string_view spec, Blueprint& blueprint) {
-    const std::size_t colon = spec.find(':');
-    const std::string_view rest = spec.substr(colon + 1);
-    const std::size_t slash = rest.find('/');
-    ModuleRequest module;
-    module.name = spec.substr(0, colon);
-    module.stream = rest.substr(0, slash);
-    if (slash != std::string_view::npos) {
-        module.profiles.emplace_back(rest.substr(slash + 1));
-        if (!is_plain_name(module.profiles.front(), "_.-+")) {
-            throw error_at(location, "invalid module profile \"{}\"", module.profiles.front());
-        }
+/// A group, an environment or a module, `spec` with its "@".
+void add_group(const std::string& spec, const SourceLocation& location, Requests& groups) {
+    const bool modular = spec.find_first_of(":/") != std::string::npos;
+    if (modular && !parse_module_spec(std::string_view(spec).substr(1))) {
+        throw error_at(location, "invalid module \"{}\"", spec)
+            .hinted("\"@NAME[:STREAM[:VERSION[:CONTEXT]]][/PROFILE]\"");
     }
-    add_module(location, std::move(module), blueprint);
+    groups.add(spec, location);
 }
 
-void read_package(const TableReader& table, Requests& packages, Requests& groups,
-                  Blueprint& blueprint) {
+void read_package(const TableReader& table, Requests& packages, Requests& groups) {
     const std::string version = table.string("version");
     static_cast<void>(table.has("name"));
     table.finish();
@@ -96,11 +108,7 @@ void read_package(const TableReader& table, Requests& packages, Requests& groups
     if (!any_version) {
         throw error_at(table.location("version"), "\"{}\" takes no version", name);
     }
-    if (name.find(':') != std::string::npos) {
-        add_module_spec(location, std::string_view(name).substr(1), blueprint);
-    } else {
-        groups.add(name, location);
-    }
+    add_group(name, location, groups);
 }
 
 void read_enabled_module(const TableReader& table, Blueprint& blueprint) {
@@ -142,7 +150,7 @@ void read_package_sets(const TableReader& root, Blueprint& blueprint) {
     // Image builder gives both tables the same meaning.
     for (const char* key : {"packages", "modules"}) {
         for (const TableReader& package : root.tables(key)) {
-            root.attempt([&] { read_package(package, packages, groups, blueprint); });
+            root.attempt([&] { read_package(package, packages, groups); });
         }
     }
     for (const TableReader& group : root.tables("groups")) {
@@ -151,12 +159,13 @@ void read_package_sets(const TableReader& root, Blueprint& blueprint) {
             group.finish();
             const std::string name = group.required_string("name");
             require_spec(group.location("name"), name);
-            groups.add(name.front() == '@' ? name : '@' + name, group.location("name"));
+            add_group(name.front() == '@' ? name : '@' + name, group.location("name"), groups);
         });
     }
     for (const TableReader& module : root.tables("enabled_modules")) {
         root.attempt([&] { read_enabled_module(module, blueprint); });
     }
+    root.attempt([&] { refuse_two_streams(blueprint); });
     refuse_containers(root);
 }
 

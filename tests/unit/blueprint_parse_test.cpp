@@ -30,14 +30,12 @@ TEST(ImageBuilderBlueprint, is_read_unchanged) {
     EXPECT_EQ(blueprint.ostree.ref, "rhel/9/x86_64/edge");
     EXPECT_EQ(specs(blueprint.packages),
               (Strings{"microshift-4.18.*", "openshift-clients", "jq", "podman"}));
-    EXPECT_EQ(specs(blueprint.groups), (Strings{"@core", "@container-management"}));
-    ASSERT_EQ(blueprint.modules.size(), 2U);
-    EXPECT_EQ(blueprint.modules[0].name, "nodejs");
-    EXPECT_EQ(blueprint.modules[0].stream, "18");
-    EXPECT_EQ(blueprint.modules[0].profiles, Strings{"minimal"});
-    EXPECT_EQ(blueprint.modules[1].name, "postgresql");
-    EXPECT_EQ(blueprint.modules[1].stream, "15");
-    EXPECT_TRUE(blueprint.modules[1].profiles.empty());
+    EXPECT_EQ(specs(blueprint.groups),
+              (Strings{"@nodejs:18/minimal", "@core", "@container-management"}));
+    ASSERT_EQ(blueprint.modules.size(), 1U);
+    EXPECT_EQ(blueprint.modules[0].name, "postgresql");
+    EXPECT_EQ(blueprint.modules[0].stream, "15");
+    EXPECT_TRUE(blueprint.modules[0].profiles.empty());
     EXPECT_EQ(blueprint.packages[0].location.line, 10U);
 }
 
