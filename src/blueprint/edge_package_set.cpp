@@ -86,9 +86,11 @@ void read_image_table(const TableReader& root, Blueprint& blueprint) {
     const std::optional<TableReader> image = root.table("image");
     std::string wanted;
     SourceLocation location = root.location("distro");
-    if (image) {
+    if (image && image->has("package_set")) {
         wanted = image->choice("package_set", "", {"edge-commit", "iot-commit", "none"});
         location = image->location("package_set");
+    }
+    if (image) {
         image->finish();
     }
     if (wanted == "none") {

@@ -180,9 +180,11 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
     text += row("parent", commit.parent.empty() ? "none, the first of its ref" : commit.parent);
     text += row("version", commit.version);
     text += row("kernel", kernel_and_driver(result.resolution));
-    text += row("package set", describe_package_set(blueprint));
-    text += row("packages", fmt::format("{}, {} of RPMs", result.resolution.packages.size(),
-                                        human_size(totals.download)));
+    const std::string set = blueprint.package_set.name.empty()
+                                ? ""
+                                : "; package set " + describe_package_set(blueprint);
+    text += row("packages", fmt::format("{}, {} of RPMs{}", result.resolution.packages.size(),
+                                        human_size(totals.download), set));
     text +=
         row("image", fmt::format("{}, {}", plural(commit.files, "file"), human_size(commit.size)));
     text += row("written", fmt::format("{}, {}, to {}", plural(commit.new_objects, "new object"),

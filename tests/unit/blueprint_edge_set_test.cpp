@@ -172,6 +172,7 @@ TEST_F(EdgeSetTest, unknown_sets) {
                 HasSubstr("package_set"));
     EXPECT_THAT(failure("distro = \"rhel-9.4\"\n[image]\npackages = 1\n"),
                 HasSubstr("image.packages"));
+    EXPECT_EQ(parse("distro = \"rhel-9.4\"\n[image]\n").package_set.name, "edge-commit");
 }
 
 TEST_F(EdgeSetTest, distribution_of_the_machine) {
