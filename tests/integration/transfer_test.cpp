@@ -136,6 +136,18 @@ TEST_F(TransferFiles, ManyComeAtOnce) {
     }
 }
 
+TEST_F(TransferFiles, ThreeAtATimeFromOneServer) {
+    std::vector<WantedFile> files(12, wanted("small"));
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        files[i].destination = here(std::to_string(i));
+    }
+    const auto results = transfer(ctx_, repository_, {odd_->url() + "/held"}, files);
+    EXPECT_TRUE(results.back().done);
+    EXPECT_EQ(odd_->count("ACTIVE"), 12);
+    EXPECT_EQ(odd_->count("ACTIVE 4"), 0) << odd_->log();
+    EXPECT_GE(odd_->count("ACTIVE 2"), 1) << odd_->log();
+}
+
 TEST_F(TransferFiles, WebPageIsPassedOver) {
     expect_passed_over("html", "big", "answers with a web page in place of the file");
 }
