@@ -101,6 +101,7 @@ void TransferAttempt::take_header(std::string_view line) {
     if (line.starts_with("HTTP/")) {  // the first line of a response; there is one per redirect
         content_length_ = -1;
         range_start_ = -1;
+        proxy_asked_ = proxy_asked_ || line.find(" 407") != std::string_view::npos;
         return;
     }
     const std::size_t colon = line.find(':');
@@ -197,6 +198,11 @@ std::string TransferAttempt::so_far() const {
 
 TransferFailure TransferAttempt::status_failure() const {
     const long status = status_of(handle_.get());
+    if (status == 401 && proxy_asked_) {
+        // tinyproxy's word for a wrong password.
+        return failure(Kind::refused, status_reason(status) + " after the proxy asked for a log-in",
+                       proxy_hint());
+    }
     return failure(status_kind(status), status_reason(status), status_hint(status));
 }
 
@@ -204,8 +210,8 @@ TransferFailure TransferAttempt::curl_failure(CURLcode code) const {
     long proxy_status = 0;
     curl_easy_getinfo(handle_.get(), CURLINFO_HTTP_CONNECTCODE, &proxy_status);
     if (proxy_status >= 400) {
-        return failure(status_kind(proxy_status), proxy_reason(proxy_status),
-                       status_hint(proxy_status));
+        return failure(proxy_status >= 500 ? Kind::broken : Kind::refused,
+                       proxy_reason(proxy_status), proxy_hint());
     }
     const bool began = body_begun_ || header_bytes_ > 0;
     CurlProblem problem = curl_problem(code, message_.data(), began);
@@ -227,6 +233,9 @@ std::optional<TransferFailure> TransferAttempt::end(CURLcode code) {
         return refusal_;
     }
     if (code == CURLE_HTTP_RETURNED_ERROR) {
+        if (status_of(handle_.get()) == 0) {  // the proxy did not even connect
+            return curl_failure(code);
+        }
         if (status_of(handle_.get()) == 416) {  // the part is longer than the file
             part_.restart();
             return failure(Kind::broken, "has no more than what an earlier attempt left");

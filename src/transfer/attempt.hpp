@@ -67,6 +67,8 @@ private:
     std::int64_t range_start_ = -1;
     bool body_begun_ = false;
     bool continued_ = false;
+    /// A proxy answered 407 on the way.
+    bool proxy_asked_ = false;
     std::optional<TransferFailure> refusal_;
     std::exception_ptr trouble_;
 };

@@ -40,10 +40,6 @@ std::string numbered(long status) {
     return fmt::format("{}", status);
 }
 
-constexpr const char* proxy_hint =
-    "check proxy, proxy_username and proxy_password of the repository, or http_proxy and "
-    "https_proxy of the environment";
-
 }  // namespace
 
 TransferFailureKind status_kind(long status) {
@@ -69,6 +65,11 @@ std::string proxy_reason(long status) {
     return fmt::format("the proxy answers {}", numbered(status));
 }
 
+std::string proxy_hint() {
+    return "check proxy, proxy_username and proxy_password of the repository, or http_proxy and "
+           "https_proxy of the environment";
+}
+
 std::string status_hint(long status) {
     switch (status) {
         case 401:
@@ -78,7 +79,7 @@ std::string status_hint(long status) {
             return "the server knows the file and does not give it to you: check sslclientcert and "
                    "sslclientkey (an entitlement may have ended), or username and password";
         case 407:
-            return proxy_hint;
+            return proxy_hint();
         default:
             return "";
     }
@@ -91,9 +92,9 @@ CurlProblem curl_problem(CURLcode code, const char* message, bool began) {
         case CURLE_COULDNT_CONNECT:
             return {Kind::unreachable, "cannot be reached: " + text, ""};
         case CURLE_COULDNT_RESOLVE_PROXY:
-            return {Kind::unreachable, "the proxy cannot be reached: " + text, proxy_hint};
+            return {Kind::unreachable, "the proxy cannot be reached: " + text, proxy_hint()};
         case CURLE_PROXY:
-            return {Kind::refused, "the proxy refuses: " + text, proxy_hint};
+            return {Kind::refused, "the proxy refuses: " + text, proxy_hint()};
         case CURLE_OPERATION_TIMEDOUT:
             return {began ? Kind::broken : Kind::unreachable, "does not answer in time: " + text,
                     ""};

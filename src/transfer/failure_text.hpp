@@ -16,6 +16,8 @@ namespace edgegpu {
 [[nodiscard]] std::string proxy_reason(long status);
 /// What the user can do about it; mostly empty.
 [[nodiscard]] std::string status_hint(long status);
+/// What the user can do about a proxy that refuses.
+[[nodiscard]] std::string proxy_hint();
 
 /// A failure that libcurl found.
 struct CurlProblem {

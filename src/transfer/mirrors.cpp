@@ -192,7 +192,7 @@ MirrorList find_mirrors(const Context& ctx, const Repository& repository) {
             throw;
         }
         const std::string why =
-            problem.traces().empty() ? "" : fmt::format(" ({})", problem.traces().front());
+            problem.traces().size() < 2 ? "" : fmt::format(" ({})", problem.traces().front());
         ctx.console->warn(problem.message() + why + "; its baseurl was used alone");
     }
     return all;

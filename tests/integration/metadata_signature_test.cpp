@@ -163,7 +163,8 @@ TEST_F(MetadataSignature, FileThatDoesNotFit) {
     });
     const Error problem = failure();
     EXPECT_TRUE(problem.message().starts_with("repository 'mine': ")) << problem.message();
-    EXPECT_NE(problem.message().find("does not fit repomd.xml"), std::string::npos)
+    EXPECT_NE(problem.message().find("does not have the checksum that repomd.xml promises"),
+              std::string::npos)
         << problem.message();
     EXPECT_NE(problem.hint().find("another mirror"), std::string::npos) << problem.hint();
 }

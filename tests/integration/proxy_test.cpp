@@ -80,8 +80,7 @@ TEST_F(LogIn, ProxyWithPassword) {
     repository_.transfer.proxy_username = "p";
     repository_.transfer.proxy_password = "pr0xy";
     EXPECT_EQ(get(), "");
-    EXPECT_EQ(proxy.count("GET http://127.0.0.1:" + std::to_string(server_->port())), 1)
-        << proxy.log();
+    EXPECT_EQ(proxy.count("Established connection"), 1) << proxy.log();
     repository_.transfer.proxy_auth_method = "basic";
     EXPECT_EQ(get(), "");
 }
@@ -91,17 +90,24 @@ TEST_F(LogIn, ProxyWithTheWrongPassword) {
     repository_.transfer.proxy = proxy.url();
     repository_.transfer.proxy_username = "p";
     repository_.transfer.proxy_password = "wr0ng";
-    EXPECT_EQ(get(),
-              "error: repository 'web': cannot get file\n  " + server_->url() +
-                  "/plain/file: answers 407 (the proxy refuses the log-in)\n"
-                  "  repository defined at /blueprint.toml:3:1\n"
-                  "hint: check proxy, proxy_username and proxy_password of the repository, or "
-                  "http_proxy and https_proxy of the environment\n");
+    const std::string hint =
+        "  repository defined at /blueprint.toml:3:1\n"
+        "hint: check proxy, proxy_username and proxy_password of the repository, or http_proxy and "
+        "https_proxy of the environment\n";
+    const std::string begin = "error: repository 'web': cannot get file\n  ";
+    EXPECT_EQ(get(), begin + server_->url() +
+                         "/plain/file: answers 401 (log-in refused) after the proxy asked for a "
+                         "log-in\n" +
+                         hint);
     EXPECT_EQ(server_->count("/plain/file"), 0);
     // To a server with TLS the proxy says it before there is a connection.
-    const std::string text = get("https://127.0.0.1:1");
-    EXPECT_NE(text.find("the proxy answers 407 (the proxy refuses the log-in)"), std::string::npos)
-        << text;
+    EXPECT_EQ(get("https://127.0.0.1:1"),
+              begin + "https://127.0.0.1:1/file: the proxy answers 401 (log-in refused)\n" + hint);
+    // Others say 407 again.
+    const test::OddServer strict(site_.path());
+    repository_.transfer.proxy = strict.url();
+    EXPECT_EQ(get(), begin + server_->url() +
+                         "/plain/file: answers 407 (the proxy refuses the log-in)\n" + hint);
 }
 
 TEST_F(LogIn, ProxyOfTheEnvironment) {
@@ -109,14 +115,14 @@ TEST_F(LogIn, ProxyOfTheEnvironment) {
     const std::string url = "http://p:pr0xy@127.0.0.1:" + std::to_string(proxy.port());
     const Variable environment("http_proxy", url);
     EXPECT_EQ(get(), "");
-    EXPECT_EQ(proxy.count("GET http://"), 1) << proxy.log();
+    EXPECT_EQ(proxy.count("Established connection"), 1) << proxy.log();
     {
         const Variable exception("no_proxy", "127.0.0.1");
         EXPECT_EQ(get(), "");
     }
     repository_.transfer.proxy = "_none_";
     EXPECT_EQ(get(), "");
-    EXPECT_EQ(proxy.count("GET http://"), 1) << proxy.log();
+    EXPECT_EQ(proxy.count("Established connection"), 1) << proxy.log();
 }
 
 TEST_F(LogIn, ProxyThatIsGone) {

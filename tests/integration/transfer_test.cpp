@@ -136,6 +136,18 @@ TEST_F(TransferFiles, ManyComeAtOnce) {
     }
 }
 
+TEST_F(TransferFiles, ThreeAtATimeFromOneServer) {
+    std::vector<WantedFile> files(12, wanted("small"));
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        files[i].destination = here(std::to_string(i));
+    }
+    const auto results = transfer(ctx_, repository_, {odd_->url() + "/held"}, files);
+    EXPECT_TRUE(results.back().done);
+    EXPECT_EQ(odd_->count("ACTIVE"), 12);
+    EXPECT_EQ(odd_->count("ACTIVE 4"), 0) << odd_->log();
+    EXPECT_GE(odd_->count("ACTIVE 2"), 1) << odd_->log();
+}
+
 TEST_F(TransferFiles, WebPageIsPassedOver) {
     expect_passed_over("html", "big", "answers with a web page in place of the file");
 }
@@ -149,8 +161,9 @@ TEST_F(TransferFiles, EmptyAnswerIsPassedOver) {
 TEST_F(TransferFiles, RedirectsInACircleArePassedOver) {
     expect_passed_over("loop", "small", "redirects more than 10 times, perhaps in a circle");
 }
-TEST_F(TransferFiles, RedirectsToFilesArePassedOver) {
-    expect_passed_over("tofile", "small", "leads to something that is neither http nor https");
+TEST_F(TransferFiles, RedirectsToFilesAreNotFollowed) {
+    EXPECT_EQ(reason(odd_->url() + "/tofile", wanted("small")),
+              "leads to something that is neither http nor https");
 }
 TEST_F(TransferFiles, BusyServerThatAsksForTooMuchPatienceIsPassedOver) {
     expect_passed_over("later", "small",

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 
@@ -25,11 +26,13 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* odd_script = R"(
-import base64, http.server, os, sys, time
+import base64, http.server, os, sys, threading, time
 
 SITE, LOG, PORT = sys.argv[1:4]
 WANTED = "Basic " + base64.b64encode(b"u:s3cret").decode()
 asked = {}
+active = 0
+lock = threading.Lock()
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def answer(self, status, data=b"", **headers):
@@ -55,6 +58,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return int(asked_range[6:-1]) if asked_range.startswith("bytes=") and asked_range.endswith("-") else None
 
     def do_GET(self):
+        if self.path.startswith("http://"):  # as a proxy that lets nobody in
+            return self.answer(407, Proxy_Authenticate='Basic realm="x"')
         _, way, rest = (self.path + "//").split("/", 2)
         rest = rest[:-2]
         if way == "to":
@@ -82,6 +87,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(data[i:i + 1])
                 time.sleep(0.1)
             return
+        if way == "held":
+            self.hold()
         if way == "busy" and asked[self.path] == 1:
             return self.answer(503, Retry_After="1")
         if way == "later":
@@ -95,6 +102,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if way == "empty":
             return self.answer(200)
         self.file(data)
+
+    def hold(self):
+        global active
+        with lock:
+            active += 1
+            with open(LOG, "a") as log:
+                log.write(f"ACTIVE {active}\n")
+        time.sleep(0.1)
+        with lock:
+            active -= 1
 
     def log_request(self, code="-", size="-"):
         with open(LOG, "a") as log:
@@ -154,6 +171,11 @@ std::string with_port(std::string text, int port) {
 }  // namespace
 
 void ServerProcess::start(const std::vector<std::string>& argv) {
+    // Nobody stands between a test and its server, unless the test says so.
+    for (const char* name :
+         {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+        ::unsetenv(name);
+    }
     std::vector<char*> list;
     for (const std::string& word : argv) {
         list.push_back(const_cast<char*>(word.c_str()));
@@ -229,7 +251,7 @@ OddServer::OddServer(const fs::path& site) {
     port_ = std::stoi(read_file(port, 16));
 }
 
-Nginx::Nginx(const fs::path& site) {
+Nginx::Nginx(const fs::path& site, const fs::path& certificates) {
     const std::string work = work_.path().string();
     std::string temporary;
     for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"}) {
@@ -237,11 +259,18 @@ Nginx::Nginx(const fs::path& site) {
     }
     // As root, whose files in a directory of mkdtemp(3) nobody else may read.
     const std::string user = ::geteuid() == 0 ? "user root;\n" : "";
+    const std::string place = certificates.string();
+    const std::string tls = certificates.empty()
+                                ? ""
+                                : " ssl;\nssl_certificate " + place + "/server.pem;\n" +
+                                      "ssl_certificate_key " + place + "/server.key;\n" +
+                                      "ssl_client_certificate " + place + "/ca.pem;\n" +
+                                      "ssl_verify_client on";
     start_on_free_port({"nginx", "-e", work + "/errors", "-p", work, "-c", work + "/conf"},
                        user + "daemon off;\nmaster_process off;\npid " + work +
                            "/pid;\nevents {}\nhttp {\n" + temporary + "access_log " + work +
-                           "/log;\nserver {\nlisten 127.0.0.1:@PORT@;\nroot " + site.string() +
-                           ";\nlocation /slow/ { alias " + site.string() +
+                           "/log;\nserver {\nlisten 127.0.0.1:@PORT@" + tls + ";\nroot " +
+                           site.string() + ";\nlocation /slow/ { alias " + site.string() +
                            "/; limit_rate 100; }\n}\n}\n");
 }
 

@@ -45,17 +45,20 @@ private:
 /// without end; /drip/ a byte every tenth of a second; /busy/ 503 with Retry-After: 1 the first
 /// time, then the file; /later/ 503 with Retry-After: 3600; /loop/ redirects to itself; /tofile/ to
 /// a file of the machine; /to/PORT/ to that port of 127.0.0.1; /auth/ only for user "u" with
-/// password "s3cret"; /empty/ 200 without a byte; /plain/ the file. Its log has a line "STATUS PATH
-/// AUTH" for each request.
+/// password "s3cret"; /empty/ 200 without a byte; /held/ after a tenth of a second, and the log
+/// says "ACTIVE N" of how many are held; /plain/ the file. As a proxy it refuses
+/// everybody. Its log has a line "STATUS PATH AUTH" for each request.
 class OddServer : public ServerProcess {
 public:
     explicit OddServer(const std::filesystem::path& site);
 };
 
-/// nginx that serves `site`; below /slow/ 100 bytes a second.
+/// nginx that serves `site`; below /slow/ 100 bytes a second. With `certificates` over TLS, to who
+/// has a client certificate: server.pem and server.key are its own, ca.pem says whom it trusts.
 class Nginx : public ServerProcess {
 public:
-    explicit Nginx(const std::filesystem::path& site);
+    explicit Nginx(const std::filesystem::path& site,
+                   const std::filesystem::path& certificates = {});
 };
 
 /// tinyproxy that wants user "p" with password "pr0xy"; its log has a line for each request.
