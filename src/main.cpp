@@ -2,6 +2,7 @@
 #include <exception>
 #include <new>
 
+#include "blueprint/mistakes.hpp"
 #include "commands/cli.hpp"
 #include "support/console.hpp"
 #include "support/error.hpp"
@@ -15,7 +16,7 @@ int main(int argc, char** argv) {
         edgegpu::install_interrupt_handlers();
         return edgegpu::run_command_line(argc, argv, color);
     } catch (const Error& failure) {
-        std::fputs(failure.render(edgegpu::use_color(color)).c_str(), stderr);
+        std::fputs(edgegpu::render_error(failure, edgegpu::use_color(color)).c_str(), stderr);
         return failure.exit_status();
     } catch (const std::bad_alloc&) {
         std::fputs("error: out of memory\n", stderr);

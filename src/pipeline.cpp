@@ -19,6 +19,7 @@
 #include "kmods/kmods.hpp"
 #include "kmods/sign.hpp"
 #include "pipeline_inputs.hpp"
+#include "resolve/boot_parts.hpp"
 #include "selinux/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
@@ -88,6 +89,7 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
     console.begin_stage("resolve");
     Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);
     warn_of_idle_signer(ctx, signer, resolution);
+    require_boot_parts(blueprint, resolution);
     ctx.source_date_epoch = image_time(resolution);
     console.end_stage(describe(resolution));
 

@@ -79,6 +79,7 @@ void add_configuration(InputDigest& digest, const Blueprint& blueprint) {
     digest.texts(blueprint.services.enabled);
     digest.texts(blueprint.services.disabled);
     digest.texts(blueprint.services.masked);
+    digest.texts(blueprint.package_set.services);
     digest.texts(blueprint.modprobe.blacklist);
     digest.number(blueprint.modprobe.options.size());
     for (const auto& [module, options] : blueprint.modprobe.options) {

@@ -15,13 +15,17 @@ std::map<std::string, std::uint32_t> read_numbers(const TableReader& table, cons
     std::map<std::uint32_t, std::string> owners;
     if (const auto names = table.table(key)) {
         for (const std::string& name : names->keys()) {
-            require_account_name(names->location(name), what, name);
-            const auto number =
-                static_cast<std::uint32_t>(names->integer(name, 1, largest_id).value_or(0));
+            table.attempt([&] { require_account_name(names->location(name), what, name); });
+            const auto given = names->integer(name, 1, largest_id);
+            if (!given) {
+                continue;
+            }
+            const auto number = static_cast<std::uint32_t>(*given);
             const auto [owner, fresh] = owners.emplace(number, name);
             if (!fresh) {
-                throw error_at(names->location(name), "{}s \"{}\" and \"{}\" have one number: {}",
-                               what, owner->second, name, number);
+                table.note(error_at(names->location(name),
+                                    "{}s \"{}\" and \"{}\" have one number: {}", what,
+                                    owner->second, name, number));
             }
             numbers[name] = number;
         }

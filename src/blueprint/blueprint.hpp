@@ -330,6 +330,25 @@ struct ServicesRequest {
     std::vector<std::string> enabled;
     std::vector<std::string> disabled;
     std::vector<std::string> masked;
+    /// Where the blueprint names each of them.
+    std::map<std::string, SourceLocation> locations;
+};
+
+/// What an image gets without being asked for: the set that image builder adds to every edge
+/// commit of the distribution (src/blueprint/edge_package_sets.toml).
+struct PackageSet {
+    /// "edge-commit", "iot-commit" (Fedora's); empty: none, and then all the rest is empty.
+    std::string name;
+    /// Names to install.
+    std::vector<std::string> packages;
+    /// Names never to install, unless the blueprint itself asks for them.
+    std::vector<std::string> excludes;
+    /// Units to enable, unless the blueprint says otherwise of them.
+    std::vector<std::string> services;
+    /// What these packages (not the blueprint's) recommend is installed too.
+    bool weak_dependencies = false;
+    /// What chose it: `[image] package_set`, or the distribution.
+    SourceLocation location;
 };
 
 /// What a user asked for: a checked blueprint, paths absolute, variables replaced,
@@ -342,13 +361,14 @@ struct Blueprint {
     std::string description;
     /// Version of the image; "0.0.0" by default.
     std::string version = "0.0.0";
-    /// e.g. "rhel-9" or "lab-12"; default of the ref.
+    /// NAME-VERSION, "rhel-9.4" or "lab-12", however it was spelt; empty: none was named.
     std::string distro;
     /// RPM architecture, "x86_64".
     std::string architecture = "x86_64";
     std::string releasever;
 
     std::vector<Repository> repositories;
+    PackageSet package_set;
     std::vector<PackageRequest> packages;
     std::vector<PackageRequest> groups;
     std::vector<ModuleRequest> modules;
@@ -359,6 +379,8 @@ struct Blueprint {
     /// `customizations.kernel.name`, default "kernel".
     std::string kernel_name = "kernel";
     std::vector<std::string> kernel_arguments;
+    /// `customizations.kernel.append`.
+    SourceLocation kernel_location;
 
     std::optional<NvidiaRequest> nvidia;
     SelinuxRequest selinux;
@@ -368,6 +390,7 @@ struct Blueprint {
     OstreeRequest ostree;
 
     std::string hostname;
+    SourceLocation hostname_location;
     std::string timezone;
     SourceLocation timezone_location;
     std::vector<std::string> ntp_servers;
@@ -385,6 +408,7 @@ struct Blueprint {
     std::vector<std::string> ca_certificates;
     SourceLocation ca_location;
     bool fips = false;
+    SourceLocation fips_location;
     std::optional<FirewallRequest> firewall;
     std::vector<FirstbootScript> firstboot;
     std::vector<DeviceRepository> device_repositories;
@@ -393,24 +417,37 @@ struct Blueprint {
     bool set_release_version = false;
     /// `customizations.containers-storage.destination-path`, an additional image store.
     std::string container_store;
+    SourceLocation container_store_location;
+
+    /// What was taken from the machine because neither blueprint nor command line says it, and
+    /// what else the user should know, a line each.
+    std::vector<std::string> notes;
+    /// What is not as it should be, but taken all the same; each begins "FILE:LINE:COLUMN: ".
+    std::vector<std::string> warnings;
 };
 
 /// What the command line adds to a blueprint.
 struct BlueprintOptions {
     /// `.repo` files (`--repository-file`), their repositories come after the blueprint's own.
     std::vector<std::filesystem::path> repository_files;
-    /// Overrides `distro` ("rhel-9.4"); empty: the blueprint's own.
+    /// Overrides `distro` ("rhel-9.4"); empty: the blueprint's own, else this machine's.
     std::string distro;
 };
 
-/// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network.
-/// Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: ".
+/// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network. Where
+/// neither says it, distribution and repositories are those of this machine (blueprint/host.hpp).
+/// Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: "; where there are several
+/// mistakes it has all of them, in order of lines (blueprint/mistakes.hpp).
 [[nodiscard]] Blueprint parse_blueprint(const std::filesystem::path& path,
                                         const BlueprintOptions& options = {});
 
 /// Checks everything about a parsed blueprint that needs no network: overlay and bundle
-/// directories exist, module sources exist, keys are readable, … Throws ErrorKind::usage for the
-/// first.
+/// directories exist, module sources exist, keys are readable, … Throws ErrorKind::usage with
+/// every mistake, as parse_blueprint does.
 void check_blueprint(const Blueprint& blueprint);
+
+/// Both at once: throws one ErrorKind::usage with the mistakes that either finds.
+[[nodiscard]] Blueprint load_blueprint(const std::filesystem::path& path,
+                                       const BlueprintOptions& options = {});
 
 }  // namespace edgegpu

@@ -4,11 +4,14 @@
 
 #include <unistd.h>
 
+#include "blueprint/mistakes.hpp"
 #include "blueprint/overlay_source.hpp"
 #include "blueprint/policy_source.hpp"
 #include "blueprint/toml_reader.hpp"
 #include "blueprint/validate.hpp"
+#include "selinux/gpu_plan.hpp"
 #include "selinux/rule_text.hpp"
+#include "support/data_directory.hpp"
 
 namespace edgegpu {
 
@@ -41,27 +44,67 @@ void require_readable(const SourceLocation& location, std::string_view what,
     }
 }
 
-void check_repository(const Repository& repository) {
+void check_repository(const Repository& repository, Mistakes& mistakes) {
     const SourceLocation& at = repository.location;
     if ((repository.gpgcheck || repository.repo_gpgcheck) && repository.gpgkeys.empty()) {
-        throw error_at(at, "repository \"{}\" has no gpgkey to verify signatures with",
-                       repository.id)
-            .hinted("set gpgkey, or gpgcheck and repo_gpgcheck to false");
+        mistakes.add(
+            error_at(at, "repository \"{}\" has no gpgkey to verify signatures with", repository.id)
+                .hinted("set gpgkey, or gpgcheck and repo_gpgcheck to false"));
     }
+    const auto readable = [&](std::string_view what, const std::string& path) {
+        mistakes.attempt([&] { require_readable(at, what, path); });
+    };
     for (const std::string& key : repository.gpgkeys) {
         constexpr std::string_view file_scheme = "file://";
         if (begins_with(key, file_scheme)) {
-            require_readable(at, "gpgkey", key.substr(file_scheme.size()));
+            readable("gpgkey", key.substr(file_scheme.size()));
         } else if (begins_with(key, "/")) {
-            require_readable(at, "gpgkey", key);
+            readable("gpgkey", key);
         }
     }
+    const TransferSettings& transfer = repository.transfer;
     for (const auto& [what, path] :
          {std::pair<const char*, const std::string&>{"sslcacert", repository.sslcacert},
           {"sslclientcert", repository.sslclientcert},
-          {"sslclientkey", repository.sslclientkey}}) {
+          {"sslclientkey", repository.sslclientkey},
+          {"proxy_sslcacert", transfer.proxy_sslcacert},
+          {"proxy_sslclientcert", transfer.proxy_sslclientcert},
+          {"proxy_sslclientkey", transfer.proxy_sslclientkey}}) {
         if (!path.empty()) {
-            require_readable(at, what, path);
+            readable(what, path);
+        }
+    }
+}
+
+/// Modules and rules of `[selinux]`, and the shipped module that gpu_containers may need: which
+/// image needs it is known when its policy is there, and that is late.
+void check_selinux(const Blueprint& blueprint, Mistakes& mistakes) {
+    const SelinuxRequest& selinux = blueprint.selinux;
+    for (const fs::path& module : selinux.modules) {
+        mistakes.attempt([&] {
+            require_readable(selinux.location, "policy module", module.string());
+            check_policy_module(module);
+        });
+    }
+    if (selinux.gpu_containers) {
+        mistakes.attempt([&] {
+            const fs::path module = selinux::map_module_source(blueprint);
+            try {
+                require_readable(selinux.location, "policy module of gpu_containers",
+                                 module.string());
+            } catch (Error& missing) {
+                throw missing.hinted(
+                    fmt::format("it ships with edgegpu, whose data are looked for in {}; "
+                                "EDGEGPU_DATADIR names another directory",
+                                data_directory().string()));
+            }
+            check_policy_module(module);
+        });
+    }
+    for (const auto* rules : {&selinux.require, &selinux.forbid}) {
+        for (const PolicyRuleRequest& rule : *rules) {
+            mistakes.attempt(
+                [&] { static_cast<void>(selinux::parse_rule(rule.text, rule.location)); });
         }
     }
 }
@@ -87,56 +130,66 @@ void check_bundle(const BundleRequest& bundle) {
     }
 }
 
-void check_ostree(const OstreeRequest& ostree) {
+void check_ostree(const OstreeRequest& ostree, Mistakes& mistakes) {
     if (!ostree.gpg_homedir.empty() && !exists_as_directory(ostree.gpg_homedir)) {
-        throw error_at(ostree.location, "gpg_homedir not found: {}", ostree.gpg_homedir.string());
+        mistakes.add(
+            error_at(ostree.location, "gpg_homedir not found: {}", ostree.gpg_homedir.string()));
     }
     if (!ostree.gpg_public_key.empty()) {
-        require_readable(ostree.location, "gpg_public_key", ostree.gpg_public_key.string());
+        mistakes.attempt([&] {
+            require_readable(ostree.location, "gpg_public_key", ostree.gpg_public_key.string());
+        });
     }
 }
 
 }  // namespace
 
-void check_blueprint(const Blueprint& blueprint) {
+void find_mistakes(const Blueprint& blueprint, Mistakes& mistakes) {
     const bool usable =
         std::any_of(blueprint.repositories.begin(), blueprint.repositories.end(),
                     [](const Repository& repository) { return repository.enabled; });
     if (!usable) {
-        throw error_at(blueprint.ostree.location, "no repository")
-            .hinted("add [[repositories]] with id and baseurl, or repository_files");
+        mistakes.add(error_at(blueprint.ostree.location, "no repository")
+                         .hinted("add [[repositories]] with id and baseurl, or give a .repo file: "
+                                 "--repository-file FILE"));
     }
     for (const Repository& repository : blueprint.repositories) {
         if (repository.enabled) {
-            check_repository(repository);
+            check_repository(repository, mistakes);
         }
     }
     if (blueprint.nvidia && blueprint.nvidia->secure_boot) {
         const SecureBootRequest& request = *blueprint.nvidia->secure_boot;
-        require_readable(request.location, "key", request.key.string());
-        require_readable(request.location, "certificate", request.certificate.string());
-    }
-    for (const fs::path& module : blueprint.selinux.modules) {
-        require_readable(blueprint.selinux.location, "policy module", module.string());
-        check_policy_module(module);
-    }
-    for (const auto* rules : {&blueprint.selinux.require, &blueprint.selinux.forbid}) {
-        for (const PolicyRuleRequest& rule : *rules) {
-            static_cast<void>(selinux::parse_rule(rule.text, rule.location));
+        for (const auto& [what, path] :
+             {std::pair<const char*, const fs::path&>{"key", request.key},
+              {"certificate", request.certificate}}) {
+            if (!path.empty()) {
+                mistakes.attempt([&, what = what, &file = path] {
+                    require_readable(request.location, what, file.string());
+                });
+            }
         }
     }
+    check_selinux(blueprint, mistakes);
     for (const OverlayRequest& overlay : blueprint.overlays) {
-        visit_overlay(overlay, {}, [](const OverlayMember&) {});
+        mistakes.attempt([&] { visit_overlay(overlay, {}, [](const OverlayMember&) {}); });
     }
     for (const BundleRequest& bundle : blueprint.bundles) {
-        check_bundle(bundle);
+        mistakes.attempt([&] { check_bundle(bundle); });
     }
     for (const FileRequest& file : blueprint.files) {
         if (!file.source.empty()) {
-            require_readable(file.location, "file", file.source.string());
+            mistakes.attempt(
+                [&] { require_readable(file.location, "file", file.source.string()); });
         }
     }
-    check_ostree(blueprint.ostree);
+    check_ostree(blueprint.ostree, mistakes);
+}
+
+void check_blueprint(const Blueprint& blueprint) {
+    Mistakes mistakes;
+    find_mistakes(blueprint, mistakes);
+    mistakes.throw_any(blueprint.path.string());
 }
 
 }  // namespace edgegpu

@@ -16,15 +16,18 @@ void read_services(const TableReader& table, ServicesRequest& services) {
     std::map<std::string, std::string> seen;
     const auto read = [&](const char* key, std::vector<std::string>& units) {
         for (const LocatedString& unit : table.strings(key)) {
-            require_unit_name(unit.location, unit.value);
-            const auto [earlier, fresh] = seen.emplace(unit.value, key);
-            if (!fresh && earlier->second != key) {
-                throw error_at(unit.location, "unit \"{}\" is both {} and {}", unit.value,
-                               earlier->second, key);
-            }
-            if (fresh) {
-                units.push_back(unit.value);
-            }
+            table.attempt([&] {
+                require_unit_name(unit.location, unit.value);
+                const auto [earlier, fresh] = seen.emplace(unit.value, key);
+                if (!fresh && earlier->second != key) {
+                    throw error_at(unit.location, "unit \"{}\" is both {} and {}", unit.value,
+                                   earlier->second, key);
+                }
+                if (fresh) {
+                    units.push_back(unit.value);
+                    services.locations.emplace(unit.value, unit.location);
+                }
+            });
         }
     };
     read("enabled", services.enabled);
@@ -35,40 +38,54 @@ void read_services(const TableReader& table, ServicesRequest& services) {
 
 void read_kernel(const TableReader& table, Blueprint& blueprint) {
     blueprint.kernel_name = table.string("name", "kernel");
-    if (!is_plain_name(blueprint.kernel_name, "_.-+")) {
-        throw error_at(table.location("name"), "invalid package name \"{}\"",
-                       blueprint.kernel_name);
+    if (blueprint.kernel_name.empty()) {
+        blueprint.kernel_name = "kernel";
     }
-    blueprint.kernel_arguments =
-        split_kernel_arguments(table.location("append"), table.string("append"));
+    if (!is_plain_name(blueprint.kernel_name, "_.-+")) {
+        table.note(
+            error_at(table.location("name"), "invalid package name \"{}\"", blueprint.kernel_name));
+    }
+    blueprint.kernel_location = table.location("append");
+    table.attempt([&] {
+        blueprint.kernel_arguments =
+            split_kernel_arguments(table.location("append"), table.string("append"));
+    });
     table.finish();
 }
 
 void read_time_and_language(const TableReader& customizations, Blueprint& blueprint) {
     if (const auto timezone = customizations.table("timezone")) {
         blueprint.timezone = timezone->string("timezone");
+        blueprint.timezone_location =
+            timezone->location(timezone->has("timezone") ? "timezone" : "ntpservers");
         if (!blueprint.timezone.empty()) {
-            require_timezone(timezone->location("timezone"), blueprint.timezone);
+            timezone->attempt(
+                [&] { require_timezone(blueprint.timezone_location, blueprint.timezone); });
         }
         for (const LocatedString& server : timezone->strings("ntpservers")) {
-            if (!is_plain_name(server.value, ".-:")) {
-                throw error_at(server.location, "invalid NTP server \"{}\"", server.value);
+            if (is_plain_name(server.value, ".-:")) {
+                blueprint.ntp_servers.push_back(server.value);
+            } else {
+                timezone->note(
+                    error_at(server.location, "invalid NTP server \"{}\"", server.value));
             }
-            blueprint.ntp_servers.push_back(server.value);
         }
         timezone->finish();
     }
     if (const auto locale = customizations.table("locale")) {
+        blueprint.locale_location = locale->location();
         for (const LocatedString& language : locale->strings("languages")) {
-            if (!is_plain_name(language.value, "_.-@")) {
-                throw error_at(language.location, "invalid locale \"{}\"", language.value);
+            if (is_plain_name(language.value, "_.-@")) {
+                blueprint.languages.push_back(language.value);
+            } else {
+                locale->note(error_at(language.location, "invalid locale \"{}\"", language.value)
+                                 .hinted("as in \"en_US.UTF-8\""));
             }
-            blueprint.languages.push_back(language.value);
         }
         blueprint.keyboard = locale->string("keyboard");
         if (!blueprint.keyboard.empty() && !is_plain_name(blueprint.keyboard, "_.-")) {
-            throw error_at(locale->location("keyboard"), "invalid keyboard layout \"{}\"",
-                           blueprint.keyboard);
+            locale->note(error_at(locale->location("keyboard"), "invalid keyboard layout \"{}\"",
+                                  blueprint.keyboard));
         }
         locale->finish();
     }
@@ -76,26 +93,20 @@ void read_time_and_language(const TableReader& customizations, Blueprint& bluepr
 
 void read_device_configuration(const TableReader& table, Blueprint& blueprint) {
     blueprint.fips = table.boolean("fips", false);
-    if (const auto firewall = table.table("firewall")) {
-        read_firewall(*firewall, blueprint);
-    }
-    if (const auto certificates = table.table("cacerts")) {
-        read_certificates(*certificates, blueprint);
-    }
-    if (const auto firstboot = table.table("firstboot")) {
-        read_firstboot(*firstboot, blueprint);
+    blueprint.fips_location = table.location("fips");
+    using Read = void (*)(const TableReader&, Blueprint&);
+    for (const auto& [key, read] : {std::pair<const char*, Read>{"firewall", read_firewall},
+                                    {"cacerts", read_certificates},
+                                    {"firstboot", read_firstboot},
+                                    {"dnf", read_dnf},
+                                    {"rhsm", read_subscription},
+                                    {"containers-storage", read_container_store}}) {
+        if (const auto found = table.table(key)) {
+            table.attempt([&, read = read] { read(*found, blueprint); });
+        }
     }
     for (const TableReader& repository : table.tables("repositories")) {
-        read_device_repository(repository, blueprint);
-    }
-    if (const auto dnf = table.table("dnf")) {
-        read_dnf(*dnf, blueprint);
-    }
-    if (const auto subscription = table.table("rhsm")) {
-        read_subscription(*subscription, blueprint);
-    }
-    if (const auto store = table.table("containers-storage")) {
-        read_container_store(*store, blueprint);
+        table.attempt([&] { read_device_repository(repository, blueprint); });
     }
 }
 
@@ -161,27 +172,28 @@ std::vector<std::string> split_kernel_arguments(const SourceLocation& location,
 
 void read_customizations(const TableReader& table, Blueprint& blueprint) {
     blueprint.hostname = table.string("hostname");
+    blueprint.hostname_location = table.location("hostname");
     if (!blueprint.hostname.empty()) {
-        require_hostname(table.location("hostname"), blueprint.hostname);
+        table.attempt([&] { require_hostname(blueprint.hostname_location, blueprint.hostname); });
     }
     if (const auto kernel = table.table("kernel")) {
         read_kernel(*kernel, blueprint);
     }
     for (const TableReader& group : table.tables("group")) {
-        read_group(group, blueprint);
+        table.attempt([&] { read_group(group, blueprint); });
     }
     for (const TableReader& user : table.tables("user")) {
-        read_user(user, blueprint);
+        table.attempt([&] { read_user(user, blueprint); });
     }
     for (const TableReader& key : table.tables("sshkey")) {
-        read_ssh_key(key, blueprint);
+        table.attempt([&] { read_ssh_key(key, blueprint); });
     }
     read_time_and_language(table, blueprint);
     for (const TableReader& directory : table.tables("directories")) {
-        read_file_request(directory, true, blueprint);
+        table.attempt([&] { read_file_request(directory, true, blueprint); });
     }
     for (const TableReader& file : table.tables("files")) {
-        read_file_request(file, false, blueprint);
+        table.attempt([&] { read_file_request(file, false, blueprint); });
     }
     if (const auto services = table.table("services")) {
         read_services(*services, blueprint.services);

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "blueprint/customizations.hpp"
+#include "blueprint/password_hash.hpp"
+#include "blueprint/ssh_key.hpp"
 #include "blueprint/validate.hpp"
 
 namespace edgegpu {
@@ -18,26 +20,36 @@ std::optional<std::uint32_t> read_id(const TableReader& table, std::string_view 
     return id ? std::optional(static_cast<std::uint32_t>(*id)) : std::nullopt;
 }
 
-void require_one_line_keys(const SourceLocation& location, std::string_view what,
-                           std::string_view keys) {
-    for (const char c : keys) {
-        if (c != '\n' && has_control_characters(std::string_view(&c, 1))) {
-            throw error_at(location, "\"{}\" contains a control character", what);
-        }
-    }
-}
-
+/// One or more lines of authorized_keys; empty where there are none, or where one is no key, which
+/// is noted.
 std::string read_public_key(const TableReader& table) {
-    std::string key = table.text("key");
-    require_one_line_keys(table.location("key"), table.full_name("key"), key);
-    while (!key.empty() && (key.back() == '\n' || key.back() == ' ')) {
-        key.pop_back();
+    std::string keys = table.text("key");
+    while (!keys.empty() && std::string_view("\r\n\t ").find(keys.back()) != std::string::npos) {
+        keys.pop_back();
     }
-    if (key.find("PRIVATE KEY") != std::string::npos) {
-        throw error_at(table.location("key"), "\"{}\" is a private key", table.full_name("key"))
-            .hinted("give the line of the .pub file");
-    }
-    return key;
+    const bool right = table.attempt([&] {
+        std::string_view rest = keys;
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size());
+            std::string line(rest.substr(0, end));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+            std::replace(line.begin(), line.end(), '\t', ' ');
+            if (!line.empty() && line.back() == '\r') {
+                line.pop_back();
+            }
+            if (has_control_characters(line)) {
+                throw error_at(table.location("key"), "\"{}\" contains a control character",
+                               table.full_name("key"));
+            }
+            const KeyFault fault = ssh_key_fault(line);
+            if (!fault.reason.empty()) {
+                throw error_at(table.location("key"), "\"{}\": {}", table.full_name("key"),
+                               fault.reason)
+                    .hinted(fault.hint);
+            }
+        }
+    });
+    return right ? keys : std::string();
 }
 
 std::optional<std::string> read_password(const TableReader& table) {
@@ -45,20 +57,39 @@ std::optional<std::string> read_password(const TableReader& table) {
         return std::nullopt;
     }
     std::string password = table.string("password");
-    if (password.size() < 2 || password.front() != '$' ||
-        password.find_first_of(": ") != std::string::npos) {
+    const std::string fault = password_hash_fault(password);
+    if (!fault.empty()) {
         // The text itself stays out of the message: it may be a real password.
-        throw error_at(table.location("password"), "\"{}\" must be a crypt(3) hash",
-                       table.full_name("password"))
-            .hinted("make one with: openssl passwd -6");
+        table.note(error_at(table.location("password"),
+                            "\"{}\" must be a crypt(3) hash, and this is {}",
+                            table.full_name("password"), fault)
+                       .hinted("make one with: openssl passwd -6"));
     }
     return password;
 }
 
-void require_passwd_field(const TableReader& table, std::string_view key, std::string_view value) {
-    if (value.find(':') != std::string_view::npos) {
-        throw error_at(table.location(key), "\"{}\" must not contain ':'", table.full_name(key));
+/// A text that becomes a field of passwd(5).
+std::string read_passwd_field(const TableReader& table, std::string_view key) {
+    const std::string value = table.string(key);
+    if (value.find(':') != std::string::npos) {
+        table.note(
+            error_at(table.location(key), "\"{}\" must not contain ':'", table.full_name(key)));
+        return {};
     }
+    return value;
+}
+
+std::string read_passwd_path(const TableReader& table, std::string_view key) {
+    std::string path = read_passwd_field(table, key);
+    // Homes are often written "/home/admin/", which means the same.
+    while (key == "home" && path.size() > 1 && path.ends_with('/') && !path.ends_with("//")) {
+        path.pop_back();
+    }
+    if (!path.empty()) {
+        table.attempt(
+            [&] { require_absolute_path(table.location(key), table.full_name(key), path); });
+    }
+    return path;
 }
 
 }  // namespace
@@ -66,30 +97,16 @@ void require_passwd_field(const TableReader& table, std::string_view key, std::s
 void read_user(const TableReader& table, Blueprint& blueprint) {
     UserRequest user;
     user.location = table.location();
-    user.name = table.required_string("name");
-    require_account_name(table.location("name"), "user", user.name);
-    for (const UserRequest& earlier : blueprint.users) {
-        if (earlier.name == user.name) {
-            throw error_at(user.location, "duplicate user \"{}\" (first at line {})", user.name,
-                           earlier.location.line);
-        }
-    }
-    user.description = table.string("description");
-    require_passwd_field(table, "description", user.description);
+    static_cast<void>(table.has("name"));
+    user.description = read_passwd_field(table, "description");
     user.password = read_password(table);
     user.key = read_public_key(table);
-    user.home = table.string("home");
-    user.shell = table.string("shell");
-    for (const auto& [key, path] :
-         {std::pair<const char*, const std::string&>{"home", user.home}, {"shell", user.shell}}) {
-        if (!path.empty()) {
-            require_absolute_path(table.location(key), table.full_name(key), path);
-            require_passwd_field(table, key, path);
-        }
-    }
+    user.home = read_passwd_path(table, "home");
+    user.shell = read_passwd_path(table, "shell");
     for (const LocatedString& group : table.strings("groups")) {
-        require_account_name(group.location, "group", group.value);
-        user.groups.push_back(group.value);
+        if (table.attempt([&] { require_account_name(group.location, "group", group.value); })) {
+            user.groups.push_back(group.value);
+        }
     }
     user.uid = read_id(table, "uid");
     user.gid = read_id(table, "gid");
@@ -99,24 +116,33 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
         user.expire_date = static_cast<std::uint32_t>(*day);
     }
     user.force_password_reset = table.boolean("force_password_reset", false);
-    if (user.force_password_reset && !user.password) {
-        throw error_at(table.location("force_password_reset"),
-                       "user \"{}\" has no password to change at the first log-in", user.name)
-            .hinted("give \"password\" too, or leave \"force_password_reset\" out");
-    }
     table.finish();
+    user.name = table.required_string("name");
+    require_account_name(table.location("name"), "user", user.name);
+    if (user.force_password_reset && !user.password) {
+        table.note(error_at(table.location("force_password_reset"),
+                            "user \"{}\" has no password to change at the first log-in", user.name)
+                       .hinted("give \"password\" too, or leave \"force_password_reset\" out"));
+    }
+    for (const UserRequest& earlier : blueprint.users) {
+        if (earlier.name == user.name) {
+            throw error_at(user.location, "duplicate user \"{}\" (first at line {})", user.name,
+                           earlier.location.line);
+        }
+    }
     blueprint.users.push_back(std::move(user));
 }
 
 /// Image builder's older way to give a user a key: it makes the user where there is none.
 void read_ssh_key(const TableReader& table, Blueprint& blueprint) {
+    static_cast<void>(table.has("user"));
+    const std::string key = read_public_key(table);
+    table.finish();
+    if (table.text("key").empty()) {
+        table.note(error_at(table.location(), "\"{}\" is missing", table.full_name("key")));
+    }
     const std::string name = table.required_string("user");
     require_account_name(table.location("user"), "user", name);
-    const std::string key = read_public_key(table);
-    if (key.empty()) {
-        throw error_at(table.location(), "\"{}\" is missing", table.full_name("key"));
-    }
-    table.finish();
     const auto user = std::find_if(blueprint.users.begin(), blueprint.users.end(),
                                    [&](const UserRequest& known) { return known.name == name; });
     if (user == blueprint.users.end()) {
@@ -133,6 +159,9 @@ void read_ssh_key(const TableReader& table, Blueprint& blueprint) {
 void read_group(const TableReader& table, Blueprint& blueprint) {
     GroupRequest group;
     group.location = table.location();
+    group.gid = read_id(table, "gid");
+    static_cast<void>(table.has("name"));
+    table.finish();
     group.name = table.required_string("name");
     require_account_name(table.location("name"), "group", group.name);
     for (const GroupRequest& earlier : blueprint.groups_to_add) {
@@ -141,8 +170,6 @@ void read_group(const TableReader& table, Blueprint& blueprint) {
                            earlier.location.line);
         }
     }
-    group.gid = read_id(table, "gid");
-    table.finish();
     blueprint.groups_to_add.push_back(std::move(group));
 }
 

@@ -40,6 +40,7 @@ std::string read_program(const TableReader& table, std::string_view key) {
 }
 
 std::string read_callback(const TableReader& table) {
+    static_cast<void>(table.has("host_config_key"));
     const std::string url = table.required_string("job_template_url");
     const std::string key = table.required_string("host_config_key");
     if (!url.starts_with("https://") && !url.starts_with("http://")) {
@@ -71,8 +72,9 @@ std::string read_custom_name(const TableReader& table, const Blueprint& blueprin
 std::vector<std::string> read_units(const TableReader& table, std::string_view key) {
     std::vector<std::string> units;
     for (const LocatedString& unit : table.strings(key)) {
-        require_unit_name(unit.location, unit.value);
-        units.push_back(unit.value);
+        if (table.attempt([&] { require_unit_name(unit.location, unit.value); })) {
+            units.push_back(unit.value);
+        }
     }
     return units;
 }
@@ -82,14 +84,19 @@ FirstbootScript read_script(const TableReader& table, Blueprint& blueprint) {
     script.location = table.location();
     const std::string type = table.choice("type", "custom", {"custom", "satellite", "aap"});
     if (type == "custom") {
-        script.name = read_custom_name(table, blueprint);
-        script.contents = read_program(table, "contents");
+        if (!table.attempt([&] { script.name = read_custom_name(table, blueprint); })) {
+            // Only to have a name; the blueprint is refused.
+            script.name = "custom-" + std::to_string(blueprint.firstboot.size() + 1);
+        }
+        table.attempt([&] { script.contents = read_program(table, "contents"); });
     } else {
         // Image builder takes a name here too, and does not use it.
         static_cast<void>(table.string("name"));
         script.name = type;
-        script.contents =
-            type == "satellite" ? read_program(table, "command") : read_callback(table);
+        table.attempt([&] {
+            script.contents =
+                type == "satellite" ? read_program(table, "command") : read_callback(table);
+        });
         read_certificate_list(table, "cacerts", blueprint);
     }
     script.ignore_failure = table.boolean("ignore_failure", false);
@@ -103,20 +110,24 @@ FirstbootScript read_script(const TableReader& table, Blueprint& blueprint) {
 
 void read_firstboot(const TableReader& table, Blueprint& blueprint) {
     for (const TableReader& entry : table.tables("scripts")) {
-        FirstbootScript script = read_script(entry, blueprint);
-        for (const FirstbootScript& earlier : blueprint.firstboot) {
-            if (earlier.name == script.name) {
-                throw error_at(script.location,
-                               "duplicate first boot script \"{}\" (first at line {})", script.name,
-                               earlier.location.line);
+        table.attempt([&] {
+            FirstbootScript script = read_script(entry, blueprint);
+            for (const FirstbootScript& earlier : blueprint.firstboot) {
+                if (earlier.name == script.name) {
+                    throw error_at(script.location,
+                                   "duplicate first boot script \"{}\" (first at line {})",
+                                   script.name, earlier.location.line);
+                }
             }
-        }
-        blueprint.firstboot.push_back(std::move(script));
+            blueprint.firstboot.push_back(std::move(script));
+        });
     }
     table.finish();
 }
 
 void read_container_store(const TableReader& table, Blueprint& blueprint) {
+    static_cast<void>(table.has("destination-path"));
+    table.finish();
     const std::string path = table.required_string("destination-path");
     const SourceLocation at = table.location("destination-path");
     require_absolute_path(at, table.full_name("destination-path"), path);
@@ -127,7 +138,7 @@ void read_container_store(const TableReader& table, Blueprint& blueprint) {
             .hinted("as in \"/usr/share/containers/storage\"");
     }
     blueprint.container_store = path;
-    table.finish();
+    blueprint.container_store_location = at;
 }
 
 }  // namespace edgegpu

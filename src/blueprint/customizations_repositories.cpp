@@ -38,12 +38,28 @@ void read_keys(const TableReader& table, DeviceRepository& device) {
         }
         const bool url = key.value.find("://") != std::string::npos;
         if (has_control_characters(key.value) || (!url && !key.value.starts_with('/'))) {
-            throw error_at(key.location, "\"{}\" is neither a URL nor a public key",
-                           table.full_name("gpgkeys"))
-                .hinted("file:///… of the image, https://…, or the text of an armoured key");
+            table.note(error_at(key.location, "\"{}\" is neither a URL nor a public key",
+                                table.full_name("gpgkeys"))
+                           .hinted("file:///… of the image, https://…, or the text of an armoured "
+                                   "key"));
+            continue;
         }
         device.repository.gpgkeys.push_back(url ? key.value : "file://" + key.value);
     }
+}
+
+/// What needs neither id nor keys.
+void read_settings(const TableReader& table, Repository& repository) {
+    repository.baseurls = values_of(table.strings("baseurls"));
+    repository.metalink = table.string("metalink");
+    repository.mirrorlist = table.string("mirrorlist");
+    // Unset, as dnf on a RHEL device has them: packages are checked, metadata are not.
+    repository.gpgcheck = table.boolean("gpgcheck", true);
+    repository.repo_gpgcheck = table.boolean("repo_gpgcheck", false);
+    repository.enabled = table.boolean("enabled", true);
+    repository.sslverify = table.boolean("sslverify", true);
+    repository.module_hotfixes = table.boolean("module_hotfixes", false);
+    repository.priority = static_cast<int>(table.integer("priority", 0, 1000000).value_or(99));
 }
 
 }  // namespace
@@ -52,6 +68,13 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
     DeviceRepository device;
     Repository& repository = device.repository;
     repository.location = table.location();
+    read_settings(table, repository);
+    // Image builder can install from a device's repository too.
+    table.refuse_unsupported({"install_from"});
+    for (const char* key : {"id", "filename", "name", "gpgkeys"}) {
+        static_cast<void>(table.has(key));
+    }
+    table.finish();
     repository.id = table.required_string("id");
     if (!is_plain_name(repository.id, "_.-:")) {
         throw error_at(table.location("id"), "invalid repository id \"{}\"", repository.id)
@@ -63,31 +86,19 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
                            repository.id, earlier.repository.location.line);
         }
     }
-    device.filename = read_filename(table, repository.id);
+    table.attempt([&] { device.filename = read_filename(table, repository.id); });
     repository.name = table.string("name", repository.id);
-    repository.baseurls = values_of(table.strings("baseurls"));
-    repository.metalink = table.string("metalink");
-    repository.mirrorlist = table.string("mirrorlist");
-    if (repository.baseurls.empty() && repository.metalink.empty() &&
-        repository.mirrorlist.empty()) {
-        throw error_at(repository.location,
-                       "repository \"{}\" has neither baseurls nor metalink nor mirrorlist",
-                       repository.id);
+    if (!table.has("baseurls") && repository.metalink.empty() && repository.mirrorlist.empty()) {
+        table.note(error_at(repository.location,
+                            "repository \"{}\" has neither baseurls nor metalink nor mirrorlist",
+                            repository.id));
     }
     read_keys(table, device);
-    // Unset, as dnf on a RHEL device has them: packages are checked, metadata are not.
-    repository.gpgcheck = table.boolean("gpgcheck", true);
-    repository.repo_gpgcheck = table.boolean("repo_gpgcheck", false);
-    if (repository.gpgkeys.empty() &&
+    if (!table.has("gpgkeys") &&
         ((table.has("gpgcheck") && repository.gpgcheck) || repository.repo_gpgcheck)) {
-        throw error_at(repository.location, "repository \"{}\" has no gpgkeys to check with",
-                       repository.id);
+        table.note(error_at(repository.location, "repository \"{}\" has no gpgkeys to check with",
+                            repository.id));
     }
-    repository.enabled = table.boolean("enabled", true);
-    repository.sslverify = table.boolean("sslverify", true);
-    repository.module_hotfixes = table.boolean("module_hotfixes", false);
-    repository.priority = static_cast<int>(table.integer("priority", 0, 1000000).value_or(99));
-    table.finish();
     blueprint.device_repositories.push_back(std::move(device));
 }
 
@@ -95,9 +106,9 @@ void read_dnf(const TableReader& table, Blueprint& blueprint) {
     if (const auto config = table.table("config")) {
         blueprint.set_release_version = config->boolean("set_releasever", false);
         if (blueprint.set_release_version && blueprint.releasever.empty()) {
-            throw error_at(config->location("set_releasever"),
-                           "\"{}\" needs a version to set: the blueprint has no distro",
-                           config->full_name("set_releasever"));
+            table.note(error_at(config->location("set_releasever"),
+                                "\"{}\" needs a version to set: the blueprint has no distro",
+                                config->full_name("set_releasever")));
         }
         config->finish();
     }

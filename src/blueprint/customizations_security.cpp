@@ -48,10 +48,11 @@ void read_ports(const TableReader& table, FirewallRequest& firewall) {
         const bool known =
             protocol == "tcp" || protocol == "udp" || protocol == "sctp" || protocol == "dccp";
         if (!known || !is_port_or_range(std::string_view(port.value).substr(0, colon))) {
-            throw error_at(port.location, "\"{}\" is not a port of the firewall", port.value)
-                .hinted(
-                    "PORT:PROTOCOL or FIRST-LAST:PROTOCOL, as in \"8000-8010:udp\"; ports are 1 to "
-                    "65535, protocols tcp, udp, sctp and dccp");
+            table.note(
+                error_at(port.location, "\"{}\" is not a port of the firewall", port.value)
+                    .hinted("PORT:PROTOCOL or FIRST-LAST:PROTOCOL, as in \"8000-8010:udp\"; ports "
+                            "are 1 to 65535, protocols tcp, udp, sctp and dccp"));
+            continue;
         }
         firewall.ports.push_back(port.value);
     }
@@ -79,7 +80,25 @@ bool is_hardware_address(std::string_view text) {
     return fits;
 }
 
+void require_free_source(const LocatedString& source, const FirewallRequest& firewall) {
+    const bool is_set =
+        source.value.starts_with("ipset:") && is_plain_name(source.value.substr(6), "_-.:");
+    if (!is_set && !is_address(source.value) && !is_hardware_address(source.value)) {
+        throw error_at(source.location, "\"{}\" is not a source of a firewall zone", source.value)
+            .hinted("an address, with or without prefix: \"192.168.1.0/24\", \"fd00::/8\"");
+    }
+    for (const auto& [other, sources] : firewall.zones) {
+        if (std::find(sources.begin(), sources.end(), source.value) != sources.end()) {
+            throw error_at(source.location, "source \"{}\" is already in firewall zone \"{}\"",
+                           source.value, other);
+        }
+    }
+}
+
 void read_zone(const TableReader& table, FirewallRequest& firewall) {
+    const std::vector<LocatedString> sources = table.strings("sources");
+    static_cast<void>(table.has("name"));
+    table.finish();
     const std::string name = table.required_string("name");
     // firewalld makes names of iptables chains of it, which are short.
     constexpr std::size_t longest = 17;
@@ -91,30 +110,21 @@ void read_zone(const TableReader& table, FirewallRequest& firewall) {
     if (!fresh) {
         throw error_at(table.location("name"), "duplicate firewall zone \"{}\"", name);
     }
-    for (const LocatedString& source : table.strings("sources")) {
-        const bool is_set =
-            source.value.starts_with("ipset:") && is_plain_name(source.value.substr(6), "_-.:");
-        if (!is_set && !is_address(source.value) && !is_hardware_address(source.value)) {
-            throw error_at(source.location, "\"{}\" is not a source of a firewall zone",
-                           source.value)
-                .hinted("an address, with or without prefix: \"192.168.1.0/24\", \"fd00::/8\"");
-        }
-        for (const auto& [other, sources] : firewall.zones) {
-            if (std::find(sources.begin(), sources.end(), source.value) != sources.end()) {
-                throw error_at(source.location, "source \"{}\" is already in firewall zone \"{}\"",
-                               source.value, other);
-            }
-        }
-        zone->second.push_back(source.value);
+    for (const LocatedString& source : sources) {
+        table.attempt([&, &taken = zone->second] {
+            require_free_source(source, firewall);
+            taken.push_back(source.value);
+        });
     }
-    table.finish();
 }
 
 std::vector<std::string> read_services(const TableReader& table, std::string_view key) {
     std::vector<std::string> services;
     for (const LocatedString& service : table.strings(key)) {
         if (!is_plain_name(service.value, "_.-+")) {
-            throw error_at(service.location, "invalid firewall service \"{}\"", service.value);
+            table.note(
+                error_at(service.location, "invalid firewall service \"{}\"", service.value));
+            continue;
         }
         services.push_back(service.value);
     }
@@ -161,14 +171,15 @@ void read_firewall(const TableReader& table, Blueprint& blueprint) {
         for (const std::string& service : firewall.enabled_services) {
             if (std::find(firewall.disabled_services.begin(), firewall.disabled_services.end(),
                           service) != firewall.disabled_services.end()) {
-                throw error_at(services->location("disabled"),
-                               "firewall service \"{}\" is both enabled and disabled", service);
+                table.note(error_at(services->location("disabled"),
+                                    "firewall service \"{}\" is both enabled and disabled",
+                                    service));
             }
         }
         services->finish();
     }
     for (const TableReader& zone : table.tables("zones")) {
-        read_zone(zone, firewall);
+        table.attempt([&] { read_zone(zone, firewall); });
     }
     table.finish();
     blueprint.firewall = std::move(firewall);
@@ -178,9 +189,10 @@ void read_certificate_list(const TableReader& table, std::string_view key, Bluep
     for (const LocatedString& certificate : table.texts(key)) {
         const std::string fault = certificate_fault(certificate.value);
         if (!fault.empty()) {
-            throw error_at(certificate.location, "\"{}\": not a CA certificate: {}",
-                           table.full_name(key), fault)
-                .hinted("the text of a PEM file: -----BEGIN CERTIFICATE----- …");
+            table.note(error_at(certificate.location, "\"{}\": not a CA certificate: {}",
+                                table.full_name(key), fault)
+                           .hinted("the text of a PEM file: -----BEGIN CERTIFICATE----- …"));
+            continue;
         }
         blueprint.ca_certificates.push_back(certificate.value);
         blueprint.ca_location = table.location(key);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t deepest_path = 2048;
 
 std::optional<std::string> read_rule_owner(const TableReader& table, std::string_view key) {
-    return table.has(key) ? std::optional(read_owner(table, key, {})) : std::nullopt;
+    return table.has(key) ? std::optional(read_owner(table, key, "root")) : std::nullopt;
 }
 
 /// "bin_t", or "system_u:object_r:bin_t:s0"; whether the policy knows it is seen later.
@@ -78,17 +78,18 @@ std::string read_target(const TableReader& table) {
 OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
     OverlayRequest overlay;
     overlay.location = table.location();
-    overlay.source = find_shipped(scope, "overlays", table.required_string("source"), {});
-    overlay.target = read_target(table);
+    static_cast<void>(table.has("source"));
+    table.attempt([&] { overlay.target = read_target(table); });
     overlay.strip_components =
         static_cast<unsigned>(table.integer("strip_components", 0, deepest_path).value_or(0));
-    overlay.user = read_owner(table, "user", "root");
-    overlay.group = read_owner(table, "group", "root");
+    table.attempt([&] { overlay.user = read_owner(table, "user", "root"); });
+    table.attempt([&] { overlay.group = read_owner(table, "group", "root"); });
     overlay.replace = table.boolean("replace", false);
     for (const TableReader& rule : table.tables("rules")) {
-        overlay.rules.push_back(read_rule(rule));
+        table.attempt([&] { overlay.rules.push_back(read_rule(rule)); });
     }
     table.finish();
+    overlay.source = find_shipped(scope, "overlays", table.required_string("source"), {});
     return overlay;
 }
 

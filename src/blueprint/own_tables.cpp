@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "blueprint/distro.hpp"
 #include "blueprint/tables.hpp"
 #include "blueprint/validate.hpp"
 
@@ -21,25 +22,31 @@ fs::path read_path(const TableReader& table, std::string_view key, const ParseSc
 
 void read_ostree(const TableReader& table, const ParseScope& scope, OstreeRequest& ostree) {
     ostree.location = table.location();
-    ostree.ref = table.string("ref");
     if (table.has("ref")) {
-        require_ref(table.location("ref"), "ostree.ref", ostree.ref);
+        table.attempt([&] {
+            ostree.ref = "unread";  // what follows is not to miss one
+            ostree.ref = table.string("ref", ostree.ref);
+            require_ref(table.location("ref"), "ostree.ref", ostree.ref);
+        });
     }
     ostree.parent = table.string("parent");
     if (!ostree.parent.empty() && !is_checksum(ostree.parent)) {
-        require_ref(table.location("parent"), "ostree.parent", ostree.parent);
+        table.attempt(
+            [&] { require_ref(table.location("parent"), "ostree.parent", ostree.parent); });
     }
     ostree.url = table.string("url");
     if (!ostree.url.empty()) {
-        const SourceLocation at = table.location("url");
-        if (ostree.url.find("://") == std::string::npos) {
-            throw error_at(at, "\"ostree.url\" must be a URL, not \"{}\"", ostree.url);
-        }
-        ostree.url = resolve_url(scope.directory, ostree.url, at);
+        table.attempt([&] {
+            const SourceLocation at = table.location("url");
+            if (ostree.url.find("://") == std::string::npos) {
+                throw error_at(at, "\"ostree.url\" must be a URL, not \"{}\"", ostree.url);
+            }
+            ostree.url = resolve_url(scope.directory, ostree.url, at);
+        });
     }
     ostree.remote = table.string("remote", "edge");
     if (!is_plain_name(ostree.remote, "_.-")) {
-        throw error_at(table.location("remote"), "invalid remote name \"{}\"", ostree.remote);
+        table.note(error_at(table.location("remote"), "invalid remote name \"{}\"", ostree.remote));
     }
     ostree.sign = table.string("sign");
     ostree.gpg_homedir = read_path(table, "gpg_homedir", scope);
@@ -53,11 +60,12 @@ void set_default_ref(const TableReader& root, Blueprint& blueprint) {
     }
     if (blueprint.distro.empty()) {
         throw error_at(root.location(), "no ostree ref")
-            .hinted("set ref in [ostree], or distro for \"DISTRO/MAJOR/ARCH/edge\"");
+            .hinted(
+                "name the distribution, for \"DISTRO/MAJOR/ARCH/edge\": distro = \"rhel-9.4\", "
+                "or --distro rhel-9.4; or set ref in [ostree]");
     }
-    const DistroName distro = split_distro(root.location("distro"), blueprint.distro);
-    blueprint.ostree.ref =
-        distro.name + '/' + distro.major + '/' + blueprint.architecture + "/edge";
+    blueprint.ostree.ref = default_ref(split_distro(root.location("distro"), blueprint.distro),
+                                       blueprint.architecture);
 }
 
 /// "10DE:20B7" → "10de:20b7".
@@ -89,8 +97,16 @@ bool is_driver(std::string_view text) {
 SecureBootRequest read_secure_boot(const TableReader& table, const ParseScope& scope) {
     SecureBootRequest request;
     request.location = table.location();
-    request.key = resolve_path(scope.directory, table.required_string("key"));
-    request.certificate = resolve_path(scope.directory, table.required_string("certificate"));
+    for (const auto& [key, path] : {std::pair<const char*, fs::path&>{"key", request.key},
+                                    {"certificate", request.certificate}}) {
+        table.attempt([&, key = key, &path = path] {
+            path = resolve_path(scope.directory, table.required_string(key));
+        });
+    }
+    table.finish();
+    if (request.certificate.empty()) {
+        return request;
+    }
     if (!is_plain_name(request.certificate.stem().string(), "_.-")) {
         throw error_at(
             table.location("certificate"),
@@ -98,19 +114,19 @@ SecureBootRequest read_secure_boot(const TableReader& table, const ParseScope& s
             table.full_name("certificate"))
             .hinted("the image has it as /usr/share/edgegpu/secure-boot/NAME.der");
     }
-    table.finish();
     return request;
 }
 
 NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     NvidiaRequest nvidia;
     nvidia.location = table.location();
-    nvidia.driver = table.required_string("driver");
-    if (!is_driver(nvidia.driver)) {
-        throw error_at(table.location("driver"),
-                       "\"nvidia.driver\" must be a branch, a version or \"latest\", not \"{}\"",
-                       nvidia.driver)
-            .hinted("as in \"535\" or \"535.261.03\"");
+    table.attempt([&] { nvidia.driver = table.required_string("driver"); });
+    if (!nvidia.driver.empty() && !is_driver(nvidia.driver)) {
+        table.note(
+            error_at(table.location("driver"),
+                     "\"nvidia.driver\" must be a branch, a version or \"latest\", not \"{}\"",
+                     nvidia.driver)
+                .hinted("as in \"535\" or \"535.261.03\""));
     }
     nvidia.modules = table.choice("modules", "auto", {"auto", "precompiled", "dkms"});
     nvidia.flavor = table.choice("flavor", "auto", {"auto", "open", "proprietary"});
@@ -120,19 +136,20 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
          {std::pair<const char*, const std::string&>{"kernel", nvidia.kernel},
           {"toolkit", nvidia.toolkit}}) {
         if (!value.empty() && !is_plain_name('0' + value, "_.-+~^:*?[]")) {
-            throw error_at(table.location(key), "\"{}\" is not a version glob: \"{}\"",
-                           table.full_name(key), value);
+            table.note(error_at(table.location(key), "\"{}\" is not a version glob: \"{}\"",
+                                table.full_name(key), value));
         }
     }
     nvidia.profile = table.string("profile", "ks");
     if (!is_plain_name(nvidia.profile, "_-")) {
-        throw error_at(table.location("profile"), "invalid module profile \"{}\"", nvidia.profile);
+        table.note(
+            error_at(table.location("profile"), "invalid module profile \"{}\"", nvidia.profile));
     }
     for (const LocatedString& device : table.strings("devices")) {
-        nvidia.devices.push_back(read_device(device));
+        table.attempt([&] { nvidia.devices.push_back(read_device(device)); });
     }
     if (const auto secure_boot = table.table("secure_boot")) {
-        nvidia.secure_boot = read_secure_boot(*secure_boot, scope);
+        table.attempt([&] { nvidia.secure_boot = read_secure_boot(*secure_boot, scope); });
     }
     table.finish();
     return nvidia;
@@ -147,28 +164,33 @@ std::vector<PolicyRuleRequest> read_policy_rules(const TableReader& table, std::
     return rules;
 }
 
+void read_policy_module(const LocatedString& module, const ParseScope& scope,
+                        SelinuxRequest& selinux) {
+    const fs::path path = find_shipped(scope, "selinux", module.value, ".te");
+    const std::string extension = path.extension().string();
+    const bool packed = path.string().ends_with(".pp.bz2");
+    if (extension != ".te" && extension != ".cil" && extension != ".pp" && !packed) {
+        throw error_at(module.location, "\"{}\" is not a policy module", module.value)
+            .hinted("a name, or a path ending in .te, .cil, .pp or .pp.bz2");
+    }
+    for (const fs::path& earlier : selinux.modules) {
+        if (earlier.stem() == path.stem()) {
+            throw error_at(module.location, "duplicate policy module \"{}\"", path.stem().string());
+        }
+    }
+    selinux.modules.push_back(path);
+}
+
 void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequest& selinux) {
     selinux.location = table.location();
     for (const LocatedString& module : table.strings("modules")) {
-        const fs::path path = find_shipped(scope, "selinux", module.value, ".te");
-        const std::string extension = path.extension().string();
-        const bool packed = path.string().ends_with(".pp.bz2");
-        if (extension != ".te" && extension != ".cil" && extension != ".pp" && !packed) {
-            throw error_at(module.location, "\"{}\" is not a policy module", module.value)
-                .hinted("a name, or a path ending in .te, .cil, .pp or .pp.bz2");
-        }
-        for (const fs::path& earlier : selinux.modules) {
-            if (earlier.stem() == path.stem()) {
-                throw error_at(module.location, "duplicate policy module \"{}\"",
-                               path.stem().string());
-            }
-        }
-        selinux.modules.push_back(path);
+        table.attempt([&] { read_policy_module(module, scope, selinux); });
     }
     if (const auto booleans = table.table("booleans")) {
         for (const std::string& name : booleans->keys()) {
             if (!is_plain_name(name, "_")) {
-                throw error_at(booleans->location(name), "invalid SELinux boolean \"{}\"", name);
+                table.note(
+                    error_at(booleans->location(name), "invalid SELinux boolean \"{}\"", name));
             }
             selinux.booleans[name] = booleans->boolean(name, false);
         }
@@ -179,21 +201,25 @@ void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequ
     table.finish();
 }
 
+void read_bundle(const LocatedString& bundle, const ParseScope& scope, Blueprint& blueprint) {
+    BundleRequest request;
+    request.location = bundle.location;
+    request.source = find_shipped(scope, "manifests", bundle.value, {});
+    request.name = request.source.filename().string();
+    if (bundle.value.empty() || !is_plain_name(request.name, "_.-")) {
+        throw error_at(bundle.location, "invalid bundle \"{}\"", bundle.value);
+    }
+    for (const BundleRequest& earlier : blueprint.bundles) {
+        if (earlier.name == request.name) {
+            throw error_at(bundle.location, "duplicate bundle \"{}\"", request.name);
+        }
+    }
+    blueprint.bundles.push_back(std::move(request));
+}
+
 void read_microshift(const TableReader& table, const ParseScope& scope, Blueprint& blueprint) {
     for (const LocatedString& bundle : table.strings("bundles")) {
-        BundleRequest request;
-        request.location = bundle.location;
-        request.source = find_shipped(scope, "manifests", bundle.value, {});
-        request.name = request.source.filename().string();
-        if (bundle.value.empty() || !is_plain_name(request.name, "_.-")) {
-            throw error_at(bundle.location, "invalid bundle \"{}\"", bundle.value);
-        }
-        for (const BundleRequest& earlier : blueprint.bundles) {
-            if (earlier.name == request.name) {
-                throw error_at(bundle.location, "duplicate bundle \"{}\"", request.name);
-            }
-        }
-        blueprint.bundles.push_back(std::move(request));
+        table.attempt([&] { read_bundle(bundle, scope, blueprint); });
     }
     table.refuse_unsupported({"embed_images"});
     table.finish();
@@ -207,7 +233,7 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (const auto ostree = root.table("ostree")) {
         read_ostree(*ostree, scope, blueprint.ostree);
     }
-    set_default_ref(root, blueprint);
+    root.attempt([&] { set_default_ref(root, blueprint); });
     if (const auto nvidia = root.table("nvidia")) {
         blueprint.nvidia = read_nvidia(*nvidia, scope);
     }
@@ -221,7 +247,7 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
         read_systemd(*systemd, scope, blueprint.systemd);
     }
     for (const TableReader& overlay : root.tables("overlays")) {
-        blueprint.overlays.push_back(read_overlay(overlay, scope));
+        root.attempt([&] { blueprint.overlays.push_back(read_overlay(overlay, scope)); });
     }
     if (const auto microshift = root.table("microshift")) {
         read_microshift(*microshift, scope, blueprint);

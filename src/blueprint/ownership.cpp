@@ -8,7 +8,7 @@ std::optional<unsigned> read_mode(const TableReader& table) {
     if (!table.has("mode")) {
         return std::nullopt;
     }
-    const std::string text = table.string("mode");
+    const std::string text = table.string("mode", "0644");
     const bool octal = !text.empty() && text.size() <= 5 &&
                        text.find_first_not_of("01234567") == std::string::npos;
     const unsigned long mode = octal ? std::stoul(text, nullptr, 8) : 010000UL;

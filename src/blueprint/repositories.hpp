@@ -14,11 +14,24 @@ namespace edgegpu {
 /// paths begin at the blueprint's directory. Throws ErrorKind::usage.
 [[nodiscard]] Repository read_repository(const TableReader& table, const ParseScope& scope);
 
-/// All repositories of a `.repo` file. `file` is how messages name it, `path` where it is.
-/// Relative paths begin at the directory of that file. Throws ErrorKind::usage with line numbers.
-[[nodiscard]] std::vector<Repository> read_repo_file(const std::string& file,
-                                                     const std::filesystem::path& path,
-                                                     const ParseScope& scope);
+/// A `.repo` file.
+struct RepoFile {
+    std::vector<Repository> repositories;
+    /// What dnf passes over too: keys that it does not know.
+    std::vector<std::string> warnings;
+};
+
+/// Reads a `.repo` file as dnf does: what a section repeats counts last, `[main]` counts nothing, a
+/// section that comes twice is one. `repo_gpgcheck` is off unless the file says otherwise.
+/// Mistakes of repositories that are not enabled do not matter. `file` is how messages name it,
+/// `path` where it is; relative paths begin at its directory. Throws ErrorKind::usage with line
+/// numbers, all mistakes at once.
+[[nodiscard]] RepoFile read_repo_file(const std::string& file, const std::filesystem::path& path,
+                                      const ParseScope& scope);
+
+/// Adds the repositories of a `.repo` file, and its warnings. A repository whose id another has
+/// already is left out with a warning, as dnf does it.
+void add_repo_file(RepoFile file, Blueprint& blueprint);
 
 /// Checks the id and that there is a source, replaces variables, and resolves URLs and paths
 /// against `base`.

@@ -16,8 +16,9 @@ namespace {
 std::vector<std::string> read_modules(const TableReader& table, std::string_view key) {
     std::vector<std::string> modules;
     for (const LocatedString& module : table.strings(key)) {
-        require_kernel_module_name(module.location, module.value);
-        modules.push_back(module.value);
+        if (table.attempt([&] { require_kernel_module_name(module.location, module.value); })) {
+            modules.push_back(module.value);
+        }
     }
     return modules;
 }
@@ -27,7 +28,7 @@ SoftDependency read_soft_dependency(const TableReader& table) {
     others.pre = read_modules(table, "pre");
     others.post = read_modules(table, "post");
     table.finish();
-    if (others.pre.empty() && others.post.empty()) {
+    if (others.pre.empty() && others.post.empty() && !table.has("pre") && !table.has("post")) {
         throw error_at(table.location(), "a soft dependency without modules")
             .hinted("as in softdeps = { nvidia = { post = [\"nvidia-uvm\"] } }");
     }
@@ -65,8 +66,8 @@ std::map<std::string, std::string> read_drop_ins(const TableReader& table) {
     std::map<std::string, std::string> drop_ins;
     for (const std::string& file : table.keys()) {
         if (!is_plain_name(file, "_.-@:") || !file.ends_with(".conf")) {
-            throw error_at(table.location(file), "\"{}\" is not the name of a drop-in", file)
-                .hinted("as in drop_ins = { \"10-limits.conf\" = \"[Service]\\n…\" }");
+            table.note(error_at(table.location(file), "\"{}\" is not the name of a drop-in", file)
+                           .hinted("as in drop_ins = { \"10-limits.conf\" = \"[Service]\\n…\" }"));
         }
         drop_ins[file] = table.text(file);
     }
@@ -76,29 +77,32 @@ std::map<std::string, std::string> read_drop_ins(const TableReader& table) {
 UnitRequest read_unit(const TableReader& table, const ParseScope& scope) {
     UnitRequest unit;
     unit.location = table.location();
+    static_cast<void>(table.has("name"));
+    bool readable = true;
+    if (table.has("contents")) {
+        unit.contents = table.text("contents");
+        static_cast<void>(table.has("source"));
+    } else if (table.has("source")) {
+        readable = table.attempt([&] { unit.contents = read_unit_source(table, scope); });
+    }
+    if (const auto drop_ins = table.table("drop_ins")) {
+        unit.drop_ins = read_drop_ins(*drop_ins);
+    }
+    unit.state = table.choice("state", "preset", {"enabled", "disabled", "masked", "preset"});
+    table.finish();
     unit.name = table.required_string("name");
     require_whole_unit_name(table.location("name"), unit.name);
     if (table.has("contents") && table.has("source")) {
         throw error_at(table.location("source"), "unit \"{}\" has both contents and source",
                        unit.name);
     }
-    if (table.has("contents")) {
-        unit.contents = table.text("contents");
-    } else if (table.has("source")) {
-        unit.contents = read_unit_source(table, scope);
-    }
-    if (const auto drop_ins = table.table("drop_ins")) {
-        unit.drop_ins = read_drop_ins(*drop_ins);
-    }
-    unit.state = table.choice("state", "preset", {"enabled", "disabled", "masked", "preset"});
-    const bool installed = !unit.contents || unit.contents->starts_with("[Install]") ||
+    const bool installed = !readable || !unit.contents || unit.contents->starts_with("[Install]") ||
                            unit.contents->find("\n[Install]") != std::string::npos;
     if (unit.state == "enabled" && !installed) {
         throw error_at(table.location("state"),
                        "unit \"{}\" cannot be enabled: it has no [Install] section", unit.name)
             .hinted("as in [Install] WantedBy=multi-user.target");
     }
-    table.finish();
     return unit;
 }
 
@@ -108,14 +112,16 @@ void read_systemd(const TableReader& table, const ParseScope& scope, SystemdRequ
     systemd.location = table.location();
     systemd.preset_all = table.boolean("preset_all", false);
     for (const TableReader& unit : table.tables("units")) {
-        systemd.units.push_back(read_unit(unit, scope));
-        const UnitRequest& last = systemd.units.back();
-        for (const UnitRequest& earlier : systemd.units) {
-            if (&earlier != &last && earlier.name == last.name) {
-                throw error_at(last.location, "duplicate unit \"{}\" (first at line {})", last.name,
-                               earlier.location.line);
+        table.attempt([&] {
+            UnitRequest request = read_unit(unit, scope);
+            for (const UnitRequest& earlier : systemd.units) {
+                if (earlier.name == request.name) {
+                    throw error_at(request.location, "duplicate unit \"{}\" (first at line {})",
+                                   request.name, earlier.location.line);
+                }
             }
-        }
+            systemd.units.push_back(std::move(request));
+        });
     }
     table.finish();
 }
@@ -125,16 +131,20 @@ void read_modprobe(const TableReader& table, ModprobeRequest& modprobe) {
     modprobe.blacklist = read_modules(table, "blacklist");
     if (const auto options = table.table("options")) {
         for (const std::string& module : options->keys()) {
-            require_kernel_module_name(options->location(module), module);
-            modprobe.options[module] = options->required_string(module);
+            table.attempt([&] {
+                require_kernel_module_name(options->location(module), module);
+                modprobe.options[module] = options->required_string(module);
+            });
         }
     }
     if (const auto softdeps = table.table("softdeps")) {
         for (const std::string& module : softdeps->keys()) {
-            require_kernel_module_name(softdeps->location(module), module);
-            if (const auto others = softdeps->table(module)) {
-                modprobe.softdeps[module] = read_soft_dependency(*others);
-            }
+            table.attempt([&] {
+                require_kernel_module_name(softdeps->location(module), module);
+                if (const auto others = softdeps->table(module)) {
+                    modprobe.softdeps[module] = read_soft_dependency(*others);
+                }
+            });
         }
     }
     table.finish();

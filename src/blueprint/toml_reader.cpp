@@ -6,6 +6,7 @@
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
+#include "blueprint/toml_depth.hpp"
 #include "blueprint/validate.hpp"
 
 namespace edgegpu {
@@ -17,6 +18,9 @@ struct TableReader::State {
     std::string file;
     std::string prefix;
     std::set<std::string, std::less<>> known;
+    Mistakes* mistakes = nullptr;
+    /// Where the table begins.
+    SourceLocation place;
 
     [[nodiscard]] SourceLocation at(const toml::source_region& region) const {
         return {file, region.begin.line, region.begin.column};
@@ -31,7 +35,7 @@ struct TableReader::State {
     }
     [[nodiscard]] SourceLocation key_location(std::string_view key) const {
         const toml::key* found = find_key(key);
-        return at(found != nullptr ? found->source() : table->source());
+        return found != nullptr ? at(found->source()) : place;
     }
     [[nodiscard]] std::string name(std::string_view key) const {
         return prefix.empty() ? std::string(key) : prefix + '.' + std::string(key);
@@ -41,7 +45,21 @@ struct TableReader::State {
     [[nodiscard]] std::string plain_string(std::string_view key, const toml::node& node,
                                            std::string_view expected) const;
     [[nodiscard]] std::shared_ptr<State> child(std::string_view key, const toml::table& sub) const {
-        return std::make_shared<State>(State{document, &sub, file, name(key), {}});
+        // Tables that only exist as the middle of a dotted name have no place of their own.
+        return std::make_shared<State>(
+            State{document,
+                  &sub,
+                  file,
+                  name(key),
+                  {},
+                  mistakes,
+                  sub.source().begin.line == 0 ? key_location(key) : at(sub.source())});
+    }
+    /// Runs `read`; what it throws is noted, and `fallback` is the answer.
+    template <typename Value, typename Read>
+    Value or_else(Value fallback, Read read) const {
+        mistakes->attempt([&] { fallback = read(); });
+        return fallback;
     }
 };
 
@@ -93,11 +111,21 @@ std::string TableReader::State::plain_string(std::string_view key, const toml::n
     return value->get();
 }
 
-TableReader TableReader::parse(const std::string& file, std::string_view text) {
+TableReader TableReader::parse(const std::string& file, std::string_view text, Mistakes& mistakes) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string_view::npos && text[first] == '{') {
+        throw error_at({file, 1, 1}, "this is JSON, and a blueprint is TOML")
+            .hinted(
+                "image builder gives the same blueprint as TOML: composer-cli blueprints save "
+                "NAME");
+    }
+    require_shallow_toml(file, text);
     try {
         auto document = std::make_shared<const toml::table>(toml::parse(text, file));
         const toml::table* root = document.get();
-        return TableReader(std::make_shared<State>(State{std::move(document), root, file, {}, {}}));
+        const toml::source_position begin = root->source().begin;
+        return TableReader(std::make_shared<State>(State{
+            std::move(document), root, file, {}, {}, &mistakes, {file, begin.line, begin.column}}));
     } catch (const toml::parse_error& failure) {
         const toml::source_position begin = failure.source().begin;
         throw error_at({file, begin.line, begin.column}, "malformed TOML: {}",
@@ -105,8 +133,16 @@ TableReader TableReader::parse(const std::string& file, std::string_view text) {
     }
 }
 
+void TableReader::note(const Error& failure) const {
+    state_->mistakes->add(failure);
+}
+
+Mistakes& TableReader::mistakes() const {
+    return *state_->mistakes;
+}
+
 SourceLocation TableReader::location() const {
-    return state_->at(state_->table->source());
+    return state_->place;
 }
 
 SourceLocation TableReader::location(std::string_view key) const {
@@ -143,14 +179,17 @@ std::vector<std::string> TableReader::keys() const {
 
 std::string TableReader::string(std::string_view key, std::string_view fallback) const {
     const toml::node* node = state_->find(key);
-    return node == nullptr ? std::string(fallback) : state_->plain_string(key, *node, "a string");
+    return node == nullptr ? std::string(fallback) : state_->or_else(std::string(fallback), [&] {
+        return state_->plain_string(key, *node, "a string");
+    });
 }
 
 std::string TableReader::required_string(std::string_view key) const {
-    const std::string value = string(key);
-    if (!has(key)) {
+    const toml::node* node = state_->find(key);
+    if (node == nullptr) {
         throw error_at(location(), "\"{}\" is missing", full_name(key));
     }
+    std::string value = state_->plain_string(key, *node, "a string");
     if (value.empty()) {
         throw error_at(location(key), "\"{}\" is empty", full_name(key));
     }
@@ -164,7 +203,8 @@ std::string TableReader::text(std::string_view key) const {
     }
     const toml::value<std::string>* value = node->as_string();
     if (value == nullptr) {
-        throw state_->wrong_type(key, "a string", *node);
+        note(state_->wrong_type(key, "a string", *node));
+        return {};
     }
     return value->get();
 }
@@ -172,15 +212,16 @@ std::string TableReader::text(std::string_view key) const {
 std::string TableReader::choice(std::string_view key, std::string_view fallback,
                                 std::initializer_list<std::string_view> choices) const {
     std::string value = string(key, fallback);
-    if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
+    if (value == fallback || std::find(choices.begin(), choices.end(), value) != choices.end()) {
         return value;
     }
     std::string list;
     for (const std::string_view item : choices) {
         list += (list.empty() ? "\"" : ", \"") + std::string(item) + '"';
     }
-    throw error_at(location(key), "\"{}\" must be one of {}, not \"{}\"", full_name(key), list,
-                   value);
+    note(error_at(location(key), "\"{}\" must be one of {}, not \"{}\"", full_name(key), list,
+                  value));
+    return std::string(fallback);
 }
 
 bool TableReader::boolean(std::string_view key, bool fallback) const {
@@ -190,7 +231,8 @@ bool TableReader::boolean(std::string_view key, bool fallback) const {
     }
     const toml::value<bool>* value = node->as_boolean();
     if (value == nullptr) {
-        throw state_->wrong_type(key, "a boolean", *node);
+        note(state_->wrong_type(key, "a boolean", *node));
+        return fallback;
     }
     return value->get();
 }
@@ -203,28 +245,25 @@ std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int6
     }
     const toml::value<std::int64_t>* value = node->as_integer();
     if (value == nullptr) {
-        throw state_->wrong_type(key, "an integer", *node);
+        note(state_->wrong_type(key, "an integer", *node));
+        return std::nullopt;
     }
     if (value->get() < minimum || value->get() > maximum) {
-        throw error_at(location(key), "\"{}\" must be between {} and {}, not {}", full_name(key),
-                       minimum, maximum, value->get());
+        note(error_at(location(key), "\"{}\" must be between {} and {}, not {}", full_name(key),
+                      minimum, maximum, value->get()));
+        return std::nullopt;
     }
     return value->get();
 }
 
 std::vector<LocatedString> TableReader::strings(std::string_view key) const {
-    const toml::node* node = state_->find(key);
     std::vector<LocatedString> found;
-    if (node == nullptr) {
-        return found;
-    }
-    const toml::array* array = node->as_array();
-    if (array == nullptr) {
-        throw state_->wrong_type(key, "an array of strings", *node);
-    }
-    for (const toml::node& item : *array) {
-        found.push_back(
-            {state_->plain_string(key, item, "an array of strings"), state_->at(item.source())});
+    for (LocatedString& item : texts(key)) {
+        if (has_control_characters(item.value)) {
+            note(error_at(item.location, "\"{}\" contains a control character", full_name(key)));
+        } else {
+            found.push_back(std::move(item));
+        }
     }
     return found;
 }
@@ -237,14 +276,15 @@ std::vector<LocatedString> TableReader::texts(std::string_view key) const {
     }
     const toml::array* array = node->as_array();
     if (array == nullptr) {
-        throw state_->wrong_type(key, "an array of strings", *node);
+        note(state_->wrong_type(key, "an array of strings", *node));
+        return found;
     }
     for (const toml::node& item : *array) {
-        const toml::value<std::string>* value = item.as_string();
-        if (value == nullptr) {
-            throw state_->wrong_type(key, "an array of strings", item);
+        if (const toml::value<std::string>* value = item.as_string()) {
+            found.push_back({value->get(), state_->at(item.source())});
+        } else {
+            note(state_->wrong_type(key, "an array of strings", item));
         }
-        found.push_back({value->get(), state_->at(item.source())});
     }
     return found;
 }
@@ -254,13 +294,19 @@ std::vector<LocatedString> TableReader::string_or_strings(std::string_view key) 
     if (node == nullptr || node->is_array()) {
         return strings(key);
     }
-    return {{state_->plain_string(key, *node, "a string or an array of strings"), location(key)}};
+    std::vector<LocatedString> found;
+    attempt([&] {
+        found.push_back(
+            {state_->plain_string(key, *node, "a string or an array of strings"), location(key)});
+    });
+    return found;
 }
 
 std::string TableReader::string_or_integer(std::string_view key, std::string_view fallback) const {
     const toml::node* node = state_->find(key);
     if (node != nullptr && node->is_integer()) {
-        return std::to_string(integer(key, 0, 0xFFFFFFFELL).value_or(0));
+        const auto number = integer(key, 0, 0xFFFFFFFELL);
+        return number ? std::to_string(*number) : std::string(fallback);
     }
     return string(key, fallback);
 }
@@ -272,7 +318,8 @@ std::optional<TableReader> TableReader::table(std::string_view key) const {
     }
     const toml::table* sub = node->as_table();
     if (sub == nullptr) {
-        throw state_->wrong_type(key, "a table", *node);
+        note(state_->wrong_type(key, "a table", *node));
+        return std::nullopt;
     }
     return TableReader(state_->child(key, *sub));
 }
@@ -285,14 +332,20 @@ std::vector<TableReader> TableReader::tables(std::string_view key) const {
     }
     const toml::array* array = node->as_array();
     if (array == nullptr) {
-        throw state_->wrong_type(key, "an array of tables", *node);
+        note(state_->wrong_type(key, "an array of tables", *node));
+        return found;
+    }
+    if (array->size() > most_tables) {
+        note(error_at(location(key), "\"{}\" has {} elements, which are more than {}",
+                      full_name(key), array->size(), most_tables));
+        return found;
     }
     for (const toml::node& item : *array) {
-        const toml::table* sub = item.as_table();
-        if (sub == nullptr) {
-            throw state_->wrong_type(key, "an array of tables", item);
+        if (const toml::table* sub = item.as_table()) {
+            found.push_back(TableReader(state_->child(key, *sub)));
+        } else {
+            note(state_->wrong_type(key, "an array of tables", item));
         }
-        found.push_back(TableReader(state_->child(key, *sub)));
     }
     return found;
 }
@@ -302,15 +355,15 @@ void TableReader::refuse_unsupported(std::initializer_list<std::string_view> key
         const toml::node* node = state_->find(key);
         const bool off = node != nullptr && node->is_boolean() && !node->as_boolean()->get();
         if (node != nullptr && !off) {
-            throw error_at(state_->key_location(key), "not supported yet: {}", full_name(key));
+            note(error_at(state_->key_location(key), "not supported yet: {}", full_name(key)));
         }
     }
 }
 
 void TableReader::refuse_foreign(std::string_view key, std::string_view instead) const {
     if (has(key)) {
-        throw error_at(state_->key_location(key), "not for an edge commit: {}", full_name(key))
-            .hinted(std::string(instead));
+        note(error_at(state_->key_location(key), "not for an edge commit: {}", full_name(key))
+                 .hinted(std::string(instead)));
     }
 }
 
@@ -322,10 +375,9 @@ void TableReader::finish() const {
         Error unknown = error_at(state_->key_location(key), "unknown key \"{}\"", full_name(key));
         const std::vector<std::string> known(state_->known.begin(), state_->known.end());
         const std::vector<std::string> near = nearest_names(key, known);
-        if (!near.empty()) {
-            throw unknown.hinted(fmt::format("did you mean \"{}\"?", full_name(near.front())));
-        }
-        throw unknown.hinted(fmt::format("known here: {}", fmt::join(known, ", ")));
+        note(unknown.hinted(near.empty()
+                                ? fmt::format("known here: {}", fmt::join(known, ", "))
+                                : fmt::format("did you mean \"{}\"?", full_name(near.front()))));
     }
 }
 

@@ -6,19 +6,33 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/mistakes.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
 
-/// An ErrorKind::usage Error "FILE:LINE:COLUMN: message".
+/// What messages show of an argument.
+template <typename Value>
+[[nodiscard]] decltype(auto) shown_value(const Value& value) {
+    if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+        return shortened(value);
+    } else {
+        return (value);
+    }
+}
+
+/// An ErrorKind::usage Error "FILE:LINE:COLUMN: message". Long values are shortened.
 template <typename... Args>
 [[nodiscard]] Error error_at(const SourceLocation& location, fmt::format_string<Args...> format,
                              Args&&... args) {
-    return error(ErrorKind::usage, "{}: {}", location.text(),
-                 fmt::format(format, std::forward<Args>(args)...));
+    return error(
+        ErrorKind::usage, "{}: {}", location.text(),
+        fmt::vformat(fmt::string_view(format), fmt::make_format_args(shown_value(args)...)));
 }
 
 /// A string of an array, with its own place.
@@ -29,14 +43,29 @@ struct LocatedString {
 
 /// Typed access to one table of a TOML document, with the place of everything.
 ///
-/// Every accessor notes the key it was asked for; `finish` then reports the first key of the table
-/// that nobody asked for. All errors are ErrorKind::usage and begin "FILE:LINE:COLUMN: ". Copies
-/// share the document and the notes.
+/// Every accessor remembers the key it was asked for; `finish` then reports the keys of the table
+/// that nobody asked for. A mistake does not end the reading: it goes to the document's Mistakes,
+/// and the accessor answers as if the key were absent. Only `required_string` throws, since
+/// nothing sensible can follow. All errors are ErrorKind::usage and begin "FILE:LINE:COLUMN: ".
+/// Copies share the document and what was asked for.
 class TableReader {
 public:
-    /// Parses a whole document (TOML 1.0). `file` is how messages name it. Throws for malformed
-    /// TOML with the parser's own words.
-    [[nodiscard]] static TableReader parse(const std::string& file, std::string_view text);
+    /// The most elements of an array of tables.
+    static constexpr std::size_t most_tables = 20000;
+
+    /// Parses a whole document (TOML 1.0). `file` is how messages name it; `mistakes` outlives all
+    /// readers. Throws for malformed TOML with the parser's own words.
+    [[nodiscard]] static TableReader parse(const std::string& file, std::string_view text,
+                                           Mistakes& mistakes);
+
+    /// Adds to the document's mistakes.
+    void note(const Error& failure) const;
+    /// Runs `read`, whose usage Errors become mistakes of the document; true if there was none.
+    template <typename Read>
+    bool attempt(Read&& read) const {
+        return mistakes().attempt(std::forward<Read>(read));
+    }
+    [[nodiscard]] Mistakes& mistakes() const;
 
     /// Where the table begins.
     [[nodiscard]] SourceLocation location() const;
@@ -50,7 +79,7 @@ public:
 
     /// A string without control characters; `fallback` where the key is absent.
     [[nodiscard]] std::string string(std::string_view key, std::string_view fallback = {}) const;
-    /// The same, but the key must be there and not be empty.
+    /// The same, but throws where the key is not there, empty or of another type.
     [[nodiscard]] std::string required_string(std::string_view key) const;
     /// A string that may have several lines and any character.
     [[nodiscard]] std::string text(std::string_view key) const;
@@ -74,11 +103,11 @@ public:
     /// An array of tables; empty where the key is absent.
     [[nodiscard]] std::vector<TableReader> tables(std::string_view key) const;
 
-    /// Throws "not supported yet: KEY" if the key is there (and is not the boolean false).
+    /// Notes "not supported yet: KEY" if the key is there (and is not the boolean false).
     void refuse_unsupported(std::initializer_list<std::string_view> keys) const;
-    /// Throws "not for an edge commit: KEY" if the key is there, with what to use instead as hint.
+    /// Notes "not for an edge commit: KEY" if the key is there, with what to use instead as hint.
     void refuse_foreign(std::string_view key, std::string_view instead) const;
-    /// Throws for the first key that no accessor was asked for, with a "did you mean".
+    /// Notes every key that no accessor was asked for, with a "did you mean".
     void finish() const;
 
 private:

@@ -16,15 +16,13 @@ namespace {
 constexpr std::string_view name_characters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-bool is_digits(std::string_view text) {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 std::string value_of(std::string_view variable, const ParseScope& scope,
                      const SourceLocation& location) {
     if (variable == "basearch" || variable == "arch") {
         return scope.basearch;
+    }
+    if (const auto known = scope.variables.find(variable); known != scope.variables.end()) {
+        return known->second;
     }
     if (variable != "releasever" && variable != "releasever_major") {
         throw error_at(location, "unknown variable \"${}\"", variable)
@@ -32,32 +30,13 @@ std::string value_of(std::string_view variable, const ParseScope& scope,
     }
     if (scope.releasever.empty()) {
         throw error_at(location, "\"${}\" has no value", variable)
-            .hinted("set distro = \"NAME-VERSION\" or releasever = \"VERSION\"");
+            .hinted("set distro = \"NAME-VERSION\" or releasever = \"VERSION\", or give --distro");
     }
     return variable == "releasever" ? scope.releasever
                                     : scope.releasever.substr(0, scope.releasever.find('.'));
 }
 
 }  // namespace
-
-DistroName split_distro(const SourceLocation& location, std::string_view distro) {
-    const std::size_t dash = distro.rfind('-');
-    const std::string_view version =
-        dash == std::string_view::npos ? std::string_view{} : distro.substr(dash + 1);
-    std::string_view major = version.substr(0, version.find('.'));
-    if (!is_plain_name(distro, "_.-") || dash == 0 || !is_digits(major) ||
-        !is_plain_name(version, ".")) {
-        throw error_at(location, "\"distro\" must be NAME-VERSION, not \"{}\"", distro)
-            .hinted("as in \"rhel-9.4\"");
-    }
-    const std::string name(distro.substr(0, dash));
-    // Image builder wrote 9.4 as "rhel-94" and 8.10 as "rhel-810" for years.
-    if (name == "rhel" && major == version && major.size() > 1 &&
-        (major.front() == '8' || major.front() == '9')) {
-        major = major.substr(0, 1);
-    }
-    return {name, std::string(major)};
-}
 
 std::string expand_variables(std::string_view text, const ParseScope& scope,
                              const SourceLocation& location) {

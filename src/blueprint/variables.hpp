@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -15,21 +17,13 @@ struct ParseScope {
     std::string releasever;
     /// $arch and $basearch are the same for the architectures edgegpu knows.
     std::string basearch;
+    /// Other variables: those of the machine whose own repositories are read, `stream` of CentOS.
+    std::map<std::string, std::string, std::less<>> variables = {};
 };
-
-/// A distribution as image builder names it, taken apart: "rhel-9.4" and the older "rhel-94"
-/// give {rhel, 9}.
-struct DistroName {
-    std::string name;
-    std::string major;
-};
-
-/// Throws at `location` unless `distro` is NAME-VERSION.
-[[nodiscard]] DistroName split_distro(const SourceLocation& location, std::string_view distro);
 
 /// Replaces $releasever, $releasever_major, $basearch, $arch and their ${…} forms
-/// (dnf.conf(5), VARIABLES). Throws at `location` for any other variable and for one without a
-/// value. A '$' that begins no name stays.
+/// (dnf.conf(5), VARIABLES), and the scope's own. Throws at `location` for any other variable and
+/// for one without a value. A '$' that begins no name stays.
 [[nodiscard]] std::string expand_variables(std::string_view text, const ParseScope& scope,
                                            const SourceLocation& location);
 

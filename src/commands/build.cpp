@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/edge_package_set.hpp"
 #include "commands/commands.hpp"
 #include "pipeline.hpp"
 #include "support/context.hpp"
@@ -37,6 +38,39 @@ std::filesystem::path cache_directory(const std::filesystem::path& wanted) {
 
 namespace {
 
+/// Red Hat signs packages and not metadata: that is taken as it is, and said.
+void note_unchecked_metadata(const Blueprint& blueprint, Console& console) {
+    std::vector<std::string> ids;
+    for (const Repository& repository : blueprint.repositories) {
+        if (repository.enabled && repository.gpgcheck && !repository.repo_gpgcheck) {
+            ids.push_back(repository.id);
+        }
+    }
+    if (!ids.empty()) {
+        console.note(
+            fmt::format("signatures of packages are checked, those of metadata are not "
+                        "(repo_gpgcheck is off): {}",
+                        fmt::join(ids, ", ")));
+    }
+}
+
+}  // namespace
+
+Blueprint read_checked_blueprint(const std::filesystem::path& path, const BlueprintOptions& inputs,
+                                 Console& console) {
+    Blueprint blueprint = load_blueprint(path, inputs);
+    for (const std::string& warning : blueprint.warnings) {
+        console.warn(warning);
+    }
+    for (const std::string& note : blueprint.notes) {
+        console.note(note);
+    }
+    note_unchecked_metadata(blueprint, console);
+    return blueprint;
+}
+
+namespace {
+
 /// Digits and words that both the document and the summary show.
 struct Totals {
     std::uint64_t download = 0;
@@ -61,8 +95,8 @@ Totals totals_of(const BuildResult& result, const Console& console) {
 }
 
 /// docs/schemas/build.json
-std::string json_document(const BuildResult& result, const BuildOptions& options,
-                          const Console& console) {
+std::string json_document(const BuildResult& result, const Blueprint& blueprint,
+                          const BuildOptions& options, const Console& console) {
     using nlohmann::ordered_json;
     const Totals totals = totals_of(result, console);
     ordered_json stages = ordered_json::array();
@@ -79,6 +113,7 @@ std::string json_document(const BuildResult& result, const BuildOptions& options
                              {"version", commit.version},
                              {"kernel", result.resolution.kernel_uname},
                              {"driver", result.resolution.driver_version},
+                             {"package_set", describe_package_set(blueprint)},
                              {"packages", result.resolution.packages.size()},
                              {"package_bytes", totals.download}};
     // What only writing a commit tells is left out where none was written.
@@ -145,8 +180,11 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
     text += row("parent", commit.parent.empty() ? "none, the first of its ref" : commit.parent);
     text += row("version", commit.version);
     text += row("kernel", kernel_and_driver(result.resolution));
-    text += row("packages", fmt::format("{}, {} of RPMs", result.resolution.packages.size(),
-                                        human_size(totals.download)));
+    const std::string set = blueprint.package_set.name.empty()
+                                ? ""
+                                : "; package set " + describe_package_set(blueprint);
+    text += row("packages", fmt::format("{}, {} of RPMs{}", result.resolution.packages.size(),
+                                        human_size(totals.download), set));
     text +=
         row("image", fmt::format("{}, {}", plural(commit.files, "file"), human_size(commit.size)));
     text += row("written", fmt::format("{}, {}, to {}", plural(commit.new_objects, "new object"),
@@ -164,10 +202,8 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
-    const Blueprint blueprint = parse_blueprint(command.blueprint);
-    check_blueprint(blueprint);
-
     Console console(standard_error(global.color, global.quiet, global.progress_fd));
+    const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, console);
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;
@@ -188,7 +224,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     make_directories(options.lockfile.parent_path());
 
     const BuildResult result = build_image(ctx, blueprint, options);
-    print_result(global.json ? json_document(result, options, console)
+    print_result(global.json ? json_document(result, blueprint, options, console)
                              : summary(result, blueprint, options, console));
     return result.unchanged && command.unchanged_exit_77 ? 77 : 0;
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/mistakes.hpp"
 #include "commands/commands.hpp"
 #include "support/error.hpp"
 
@@ -12,31 +13,63 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json outcome(const std::filesystem::path& path, const Error* failure) {
-    ordered_json result = {{"path", path.string()}, {"ok", failure == nullptr}};
-    if (failure != nullptr) {
-        result["error"] = failure->message();
-        result["traces"] = failure->traces();
-        result["hint"] = failure->hint();
+ordered_json outcome(const std::filesystem::path& path, const Blueprint& blueprint) {
+    return {{"path", path.string()},
+            {"ok", true},
+            {"warnings", blueprint.warnings},
+            {"notes", blueprint.notes}};
+}
+
+ordered_json outcome(const std::filesystem::path& path, const Error& failure) {
+    const std::vector<Error> all = single_errors(failure);
+    ordered_json result = {{"path", path.string()},          {"ok", false},
+                           {"error", all.front().message()}, {"traces", all.front().traces()},
+                           {"hint", all.front().hint()},     {"errors", ordered_json::array()}};
+    for (const Error& single : all) {
+        const Mistake mistake = mistake_of(single);
+        result["errors"].push_back({{"file", mistake.location.file},
+                                    {"line", mistake.location.line},
+                                    {"column", mistake.location.column},
+                                    {"message", mistake.message},
+                                    {"traces", single.traces()},
+                                    {"hint", mistake.hint}});
     }
     return result;
 }
 
+/// What is about the whole blueprint gets its name.
+void show_remarks(const std::filesystem::path& path, const Blueprint& blueprint, Console& console) {
+    for (const std::string& warning : blueprint.warnings) {
+        console.note("warning: " + warning);
+    }
+    for (const std::string& note : blueprint.notes) {
+        const bool placed = note.starts_with(path.string() + ':');
+        console.note(placed ? note : fmt::format("{}: {}", path.string(), note));
+    }
+}
+
 }  // namespace
 
-int run_check(const GlobalOptions& global, const std::vector<std::filesystem::path>& blueprints) {
+int run_check(const GlobalOptions& global, const CheckCommand& command) {
+    Console console(standard_error(global.color, global.quiet));
     std::vector<Error> failures;
+    const auto remember = [&](const Error& failure) {
+        for (const Error& single : single_errors(failure)) {
+            failures.push_back(single);
+        }
+    };
     ordered_json results = ordered_json::array();
-    for (const std::filesystem::path& path : blueprints) {
+    for (const std::filesystem::path& path : command.blueprints) {
         try {
-            check_blueprint(parse_blueprint(path));
-            results.push_back(outcome(path, nullptr));
+            const Blueprint blueprint = load_blueprint(path, command.inputs);
+            show_remarks(path, blueprint, console);
+            results.push_back(outcome(path, blueprint));
             if (!global.json && !global.quiet) {
                 print_result(printable_line(path.string()) + ": ok\n");
             }
         } catch (const Error& failure) {
-            results.push_back(outcome(path, &failure));
-            failures.push_back(failure);
+            results.push_back(outcome(path, failure));
+            remember(failure);
         }
     }
     if (global.json) {

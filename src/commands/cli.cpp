@@ -29,7 +29,7 @@ struct Arguments {
     ResolveCommand resolve;
     WhyCommand why;
     DiffCommand diff;
-    std::vector<std::filesystem::path> to_check;
+    CheckCommand check;
     std::string gpu;
     std::string shell;
 };
@@ -83,6 +83,20 @@ void add_cache_options(CLI::App& verb, std::filesystem::path& cache_dir, bool& o
     verb.add_flag("--offline", offline, "Touch no network: use what the cache holds, or fail");
 }
 
+/// What a blueprint may leave to the command line.
+void add_blueprint_options(CLI::App& verb, BlueprintOptions& inputs) {
+    verb.add_option("--repository-file", inputs.repository_files,
+                    "A .repo file whose repositories are used besides the blueprint's; may be "
+                    "given more than once (without any repository at all: this machine's "
+                    "/etc/yum.repos.d, where its distribution is the image's)")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    verb.add_option("--distro", inputs.distro,
+                    "Distribution of the image, as in rhel-9.4, centos-9 or fedora-40 (default: "
+                    "the blueprint's distro, else this machine's)")
+        ->type_name("NAME-VERSION");
+}
+
 void add_explain_option(CLI::App& verb, bool& explain) {
     verb.add_flag("--explain", explain, "If nothing fits, add the solver's whole proof");
 }
@@ -97,6 +111,7 @@ void add_build(CLI::App& app, BuildCommand& build) {
                      "ostree repository (mode archive); made where it does not exist "
                      "(default: repo, in the working directory)")
         ->type_name("DIR");
+    add_blueprint_options(*verb, build.inputs);
     add_cache_options(*verb, build.cache_dir, build.offline);
     verb->add_option("--lock", build.lockfile,
                      "Lockfile to write, or to read with --locked (default: the blueprint's "
@@ -117,6 +132,7 @@ void add_resolve(CLI::App& app, ResolveCommand& resolve) {
     verb->add_option("BLUEPRINT", resolve.blueprint, "Blueprint file (TOML)")
         ->required()
         ->type_name("BLUEPRINT");
+    add_blueprint_options(*verb, resolve.inputs);
     add_cache_options(*verb, resolve.cache_dir, resolve.offline);
     CLI::Option* lock = verb->add_option("--lock", resolve.lockfile,
                                          "Write the lockfile there; with --update, read it first")
@@ -145,7 +161,17 @@ void add_why(CLI::App& app, WhyCommand& why) {
                      "Name, NEVRA form or glob, something a package provides, or a path")
         ->required()
         ->type_name("PACKAGE");
+    add_blueprint_options(*verb, why.inputs);
     add_cache_options(*verb, why.cache_dir, why.offline);
+}
+
+void add_check(CLI::App& app, CheckCommand& check) {
+    CLI::App* verb =
+        app.add_subcommand("check", "Validate blueprints, as far as that needs no network");
+    verb->add_option("BLUEPRINT", check.blueprints, "Blueprint files (TOML)")
+        ->required()
+        ->type_name("BLUEPRINT");
+    add_blueprint_options(*verb, check.inputs);
 }
 
 void add_diff(CLI::App& app, DiffCommand& diff) {
@@ -177,10 +203,7 @@ void add_all(CLI::App& app, Arguments& arguments) {
     add_resolve(app, arguments.resolve);
     add_why(app, arguments.why);
     add_diff(app, arguments.diff);
-    app.add_subcommand("check", "Validate blueprints, as far as that needs no network")
-        ->add_option("BLUEPRINT", arguments.to_check, "Blueprint files (TOML)")
-        ->required()
-        ->type_name("BLUEPRINT");
+    add_check(app, arguments.check);
     app.add_subcommand("gpus", "List NVIDIA GPUs: which driver branches and modules drive them")
         ->add_option("GPU", arguments.gpu,
                      "PCI id (10de:20b7), or part of a name; all GPUs if left out")
@@ -332,7 +355,7 @@ int run_command_line(int argc, char** argv, Color& color) {
         return run_diff(arguments.global, arguments.diff);
     }
     if (app.got_subcommand("check")) {
-        return run_check(arguments.global, arguments.to_check);
+        return run_check(arguments.global, arguments.check);
     }
     if (app.got_subcommand("gpus")) {
         return run_gpus(arguments.global, arguments.gpu);

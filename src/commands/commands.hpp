@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "blueprint/blueprint.hpp"
 #include "support/console.hpp"
 
 namespace edgegpu {
@@ -22,6 +23,7 @@ struct GlobalOptions {
 /// `edgegpu build`
 struct BuildCommand {
     std::filesystem::path blueprint;
+    BlueprintOptions inputs;
     std::filesystem::path repo = "repo";
     /// empty: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu
     std::filesystem::path cache_dir;
@@ -38,6 +40,7 @@ struct BuildCommand {
 /// `edgegpu resolve`
 struct ResolveCommand {
     std::filesystem::path blueprint;
+    BlueprintOptions inputs;
     std::filesystem::path cache_dir;
     std::filesystem::path lockfile;
     /// patterns of the locked packages that may move; empty: all
@@ -53,9 +56,17 @@ struct ResolveCommand {
 /// `edgegpu why`
 struct WhyCommand {
     std::filesystem::path blueprint;
+    BlueprintOptions inputs;
     std::string package;
     std::filesystem::path cache_dir;
     bool offline = false;
+};
+
+/// `edgegpu check`
+struct CheckCommand {
+    std::vector<std::filesystem::path> blueprints;
+    /// the same for all of them
+    BlueprintOptions inputs;
 };
 
 /// `edgegpu diff`
@@ -74,7 +85,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command);
 
 /// Checks each blueprint without touching the network; prints "PATH: ok" for each good one.
 /// All are checked before the first failure is thrown.
-int run_check(const GlobalOptions& global, const std::vector<std::filesystem::path>& blueprints);
+int run_check(const GlobalOptions& global, const CheckCommand& command);
 
 /// Resolves the blueprint and prints its packages.
 int run_resolve(const GlobalOptions& global, const ResolveCommand& command);
@@ -92,6 +103,10 @@ void print_result(std::string_view text);
 /// Prints what is known of the GPUs that `wanted` (a PCI id, part of a name, or "" for all) names.
 /// Throws Error if it names none.
 int run_gpus(const GlobalOptions& global, const std::string& wanted);
+
+/// Reads and checks the blueprint, and shows on the console what was taken from this machine.
+[[nodiscard]] Blueprint read_checked_blueprint(const std::filesystem::path& path,
+                                               const BlueprintOptions& inputs, Console& console);
 
 /// The cache directory to use: `wanted`, else $XDG_CACHE_HOME/edgegpu, else $HOME/.cache/edgegpu.
 [[nodiscard]] std::filesystem::path cache_directory(const std::filesystem::path& wanted);

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "blueprint/edge_package_set.hpp"
 #include "report/commit_view.hpp"
+#include "resolve/package_set.hpp"
 #include "support/console.hpp"
 #include "support/error.hpp"
 #include "support/terminal_text.hpp"
@@ -84,6 +86,19 @@ std::string passed_over_text(const std::vector<PassedOver>& passed_over) {
         }
     }
     return text + "\n";
+}
+
+/// Which set was added, and how much of the image is there because of it alone.
+std::string package_set_text(const Blueprint& blueprint, const Resolution& resolution) {
+    if (blueprint.package_set.name.empty()) {
+        return {};
+    }
+    const std::string reason = package_set_reason(blueprint);
+    const auto own =
+        std::count_if(resolution.packages.begin(), resolution.packages.end(),
+                      [&](const ResolvedPackage& package) { return package.why == reason; });
+    return fmt::format("Package set: {}, {} packages without what they require\n\n",
+                       describe_package_set(blueprint), own);
 }
 
 std::string build_root_text(const Resolution& resolution) {
@@ -185,7 +200,7 @@ std::vector<Nevra> packages_of(const std::string& name, const std::filesystem::p
     return packages;
 }
 
-std::string resolution_text(const Resolution& resolution,
+std::string resolution_text(const Resolution& resolution, const Blueprint& blueprint,
                             const std::optional<std::vector<PackageChange>>& changes) {
     std::vector<std::vector<std::string>> first;
     std::vector<std::vector<std::string>> rest;
@@ -205,7 +220,8 @@ std::string resolution_text(const Resolution& resolution,
         text += fmt::format(", {}{} modules", resolution.dkms_source ? "compiled " : "",
                             resolution.driver_flavor);
     }
-    text += ":\n" + columns(first, "  ") + "\n" + passed_over_text(resolution.passed_over);
+    text += ":\n" + columns(first, "  ") + "\n" + passed_over_text(resolution.passed_over) +
+            package_set_text(blueprint, resolution);
     if (changes) {
         text += changes_text(*changes);
     }
@@ -221,7 +237,7 @@ std::string resolution_text(const Resolution& resolution,
     return text + columns(rest, "  ") + build_root_text(resolution) + policy_root_text(resolution);
 }
 
-std::string resolution_json(const Resolution& resolution,
+std::string resolution_json(const Resolution& resolution, const Blueprint& blueprint,
                             const std::optional<std::vector<PackageChange>>& changes,
                             const std::vector<std::string>& warnings) {
     ordered_json modules = ordered_json::array();
@@ -242,6 +258,7 @@ std::string resolution_json(const Resolution& resolution,
                              {"kernel_uname", resolution.kernel_uname},
                              {"driver", resolution.driver_version},
                              {"driver_flavor", resolution.driver_flavor},
+                             {"package_set", describe_package_set(blueprint)},
                              {"modules", modules},
                              {"repositories", repositories},
                              {"passed_over", passed_over_json(resolution.passed_over)},

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "blueprint/blueprint.hpp"
 #include "report/diff_packages.hpp"
 #include "resolve/resolution.hpp"
 
@@ -17,11 +18,11 @@ namespace edgegpu {
 
 /// The result as text: kernel and driver, what was passed over for them, what changed, then all
 /// packages in columns, and what kernel modules are compiled with.
-[[nodiscard]] std::string resolution_text(const Resolution& resolution,
+[[nodiscard]] std::string resolution_text(const Resolution& resolution, const Blueprint& blueprint,
                                           const std::optional<std::vector<PackageChange>>& changes);
 
 /// The result as a JSON document "edgegpu-resolve/1" (docs/schemas/resolve.json).
-[[nodiscard]] std::string resolution_json(const Resolution& resolution,
+[[nodiscard]] std::string resolution_json(const Resolution& resolution, const Blueprint& blueprint,
                                           const std::optional<std::vector<PackageChange>>& changes,
                                           const std::vector<std::string>& warnings);
 

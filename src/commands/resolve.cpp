@@ -10,6 +10,7 @@
 #include "commands/resolution_text.hpp"
 #include "pipeline_inputs.hpp"
 #include "report/diff_packages.hpp"
+#include "resolve/boot_parts.hpp"
 #include "resolve/resolution.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
@@ -31,9 +32,8 @@ Resolution resolve_as_told(const Context& ctx, const Blueprint& blueprint,
 }  // namespace
 
 int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
-    const Blueprint blueprint = parse_blueprint(command.blueprint);
-    check_blueprint(blueprint);
     Console console(standard_error(global.color, global.quiet, global.progress_fd));
+    const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, console);
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;
@@ -48,6 +48,9 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
         before = packages_of(command.against, command.repo);
     }
     const Resolution resolution = resolve_as_told(ctx, blueprint, command);
+    for (const std::string& part : missing_boot_parts(resolution)) {
+        console.warn_of("the image would not boot as an ostree device, it lacks", part);
+    }
     console.end_stage(describe(resolution));
     if (!command.lockfile.empty()) {
         write_lockfile(command.lockfile, resolution);
@@ -60,8 +63,8 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
         }
         changes = compare_packages(before, now);
     }
-    print_result(global.json ? resolution_json(resolution, changes, console.warnings())
-                             : resolution_text(resolution, changes));
+    print_result(global.json ? resolution_json(resolution, blueprint, changes, console.warnings())
+                             : resolution_text(resolution, blueprint, changes));
     return 0;
 }
 

@@ -61,8 +61,9 @@ std::string answer_json(const WhyCommand& command, const PackageAnswer& answer) 
 }  // namespace
 
 int run_why(const GlobalOptions& global, const WhyCommand& command) {
-    const Blueprint blueprint = parse_blueprint(command.blueprint);
-    check_blueprint(blueprint);
+    // The resolve itself is not shown, but what the answer is about is.
+    Console notes(standard_error(global.color, global.quiet));
+    const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, notes);
     Console console(standard_error(global.color, true, global.progress_fd));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);

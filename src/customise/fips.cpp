@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view policies = "/usr/share/crypto-policies/FIPS/";
 
 void check_prerequisites(const Blueprint& blueprint, const Tree& tree) {
-    const std::string where = fmt::format("{}: customizations.fips", blueprint.path.string());
+    const std::string where = blueprint.fips_location.text();
     const auto policy = tree.entries.lower_bound(policies);
     if (policy == tree.entries.end() || !policy->first.starts_with(policies)) {
         throw error(ErrorKind::usage, "{}: the image has no crypto policy FIPS", where)

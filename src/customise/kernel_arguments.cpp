@@ -38,7 +38,7 @@ void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tre
     for (const std::string& argument : tree.kernel_arguments) {
         if (has_control_characters(argument)) {
             throw error(ErrorKind::usage, "{}: the kernel argument '{}' is not one line",
-                        blueprint.path.string(), argument);
+                        blueprint.kernel_location.text(), argument);
         }
         toml += fmt::format("{}{}", toml.empty() ? "kargs = [" : ", ", toml_string(argument));
         list += fmt::format("{}\n", argument);

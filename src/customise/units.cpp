@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "blueprint/edge_package_set.hpp"
 #include "blueprint/toml_reader.hpp"
 #include "compose/account_files.hpp"
 #include "customise/unit_check.hpp"
@@ -82,12 +83,36 @@ std::vector<Wish> gather_wishes(const Blueprint& blueprint) {
           {"disabled", services.disabled},
           {"masked", services.masked}}) {
         for (const std::string& name : names) {
-            wishes.push_back(
-                {full_unit_name(name), state,
-                 fmt::format("{}: customizations.services.{}", blueprint.path.string(), state)});
+            const auto place = services.locations.find(name);
+            wishes.push_back({full_unit_name(name), state,
+                              place == services.locations.end() ? blueprint.path.string()
+                                                                : place->second.text()});
         }
     }
     return wishes;
+}
+
+/// Adds the units that the package set enables, where the blueprint says nothing of them. One that
+/// the image does not have (its package may be excluded) is no mistake of the user's.
+void add_services_of_set(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+                         std::vector<Wish>& wishes) {
+    for (const std::string& name : blueprint.package_set.services) {
+        const std::string unit = full_unit_name(name);
+        const bool decided = std::any_of(wishes.begin(), wishes.end(), [&](const Wish& wish) {
+            return wish.unit == unit && wish.state != "preset";
+        });
+        if (decided) {
+            continue;
+        }
+        if (has_unit(tree, unit)) {
+            wishes.push_back({unit, "enabled", "package set " + describe_package_set(blueprint)});
+        } else {
+            ctx.console->warn_of(
+                fmt::format("units that package set {} enables, but the image does not have",
+                            describe_package_set(blueprint)),
+                unit);
+        }
+    }
 }
 
 /// Throws for a unit that is not there or has two states.
@@ -169,7 +194,8 @@ void mask_unit(Tree& tree, const std::string& unit) {
 void set_units(const Context& ctx, const Blueprint& blueprint, const std::set<std::string>& placed,
                Tree& tree) {
     place_units(ctx, blueprint, tree);
-    const std::vector<Wish> wishes = gather_wishes(blueprint);
+    std::vector<Wish> wishes = gather_wishes(blueprint);
+    add_services_of_set(ctx, blueprint, tree, wishes);
     check_wishes(ctx, tree, wishes);
     check_units(ctx, blueprint, placed, tree);
     bool changed = blueprint.systemd.preset_all;

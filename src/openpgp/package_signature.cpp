@@ -101,6 +101,7 @@ std::vector<SignaturePacket> signatures_of(Header header) {
 std::string objection(const SignaturePacket& signature,
                       const std::vector<Certificate>& certificates, bool& known) {
     known = false;
+    bool counts = false;
     std::string why = "its key is none of the repository's";
     for (const Certificate& certificate : certificates) {
         const PublicKey* key = certificate.find(signature.issuer);
@@ -109,6 +110,7 @@ std::string objection(const SignaturePacket& signature,
         }
         known = true;
         if (key->revoked) {
+            // Also where an older copy of the certificate does not know it yet.
             return "its key was revoked";
         }
         if (!key->can_sign) {
@@ -116,15 +118,14 @@ std::string objection(const SignaturePacket& signature,
         } else if (key->expires != 0 && signature.made >= key->expires) {
             why = "it was made after its key had expired";
         } else {
-            why.clear();
-            break;
+            counts = true;
         }
     }
     if (known && is_weak_digest(signature.digest_algorithm)) {
         return fmt::format("it was made over {}, which can be forged",
                            digest_name(signature.digest_algorithm));
     }
-    return why;
+    return counts ? "" : why;
 }
 
 /// "SHA-256, key 0123456789ABCDEF".

@@ -11,6 +11,7 @@
 
 #include "resolve/explain_chain.hpp"
 #include "resolve/explain_filtered.hpp"
+#include "resolve/explain_kabi.hpp"
 
 namespace edgegpu {
 
@@ -171,6 +172,9 @@ private:
 
     void describe_dead_end(const ProblemRule& rule, const std::vector<Id>& providers,
                            const std::string& who, const std::string& what, Cause& cause) const {
+        if (describe_kabi(rule, cause)) {
+            return;
+        }
         std::vector<Id> ruled_out;
         for (const Id id : providers) {
             (pool_.visible(id) ? ruled_out : cause.filtered).push_back(id);
@@ -202,6 +206,35 @@ private:
                              [&](Id id) { return !pool_.visible(id); });
             }
         }
+    }
+
+    /// A kernel symbol that the image's kernel does not have, or not with the checksum that is
+    /// wanted: the symbol alone would say nothing.
+    bool describe_kabi(const ProblemRule& rule, Cause& cause) const {
+        const Id name = plain_name(pool_, rule.dependency);
+        const auto kernel =
+            std::find_if(jobs_.installs.begin(), jobs_.installs.end(), [&](const Install& install) {
+                return install.why == "kernel" && !install.any_of.empty();
+            });
+        if (name == 0 || kernel == jobs_.installs.end() ||
+            kernel_symbol(pool_id2str(pool_.get(), name)).empty()) {
+            return false;
+        }
+        const std::optional<KabiCause> kabi =
+            explain_kabi(pool_, rule.from, kernel->any_of.front());
+        if (!kabi) {
+            return false;
+        }
+        cause.message = kabi->message;
+        // The chain ends with one symbol of many.
+        cause.lines.pop_back();
+        for (const std::string& line : kabi->lines) {
+            cause.lines.push_back("  " + line);
+        }
+        cause.origins.push_back(origin_of(pool_, blueprint_, *kernel));
+        std::copy_if(kabi->fitting.begin(), kabi->fitting.end(), std::back_inserter(cause.filtered),
+                     [&](Id id) { return !pool_.visible(id); });
+        return true;
     }
 
     static bool is_toolkit(const std::string& name) {
@@ -307,77 +340,7 @@ private:
     std::optional<Found> best_;
 };
 
-bool asks_for(const PackagePool& pool, const std::string& spec, const Install& install) {
-    const std::vector<Id> found = match_spec(pool, spec);
-    return std::any_of(install.any_of.begin(), install.any_of.end(), [&](Id id) {
-        return std::find(found.begin(), found.end(), id) != found.end();
-    });
-}
-
-Origin located(Origin::Kind kind, std::size_t index, const SourceLocation& location,
-               const std::string& what) {
-    return {kind, index, location, fmt::format("{} asks for {}", location.text(), what)};
-}
-
-std::optional<Origin> group_origin(const Blueprint& blueprint, const std::string& group) {
-    const auto same = [&](const std::string& spec) { return spec == group || spec == "@" + group; };
-    for (std::size_t i = 0; i < blueprint.groups.size(); ++i) {
-        if (same(blueprint.groups[i].spec)) {
-            return located(Origin::Kind::group, i, blueprint.groups[i].location, "group " + group);
-        }
-    }
-    for (std::size_t i = 0; i < blueprint.packages.size(); ++i) {
-        if (same(blueprint.packages[i].spec)) {
-            return located(Origin::Kind::package, i, blueprint.packages[i].location,
-                           "group " + group);
-        }
-    }
-    return std::nullopt;
-}
-
 }  // namespace
-
-Origin origin_of(const PackagePool& pool, const Blueprint& blueprint, const Install& install) {
-    if (install.why == "requested") {
-        for (std::size_t i = 0; i < blueprint.packages.size(); ++i) {
-            const PackageRequest& request = blueprint.packages[i];
-            if (asks_for(pool, request.spec, install)) {
-                return located(Origin::Kind::package, i, request.location, request.spec);
-            }
-        }
-    }
-    if (install.why.starts_with("group ")) {
-        if (auto origin = group_origin(blueprint, install.why.substr(6))) {
-            return *origin;
-        }
-    }
-    if (install.why.starts_with("profile ")) {
-        for (std::size_t i = 0; i < blueprint.modules.size(); ++i) {
-            const ModuleRequest& module = blueprint.modules[i];
-            if (install.why.starts_with("profile " + module.name + ":") &&
-                !module.profiles.empty()) {
-                return located(Origin::Kind::module, i, module.location, install.why);
-            }
-        }
-    }
-    if (install.why == asked_about) {
-        return {Origin::Kind::kernel, 0, {}, "if it were asked for"};
-    }
-    if (!blueprint.nvidia) {
-        return {Origin::Kind::kernel, 0, {}, fmt::format("the image needs {}", install.why)};
-    }
-    const NvidiaRequest& nvidia = *blueprint.nvidia;
-    if (install.why == "kernel") {
-        return {Origin::Kind::kernel, 0, nvidia.location,
-                fmt::format("{} asks for kernel \"{}\"", nvidia.location.text(), nvidia.kernel)};
-    }
-    if (install.why.find("toolkit") != std::string::npos) {
-        return located(Origin::Kind::toolkit, 0, nvidia.location,
-                       fmt::format("container toolkit {}", nvidia.toolkit));
-    }
-    return located(Origin::Kind::nvidia, 0, nvidia.location,
-                   fmt::format("NVIDIA driver {} ({})", nvidia.driver, install.why));
-}
 
 Cause find_cause(const Universe& universe, const Blueprint& blueprint, const Jobs& jobs,
                  const Refusal& refusal) {

@@ -17,6 +17,7 @@ struct Origin {
         package,  ///< blueprint.packages[index]
         group,    ///< blueprint.groups[index]
         module,   ///< blueprint.modules[index]
+        set,      ///< the package set of the distribution
         nvidia,   ///< [nvidia] driver
         toolkit,  ///< [nvidia] toolkit
         kernel    ///< the image's kernel: [nvidia] kernel where there is one

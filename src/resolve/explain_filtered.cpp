@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/edge_package_set.hpp"
 #include "resolve/kernel.hpp"
 
 namespace edgegpu {
@@ -24,6 +25,11 @@ std::string excluded_because(const PackagePool& pool, const Blueprint& blueprint
     const std::string pattern = first_match(pool, id, blueprint.excludes);
     if (!pattern.empty()) {
         return fmt::format("excludes has \"{}\"", pattern);
+    }
+    const std::vector<std::string>& left_out = blueprint.package_set.excludes;
+    if (std::find(left_out.begin(), left_out.end(), pool.name(id)) != left_out.end()) {
+        return fmt::format("package set {} excludes it, unless [[packages]] names it",
+                           describe_package_set(blueprint));
     }
     const std::string repository = pool.solvable(id)->repo->name;
     for (const Repository& candidate : blueprint.repositories) {

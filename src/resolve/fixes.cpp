@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/module_spec.hpp"
 #include "resolve/dkms.hpp"
 #include "resolve/explain_filtered.hpp"
 #include "resolve/nvidia.hpp"
@@ -131,15 +132,48 @@ private:
             const PackageRequest& request = blueprint_.groups[i];
             const std::string id =
                 request.spec.starts_with('@') ? request.spec.substr(1) : request.spec;
-            if (std::find(ids.begin(), ids.end(), id) != ids.end()) {
+            if (std::find(ids.begin(), ids.end(), id) != ids.end() || means_module(id)) {
                 continue;
             }
             for (const std::string& near : nearest_names(id, ids, 2)) {
-                Fix& fix = keep(text_.set_key(request.location, "name", quoted(id), quoted(near)));
-                fix.changed.groups[i].spec = "@" + near;
+                set_group(i, "@" + near);
             }
             drop_group(i);
         }
+    }
+
+    [[nodiscard]] bool means_module(const std::string& id) const {
+        const auto spec = parse_module_spec(id);
+        const std::vector<ModuleStream>& streams = failed_.universe.catalogue().streams;
+        return spec && std::any_of(streams.begin(), streams.end(), [&](const ModuleStream& stream) {
+                   return glob_or_any(spec->name, stream.id.name);
+               });
+    }
+
+    /// "@" says the same in all tables.
+    void set_group(std::size_t index, const std::string& spec) {
+        const PackageRequest& request = blueprint_.groups[index];
+        Fix& fix =
+            keep(text_.set_key(request.location, "name", quoted(request.spec), quoted(spec)));
+        fix.changed.groups[index].spec = spec;
+    }
+
+    /// "@MODULE:STREAM" with the module's other streams; newest first.
+    void other_group_streams(std::size_t index) {
+        const auto spec = parse_module_spec(blueprint_.groups[index].spec.substr(1));
+        const ModuleCatalogue& catalogue = failed_.universe.catalogue();
+        if (!spec || !catalogue.has_module(spec->name)) {
+            return;
+        }
+        const std::string profile = spec->profile.empty() ? "" : "/" + spec->profile;
+        std::vector<std::string> streams = catalogue.stream_names(spec->name);
+        std::reverse(streams.begin(), streams.end());
+        for (const std::string& stream : streams) {
+            if (stream != spec->stream) {
+                set_group(index, fmt::format("@{}:{}{}", spec->name, stream, profile));
+            }
+        }
+        drop_group(index);
     }
 
     /// Where modules may be compiled, but not with what can be seen.
@@ -166,6 +200,9 @@ private:
         }
         for (std::size_t i = 0; i < blueprint_.modules.size(); ++i) {
             other_streams(i);
+        }
+        for (std::size_t i = 0; i < blueprint_.groups.size(); ++i) {
+            other_group_streams(i);
         }
     }
 
@@ -298,11 +335,16 @@ private:
                 break;
             }
             case Origin::Kind::group:
-                drop_group(origin.index);
+                if (means_module(blueprint_.groups[origin.index].spec.substr(1))) {
+                    other_group_streams(origin.index);
+                } else {
+                    drop_group(origin.index);
+                }
                 break;
             case Origin::Kind::module:
                 other_streams(origin.index);
                 break;
+            case Origin::Kind::set:
             case Origin::Kind::nvidia:
             case Origin::Kind::toolkit:
             case Origin::Kind::kernel:

@@ -48,7 +48,12 @@ void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modu
     map_setall(&considered_);
     hidden_.assign(hidden_.size(), Hidden::no);
     const std::map<Id, Rules> rules = repository_rules(blueprint);
-    const std::vector<bool> excluded = matched(*this, blueprint.excludes);
+    std::vector<bool> excluded = matched(*this, blueprint.excludes);
+    for (const std::string& name : blueprint.package_set.excludes) {
+        for (const Id id : with_name(pool_str2id(pool_.get(), name.c_str(), 0))) {
+            excluded[static_cast<std::size_t>(id)] = true;
+        }
+    }
     for (const auto& [id, rule] : rules) {
         pool_id2repo(pool_.get(), id)->priority = -rule.repository->priority;
     }

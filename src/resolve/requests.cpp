@@ -1,9 +1,14 @@
 #include "resolve/requests.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
+#include "resolve/module_profiles.hpp"
+#include "resolve/package_set.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -76,24 +81,40 @@ public:
     GroupReader(const Context& ctx, const PackagePool& pool, const Comps& comps, Jobs& jobs)
         : ctx_(ctx), pool_(pool), comps_(comps), jobs_(jobs) {}
 
-    void add(const std::string& id, const SourceLocation& location) {
-        if (const auto environment = comps_.environments.find(id);
-            environment != comps_.environments.end()) {
-            for (const std::string& member : environment->second) {
-                if (const auto group = comps_.groups.find(member); group != comps_.groups.end()) {
-                    add_group(member, group->second);
-                }
+    /// Groups and environments that `pattern` means: the one of that id, or all that it matches as
+    /// a glob, capitals or not, as in dnf.
+    void add(const std::string& pattern, const SourceLocation& location) {
+        const bool exact = comps_.groups.contains(pattern) || comps_.environments.contains(pattern);
+        const auto means = [&](const std::string& id) {
+            return exact ? id == pattern : fnmatch(pattern.c_str(), id.c_str(), FNM_CASEFOLD) == 0;
+        };
+        bool found = false;
+        for (const auto& [id, members] : comps_.environments) {
+            if (means(id)) {
+                found = true;
+                add_environment(members);
             }
-            return;
         }
-        const auto group = comps_.groups.find(id);
-        if (group == comps_.groups.end()) {
-            throw unknown(id, location);
+        for (const auto& [id, group] : comps_.groups) {
+            if (means(id)) {
+                found = true;
+                add_group(id, group);
+            }
         }
-        add_group(id, group->second);
+        if (!found) {
+            throw unknown(pattern, location);
+        }
     }
 
 private:
+    void add_environment(const std::vector<std::string>& members) {
+        for (const std::string& member : members) {
+            if (const auto group = comps_.groups.find(member); group != comps_.groups.end()) {
+                add_group(member, group->second);
+            }
+        }
+    }
+
     [[nodiscard]] Error unknown(const std::string& id, const SourceLocation& location) const {
         std::vector<std::string> ids;
         for (const auto& entry : comps_.groups) {
@@ -102,7 +123,9 @@ private:
         for (const auto& entry : comps_.environments) {
             ids.push_back(entry.first);
         }
-        Error failure = error(ErrorKind::unsolvable, "no repository has a group '{}'", id);
+        Error failure =
+            error(ErrorKind::unsolvable, "no repository has a {} '{}'",
+                  id.find_first_of(":/") == std::string::npos ? "group or module" : "module", id);
         failure.traced(fmt::format("requested at {}", location.text()));
         const std::vector<std::string> near = nearest_names(id, ids, 3);
         if (!near.empty()) {
@@ -138,56 +161,32 @@ private:
     Jobs& jobs_;
 };
 
-void add_profile(const PackagePool& pool, const ModuleStream& stream, const std::string& profile,
-                 const ModuleRequest& request, Jobs& jobs) {
-    const std::string why =
-        fmt::format("profile {}:{}/{}", stream.id.name, stream.id.stream, profile);
-    const auto packages = stream.profiles.find(profile);
-    if (packages == stream.profiles.end()) {
-        std::vector<std::string> names;
-        for (const auto& entry : stream.profiles) {
-            names.push_back(entry.first);
-        }
-        throw error(ErrorKind::unsolvable, "module {}:{} has no profile '{}'", stream.id.name,
-                    stream.id.stream, profile)
-            .traced(fmt::format("requested at {}", request.location.text()))
-            .hinted(fmt::format("its profiles: {}", fmt::join(names, ", ")));
-    }
-    for (const std::string& name : packages->second) {
-        std::vector<Id> found = pool.named(name);
-        if (found.empty()) {
-            throw error(ErrorKind::unsolvable, "package '{}' of {} is in no repository", name, why)
-                .traced(fmt::format("requested at {}", request.location.text()));
-        }
-        jobs.installs.push_back({std::move(found), why});
-    }
-}
-
 }  // namespace
 
 Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
                   const Comps& comps, const ModuleSelection& modules) {
     Jobs jobs;
+    // First what the blueprint itself asks for: it is the better reason of what both want.
     GroupReader groups(ctx, pool, comps, jobs);
+    const auto add_group = [&](const PackageRequest& request) {
+        const std::string text =
+            request.spec.starts_with('@') ? request.spec.substr(1) : request.spec;
+        // A module comes before a group of its name, as in dnf.
+        if (!add_module_profiles(pool, modules, text, request.location, jobs)) {
+            groups.add(text, request.location);
+        }
+    };
     for (const PackageRequest& request : blueprint.packages) {
         if (request.spec.starts_with('@')) {
-            groups.add(request.spec.substr(1), request.location);
+            add_group(request);
         } else {
             add_package(pool, request, jobs);
         }
     }
     for (const PackageRequest& request : blueprint.groups) {
-        groups.add(request.spec.starts_with('@') ? request.spec.substr(1) : request.spec,
-                   request.location);
+        add_group(request);
     }
-    for (const ModuleRequest& request : blueprint.modules) {
-        const ModuleStream* stream = modules.find(request.name);
-        for (const std::string& profile : request.profiles) {
-            if (stream != nullptr) {
-                add_profile(pool, *stream, profile, request, jobs);
-            }
-        }
-    }
+    add_package_set(blueprint, pool, jobs);
     return jobs;
 }
 

@@ -39,6 +39,7 @@ std::string text_of(const ResolvedModule& module) {
 ModuleCatalogue locked_catalogue(const ModuleCatalogue& all, const Resolution& locked,
                                  Drift& drift) {
     ModuleCatalogue result;
+    result.default_profiles = all.default_profiles;
     for (const ResolvedModule& module : locked.modules) {
         const auto found = std::find_if(
             all.streams.begin(), all.streams.end(),
@@ -47,7 +48,9 @@ ModuleCatalogue locked_catalogue(const ModuleCatalogue& all, const Resolution& l
             drift.push_back(fmt::format("module {} is in no repository now", text_of(module)));
             continue;
         }
-        result.streams.push_back(*found);
+        // Older versions of a stream are enabled with it.
+        std::copy_if(all.streams.begin(), all.streams.end(), std::back_inserter(result.streams),
+                     [&](const ModuleStream& stream) { return is_part_of(stream, *found); });
         result.defaults[module.name] = module.stream;
     }
     return result;

@@ -123,26 +123,25 @@ public:
 
     /// Locked documents of the modules of which something is kept, all documents of the others.
     [[nodiscard]] ModuleCatalogue catalogue(const ModuleCatalogue& all) const {
-        std::map<std::string, std::string> fixed;
+        std::map<std::string, const ModuleStream*> fixed;
         for (const ResolvedModule& module : locked_.modules) {
             const std::string text = fmt::format("{}:{}:{}:{}", module.name, module.stream,
                                                  module.version, module.context);
             const bool used = std::any_of(kept_.begin(), kept_.end(), [&](const auto& entry) {
                 return entry.second.package->module == text;
             });
-            const bool there = std::any_of(all.streams.begin(), all.streams.end(),
-                                           [&](const auto& known) { return known.text() == text; });
-            if (used && there) {
-                fixed[module.name] = text;
+            const auto there =
+                std::find_if(all.streams.begin(), all.streams.end(),
+                             [&](const ModuleStream& known) { return known.text() == text; });
+            if (used && there != all.streams.end()) {
+                fixed[module.name] = &*there;
             }
         }
         ModuleCatalogue result = all;
         std::erase_if(result.streams, [&](const ModuleStream& stream) {
             const auto found = fixed.find(stream.id.name);
-            return found != fixed.end() && stream.id.name == found->first &&
-                   stream.id.stream ==
-                       found->second.substr(stream.id.name.size() + 1, stream.id.stream.size()) &&
-                   stream.text() != found->second;
+            return found != fixed.end() && stream.id.stream == found->second->id.stream &&
+                   !is_part_of(stream, *found->second);
         });
         return result;
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "resolve/dkms.hpp"
+#include "resolve/explain_kabi.hpp"
 #include "resolve/kernel.hpp"
 #include "resolve/nvidia.hpp"
 
@@ -135,8 +136,23 @@ private:
                 reason = solution.problems.front();
             }
         }
-        passed_over_.push_back({kernel, reason});
+        const std::string kabi = kabi_reason(kernel);
+        passed_over_.push_back({kernel, kabi.empty() ? reason : kabi});
         return std::nullopt;
+    }
+
+    /// That a package that was asked for has no version built for this kernel.
+    [[nodiscard]] std::string kabi_reason(Id kernel) const {
+        for (const Install& install : base_.installs) {
+            const bool none = std::all_of(install.any_of.begin(), install.any_of.end(), [&](Id id) {
+                std::size_t total = 0;
+                return !kabi_differences(pool_, id, kernel, total).empty();
+            });
+            if (none && !install.any_of.empty()) {
+                return explain_kabi(pool_, install.any_of.front(), kernel)->message;
+            }
+        }
+        return {};
     }
 
     [[nodiscard]] std::string no_modules() const {

@@ -24,6 +24,10 @@ void fill_queue(const PackagePool& packages, const Jobs& jobs, Queue* queue) {
     for (const Install& install : jobs.installs) {
         queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_ONE_OF, one_of(pool, install.any_of));
     }
+    for (const Install& wish : jobs.recommended) {
+        queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_ONE_OF | SOLVER_WEAK,
+                    one_of(pool, wish.any_of));
+    }
     if (!jobs.forbidden.empty()) {
         // Erasing what is not installed forbids to install it.
         queue_push2(queue, SOLVER_ERASE | SOLVER_SOLVABLE_ONE_OF, one_of(pool, jobs.forbidden));
@@ -63,6 +67,12 @@ public:
         for (const Install& install : jobs.installs) {
             for (const Id id : install.any_of) {
                 mark(id, install.why);
+            }
+        }
+        walk(false);
+        for (const Install& wish : jobs.recommended) {
+            for (const Id id : wish.any_of) {
+                mark(id, wish.why);
             }
         }
         walk(false);

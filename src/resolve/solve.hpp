@@ -16,9 +16,11 @@ struct Install {
     std::string why;
 };
 
-/// What a solve has to fulfil, all of it hard.
+/// What a solve has to fulfil; all of it but `recommended` is hard.
 struct Jobs {
     std::vector<Install> installs;
+    /// wishes: what cannot be had together with the rest is left out
+    std::vector<Install> recommended;
     std::vector<Id> forbidden;
     /// names: the first is installed if the second is
     std::vector<std::pair<std::string, std::string>> conditional;

@@ -10,6 +10,7 @@
 #include "resolve/gpus.hpp"
 #include "resolve/kernel.hpp"
 #include "resolve/metadata.hpp"
+#include "resolve/modules_lost.hpp"
 #include "resolve/nvidia.hpp"
 #include "resolve/policy_root.hpp"
 #include "resolve/requests.hpp"
@@ -34,6 +35,19 @@ void check_chosen(const PackagePool& pool, const Chosen& chosen) {
                         pool.nevra(id).text(), chosen.attempt.driver);
         }
     }
+}
+
+/// A module document that could not be read must not have changed what was chosen.
+void check_lost(const PackagePool& pool, const ModuleCatalogue& catalogue,
+                const ModuleSelection& modules, const Chosen& chosen) {
+    if (catalogue.lost.empty()) {
+        return;
+    }
+    std::vector<std::pair<std::string, std::string>> packages;
+    for (const Id id : chosen.solution.packages) {
+        packages.emplace_back(pool.name(id), pool.nevra_with_epoch(id));
+    }
+    refuse_changed_by_loss(catalogue, modules, packages);
 }
 
 /// Says so where a requested package is not the newest there is: dnf is silent about it.
@@ -72,11 +86,31 @@ Comps read_comps(const std::vector<RepositoryMetadata>& metadata) {
     return comps;
 }
 
-/// Whether the blueprint asks for anything that may be a group.
+/// What the modules' documents hold against them. Of those that cannot be read the first few.
+void warn_lost(const Context& ctx, const ModuleCatalogue& catalogue) {
+    constexpr std::size_t most = 5;
+    for (const std::string& warning : catalogue.warnings) {
+        ctx.console->warn(warning);
+    }
+    for (std::size_t i = 0; i < catalogue.lost.size() && i < most; ++i) {
+        ctx.console->warn("left out: " + catalogue.lost[i].text());
+    }
+    if (catalogue.lost.size() > most) {
+        ctx.console->warn(
+            fmt::format("left out: {} more module documents", catalogue.lost.size() - most));
+    }
+}
+
+/// Whether the blueprint asks for anything that may be a group: "@m:1" and "@m/p" are modules.
 bool asks_for_groups(const Blueprint& blueprint) {
-    return !blueprint.groups.empty() ||
+    const auto may_be_one = [](const PackageRequest& request) {
+        return request.spec.find_first_of(":/") == std::string::npos;
+    };
+    return std::any_of(blueprint.groups.begin(), blueprint.groups.end(), may_be_one) ||
            std::any_of(blueprint.packages.begin(), blueprint.packages.end(),
-                       [](const PackageRequest& request) { return request.spec.starts_with('@'); });
+                       [&](const PackageRequest& request) {
+                           return request.spec.starts_with('@') && may_be_one(request);
+                       });
 }
 
 /// Brings the groups of all repositories here. A disabled one's only help to explain a failure; and
@@ -145,6 +179,9 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
                            [&](const auto& own) { return own.id == loaded.resolved.id; });
     }
     all_.modules = read_modules(metadata, architecture_);
+    platform_ = platform_of(blueprint.distro);
+    all_.modules.platform = platform_;
+    warn_lost(ctx, all_.modules);
     if (asks_for_groups(blueprint)) {
         load_groups(ctx, metadata);
     }
@@ -171,41 +208,9 @@ const Universe::Extras& Universe::extras(const Blueprint& blueprint) {
     if (known != parts_.end()) {
         return known->second;
     }
-    return parts_[ids] = {read_modules(enabled, architecture_), read_comps(enabled)};
-}
-
-std::vector<StreamRequest> stream_requests(const Blueprint& blueprint,
-                                           const ModuleCatalogue& catalogue) {
-    std::vector<StreamRequest> requests;
-    for (const ModuleRequest& module : blueprint.modules) {
-        const auto preset = catalogue.defaults.find(module.name);
-        const std::string stream = module.stream.empty() && preset != catalogue.defaults.end()
-                                       ? preset->second
-                                       : module.stream;
-        requests.push_back({module.name, stream, "", module.location});
-    }
-    if (!blueprint.nvidia) {
-        return requests;
-    }
-    const std::optional<StreamRequest> driver = driver_stream(*blueprint.nvidia, catalogue);
-    if (!driver) {
-        return requests;
-    }
-    for (StreamRequest& request : requests) {
-        if (request.name != driver->name) {
-            continue;
-        }
-        if (request.stream != driver->stream) {
-            throw error(
-                ErrorKind::usage, "{}: module {}:{} contradicts [nvidia], which needs {}:{}",
-                request.location.text(), request.name, request.stream, driver->name, driver->stream)
-                .hinted("leave the module out: [nvidia] enables it");
-        }
-        request.version = driver->version;
-        return requests;
-    }
-    requests.push_back(*driver);
-    return requests;
+    Extras part{read_modules(enabled, architecture_), read_comps(enabled)};
+    part.modules.platform = platform_;
+    return parts_[ids] = std::move(part);
 }
 
 namespace {
@@ -249,6 +254,7 @@ Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& bluep
         outcome.unpaired = std::move(found.unpaired);
         if (found.chosen) {
             check_chosen(pool, *found.chosen);
+            check_lost(pool, catalogue, outcome.modules, *found.chosen);
             if (blueprint.nvidia) {
                 // Of "latest" the branch is known only now.
                 (void)check_devices(*blueprint.nvidia, shipped_gpus(), found.chosen->attempt.driver,

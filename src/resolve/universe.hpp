@@ -54,6 +54,8 @@ private:
     /// what the metadata point into
     std::vector<Repository> repositories_;
     std::string architecture_;
+    /// see ModuleCatalogue::platform
+    std::string platform_;
     Extras all_;
     /// where not all repositories are enabled: ids of those that are → what they have
     std::map<std::vector<std::string>, Extras> parts_;
@@ -93,7 +95,9 @@ struct Outcome {
 [[nodiscard]] Outcome solve_blueprint(const Context& ctx, Universe& universe,
                                       const Blueprint& blueprint, const Limits& limits = {});
 
-/// The module streams that the blueprint asks for, [nvidia]'s included.
+/// The module streams that the blueprint asks for: those of `enabled_modules`, [nvidia]'s, and what
+/// "@MODULE…" means among its groups. Throws ErrorKind::usage for two streams of a module, naming
+/// both places, and ErrorKind::unsolvable where a request leaves open which stream is meant.
 [[nodiscard]] std::vector<StreamRequest> stream_requests(const Blueprint& blueprint,
                                                          const ModuleCatalogue& catalogue);
 

@@ -15,7 +15,9 @@ namespace edgegpu {
 namespace fs = std::filesystem;
 
 std::string read_file(const fs::path& path, std::uint64_t limit) {
-    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // Opening a fifo would wait for a writer, which O_NONBLOCK does not; to regular files it means
+    // nothing.
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0) {
         throw errno_error(path.string(), errno);

@@ -14,8 +14,9 @@ LAB = SOURCE / "build/lab"
 EDGEGPU = pathlib.Path(os.environ.get("EDGEGPU", SOURCE / "build/edgegpu"))
 BLUEPRINT = SOURCE / "blueprints/lab-gpu.toml"
 REF = "lab/12/x86_64/edge-gpu"
-# Without LC_ALL and with a plain PATH, programs print the same everywhere.
-PLAIN = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+# Without LC_ALL and with a plain PATH, programs print the same everywhere; nothing is taken from this machine.
+PLAIN = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+         "EDGEGPU_HOST_ROOT": "/nonexistent"}
 # The lab's packages keep their database here; programs of the host must be told.
 DBPATH = "/usr/share/rpm"
 

@@ -21,13 +21,17 @@ protected:
     Sha512Repository() : console_(Color::never, true) {
         ctx_.cache = work_.path() / "cache";
         ctx_.console = &console_;
-        Repository repository;
-        repository.id = "nvidia";
-        repository.baseurls = {"file://" + (lab() / "repos/nvidia-sha512").string()};
-        repository.gpgkeys = {(lab() / "RPM-GPG-KEY-lab-nvidia").string()};
-        repository.location = {"/blueprint.toml", 3, 1};
         blueprint_.path = "/blueprint.toml";
-        blueprint_.repositories.push_back(repository);
+        Repository nvidia = repository("nvidia", lab() / "repos/nvidia-sha512");
+        nvidia.gpgkeys = {(lab() / "RPM-GPG-KEY-lab-nvidia").string()};
+        // Every image has a kernel; this one needs nothing else.
+        test::build_rpm(work_.path() / "base",
+                        test::simple_spec("kernel-core", "6.1.0", "1",
+                                          "Provides: kernel-uname-r = 6.1.0-1.x86_64\n"));
+        test::createrepo(work_.path() / "base");
+        Repository base = repository("base", work_.path() / "base");
+        base.gpgcheck = base.repo_gpgcheck = false;
+        blueprint_.repositories = {nvidia, base};
         blueprint_.packages.push_back({"libnvidia-container1", {"/blueprint.toml", 9, 5}});
     }
 
@@ -35,6 +39,14 @@ protected:
         if (!fs::exists(lab() / "repos/nvidia-sha512")) {
             GTEST_SKIP() << "the lab is not made (tests/lab/make-lab)";
         }
+    }
+
+    static Repository repository(const std::string& id, const fs::path& place) {
+        Repository repository;
+        repository.id = id;
+        repository.baseurls = {"file://" + place.string()};
+        repository.location = {"/blueprint.toml", 3, 1};
+        return repository;
     }
 
     static fs::path lab() { return fs::path(EDGEGPU_SOURCE_DIR) / "build/lab"; }
@@ -54,8 +66,11 @@ TEST_F(Sha512Repository, ResolvesAndFetchesWithBothSignaturesChecked) {
     ASSERT_TRUE(blueprint_.repositories[0].gpgcheck);
     ASSERT_TRUE(blueprint_.repositories[0].repo_gpgcheck);
     const PackageFiles files = fetch();
-    ASSERT_EQ(files.size(), 1U);
-    EXPECT_EQ(files[0].package.nevra.name, "libnvidia-container1");
+    ASSERT_EQ(files.size(), 2U);
+    EXPECT_TRUE(std::any_of(files.begin(), files.end(), [](const PackageFile& file) {
+        return file.package.nevra.name == "libnvidia-container1" &&
+               file.package.repository == "nvidia";
+    }));
 }
 
 TEST_F(Sha512Repository, TheLabsOwnKeyIsNoKeyOfIt) {

@@ -187,7 +187,7 @@ const std::vector<Case>& cases() {
         // header and payload, as before RPM 4.14
         {"v3-rsa", "rsa"},
         {"v3-ed", "ed"},
-        {"v3-sha1", "rsa"},
+        {"v3-sha1", "rsa", "it was made over SHA-1", true},
         // key files
         {"rsa", "several"},
         {"dsa", "several"},

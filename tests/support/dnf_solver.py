@@ -3,13 +3,17 @@ import os
 
 import dnf
 import dnf.module.module_base
+import libdnf.module
+
+ERROR_IN_DEFAULTS = libdnf.module.ModulePackageContainer.ModuleErrorType_ERROR_IN_DEFAULTS
 
 
 def solve(work, repositories, specs, streams=(), excludes=(), profiles=(), groups=(), settings=None, describe=None):
     """What dnf would install into an empty root.
 
     repositories: id → directory. specs: install specs. streams: "module:stream". profiles:
-    "module:stream/profile". groups: ids of package groups. settings: id → options of the repository.
+    "module:stream/profile". groups: what `dnf install` takes with "@" before it, modules or
+    groups. settings: id → options of the repository.
     Returns the set of NEVRAs as edgegpu writes them, or of what describe(package, nevra) makes of
     them, or the text of dnf's refusal.
     """
@@ -38,19 +42,16 @@ def solve(work, repositories, specs, streams=(), excludes=(), profiles=(), group
                                     **(settings or {}).get(ident, {}))
         base.fill_sack(load_system_repo=False)
         modules = dnf.module.module_base.ModuleBase(base)
+        if groups:
+            base.read_comps(arch_filter=True)
         if streams:
-            modules.enable(list(streams))
+            _enable(modules, streams)
         if profiles:
             modules.install(list(profiles))
+        if groups:
+            _install_groups(base, modules, groups)
         for spec in specs:
             base.install(spec)
-        if groups:
-            base.read_comps()
-        for group in groups:
-            found = base.comps.group_by_pattern(group)
-            if found is None:
-                return f"no group {group}"
-            base.group_install(found.id, ("mandatory", "default"))
         base.resolve()
         return {describe(package, _nevra(package)) if describe else _nevra(package)
                 for package in base.transaction.install_set}
@@ -58,6 +59,29 @@ def solve(work, repositories, specs, streams=(), excludes=(), profiles=(), group
         return str(problem) or type(problem).__name__
     finally:
         base.close()
+
+
+def _enable(modules, streams):
+    """As `dnf module enable`: default streams that cannot be had, and nobody asked for, are no error."""
+    try:
+        modules.enable(list(streams))
+    except dnf.exceptions.MarkingErrors as problem:
+        solver = problem.module_depsolv_errors
+        if problem.no_match_group_specs or problem.error_group_specs or solver and solver[1] != ERROR_IN_DEFAULTS:
+            raise
+
+
+def _install_groups(base, modules, groups):
+    """As `dnf install @GROUP…`: modules first, what is none is a group."""
+    unmatched = []
+    try:
+        modules.install(list(groups))
+    except dnf.exceptions.MarkingErrors as problem:
+        if problem.error_group_specs:
+            raise
+        unmatched = problem.no_match_group_specs
+    if unmatched:
+        base.env_group_install(list(unmatched), tuple(base.conf.group_package_types))
 
 
 def _nevra(package):

@@ -23,7 +23,8 @@ protected:
 
 TEST_F(BlueprintCheckTest, needs_a_repository) {
     const std::string hint =
-        "hint: add [[repositories]] with id and baseurl, or repository_files\n";
+        "hint: add [[repositories]] with id and baseurl, or give a .repo file: --repository-file "
+        "FILE\n";
     EXPECT_EQ(failure("distro = \"lab-12\"\n", true), "error: b.toml:1:1: no repository\n" + hint);
     EXPECT_EQ(failure(std::string(unsigned_repository) + "enabled = false\n", true),
               "error: b.toml:1:1: no repository\n" + hint);

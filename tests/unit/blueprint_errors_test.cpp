@@ -71,9 +71,11 @@ TEST_F(BlueprintTest, missing_keys) {
     EXPECT_EQ(failure_of("[nvidia]\n"), "error: b.toml:2:1: \"nvidia.driver\" is missing\n");
     EXPECT_EQ(failure_of("[nvidia]\ndriver = \"535\"\n[nvidia.secure_boot]\nkey = \"k\"\n"),
               "error: b.toml:4:1: \"nvidia.secure_boot.certificate\" is missing\n");
-    EXPECT_EQ(failure("name = \"x\"\n"),
-              "error: b.toml:1:1: no ostree ref\n"
-              "hint: set ref in [ostree], or distro for \"DISTRO/MAJOR/ARCH/edge\"\n");
+    EXPECT_EQ(
+        failure("name = \"x\"\n"),
+        "error: b.toml:1:1: no ostree ref\n"
+        "hint: name the distribution, for \"DISTRO/MAJOR/ARCH/edge\": distro = \"rhel-9.4\", or "
+        "--distro rhel-9.4; or set ref in [ostree]\n");
 }
 
 TEST_F(BlueprintTest, bad_refs) {
@@ -87,7 +89,12 @@ TEST_F(BlueprintTest, bad_refs) {
     }
     EXPECT_EQ(failure("distro = \"rhel\"\n"),
               "error: b.toml:1:10: \"distro\" must be NAME-VERSION, not \"rhel\"\n"
-              "hint: as in \"rhel-9.4\"\n");
+              "hint: as in \"rhel-9.4\", \"centos-9\" or \"fedora-40\"\n");
+    EXPECT_EQ(failure("distro = \"rhel-" + std::string(10000, '9') + "\"\n"),
+              "error: b.toml:1:10: \"distro\" must be NAME-VERSION, not \"rhel-" +
+                  std::string(34, '9') +
+                  "…\"\n"
+                  "hint: as in \"rhel-9.4\", \"centos-9\" or \"fedora-40\"\n");
 }
 
 TEST_F(BlueprintTest, duplicates) {
@@ -105,7 +112,14 @@ TEST_F(BlueprintTest, duplicates) {
               "error: b.toml:3:8: duplicate path \"/etc/a\" (first at line 4)\n");
     EXPECT_EQ(failure_of("[[enabled_modules]]\nname = \"a\"\nstream = \"1\"\n"
                          "[[enabled_modules]]\nname = \"a\"\nstream = \"2\"\n"),
-              "error: b.toml:5:1: duplicate module \"a\" (first at line 2)\n");
+              "error: b.toml:5:1: two streams of module \"a\": \"2\", and \"1\" at b.toml:2:1\n"
+              "hint: one stream of a module can be enabled: leave one out\n");
+    EXPECT_EQ(failure_of("[[packages]]\nname = \"@a:1\"\n[[groups]]\nname = \"a:2/p\"\n"),
+              "error: b.toml:5:8: two streams of module \"a\": \"2\", and \"1\" at b.toml:3:8\n"
+              "hint: one stream of a module can be enabled: leave one out\n");
+    EXPECT_EQ(failure_of("[[packages]]\nname = \"@a:1:x\"\n"),
+              "error: b.toml:3:8: invalid module \"@a:1:x\"\n"
+              "hint: \"@NAME[:STREAM[:VERSION[:CONTEXT]]][/PROFILE]\"\n");
     EXPECT_EQ(failure_of("[microshift]\nbundles = [\"a\", \"x/a\"]\n"),
               "error: b.toml:3:17: duplicate bundle \"a\"\n");
     EXPECT_EQ(failure_of("[customizations.services]\nenabled = [\"a\"]\nmasked = [\"a\"]\n"),
@@ -144,8 +158,8 @@ TEST_F(BlueprintTest, keys_of_other_image_types_say_what_to_use) {
                   "error: b.toml:3:1: not for an edge commit: customizations." + std::string(key));
         EXPECT_NE(message.find(instead), std::string::npos) << message;
     }
-    const std::string message = failure_of("[[containers]]\n");
-    EXPECT_EQ(message.rfind("error: b.toml:2:3: not for an edge commit: containers\nhint: ", 0), 0U)
+    const std::string message = failure_of("[[containers]]\nsource = \"a\"\n[[containers]]\n");
+    EXPECT_EQ(message.rfind("error: b.toml:2:1: not supported yet: containers\nhint: ", 0), 0U)
         << message;
     EXPECT_NE(message.find("containers-storage"), std::string::npos);
 }
@@ -183,9 +197,11 @@ TEST_F(BlueprintTest, hostile_names_and_paths) {
 }
 
 TEST_F(BlueprintTest, passwords_are_hashes_and_never_shown) {
-    EXPECT_EQ(failure_of("[[customizations.user]]\nname = \"a\"\npassword = \"hunter2\"\n"),
-              "error: b.toml:4:12: \"customizations.user.password\" must be a crypt(3) hash\n"
-              "hint: make one with: openssl passwd -6\n");
+    EXPECT_EQ(
+        failure_of("[[customizations.user]]\nname = \"a\"\npassword = \"hunter2\"\n"),
+        "error: b.toml:4:12: \"customizations.user.password\" must be a crypt(3) hash, and this "
+        "is plain text\n"
+        "hint: make one with: openssl passwd -6\n");
 }
 
 TEST_F(BlueprintTest, bad_choices) {

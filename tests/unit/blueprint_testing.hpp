@@ -24,8 +24,13 @@ protected:
         top_ = name;
         directory_ = top_ / "blueprints";
         make_directories(directory_);
+        // No test may depend on the distribution of the machine that it runs on.
+        ::setenv("EDGEGPU_HOST_ROOT", (top_ / "host").c_str(), 1);
     }
-    ~BlueprintTest() override { remove_tree(top_); }
+    ~BlueprintTest() override {
+        ::unsetenv("EDGEGPU_HOST_ROOT");
+        remove_tree(top_);
+    }
 
     /// Writes a file relative to the blueprint's directory.
     void put(const std::string& name, std::string_view content) const {

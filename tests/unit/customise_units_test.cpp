@@ -47,6 +47,18 @@ TEST_F(Units, MasksAreLinks) {
     EXPECT_EQ(console.warnings(), Strings{"masked units that are not in the image: nosuch.timer"});
 }
 
+TEST_F(Units, OfThePackageSetYieldToTheBlueprint) {
+    blueprint.distro = "rhel-9.4";
+    blueprint.package_set.name = "edge-commit";
+    blueprint.package_set.services = {"sshd.service", "greenboot-healthcheck"};
+    blueprint.services.masked = {"sshd"};
+    set_units(ctx, blueprint, {}, tree);
+    EXPECT_EQ(tree.entries.at("/etc/systemd/system/sshd.service").target, "/dev/null");
+    EXPECT_EQ(console.warnings(),
+              Strings{"units that package set edge-commit of rhel-9.4 enables, but the image does "
+                      "not have: greenboot-healthcheck.service"});
+}
+
 TEST_F(Units, OneStateEach) {
     unit("sshd.service", "masked");
     blueprint.services.enabled = {"sshd"};

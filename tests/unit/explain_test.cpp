@@ -141,7 +141,7 @@ protected:
 
     /// The repositories every blueprint here begins with.
     [[nodiscard]] std::string head() const {
-        return "name = \"test\"\ndistro = \"rhel-9\"\n\n" + repository("base") +
+        return "name = \"test\"\ndistro = \"lab-9\"\n\n" + repository("base") +
                repository("nvidia") + repository("extras", "enabled = false   # on demand\n");
     }
     [[nodiscard]] std::string repository(const std::string& id,
@@ -373,6 +373,63 @@ TEST_F(Explain, CompilerInADisabledRepository) {
     expect_golden("compiler-in-disabled-repository",
                   repository("tools", "enabled = false\n") + newer_driver() +
                       "[nvidia]\ndriver = \"570\"\nmodules = \"dkms\"\n");
+}
+
+/// Kernels as RHEL's are, with checksums of what they export, and a vendor's module for one of
+/// them.
+std::string symbols(const std::string& one, const std::string& two) {
+    return "kernel(one) = " + one + ", kernel(two) = " + two + ", kernel(three) = 0x33";
+}
+
+std::vector<std::string> kernel_with_symbols(const std::string& evr, const std::string& one,
+                                             const std::string& two) {
+    return {"kernel-core-" + evr + ".x86_64 | provides: kernel-uname-r = " + evr +
+                ".x86_64 | files: /lib/modules/" + evr + ".x86_64/vmlinuz",
+            "kernel-modules-core-" + evr + ".x86_64 | provides: " + symbols(one, two) +
+                " | requires: kernel-core = " + evr};
+}
+
+void make_kabi(const fs::path& repository, const std::string& wanted) {
+    std::vector<std::string> packages = kernel_with_symbols("6.2.0-1.el9", "0x11", "0x21");
+    for (std::string& line : kernel_with_symbols("6.2.0-2.el9", "0x12", "0x22")) {
+        packages.push_back(std::move(line));
+    }
+    packages.push_back("kmod-fast-1-1.el9.x86_64 | requires: " + wanted + ", kernel-modules-core");
+    test::make_metadata(repository, packages);
+}
+
+TEST_F(Explain, ModuleOfAnotherKabi) {
+    make_kabi(directory_.path() / "kabi",
+              symbols("0x10", "0x20") + ", kernel(four) = 0x44, ksym(five) = 0x55");
+    expect_golden("kabi", repository("kabi") + "[[packages]]\nname = \"kmod-fast\"\n");
+}
+
+TEST_F(Explain, ModuleOfTheKabiOfAKernelThatIsExcluded) {
+    make_kabi(directory_.path() / "kabi", symbols("0x11", "0x21"));
+    expect_golden("kabi-of-an-excluded-kernel",
+                  repository("kabi") + "[[packages]]\nname = \"kmod-fast\"\n", false,
+                  "excludes = [\"kernel*-6.2.0-1.el9\"]\n");
+}
+
+TEST_F(Explain, ModuleTakesTheKernelWhoseKabiItWasBuiltFor) {
+    make_kabi(directory_.path() / "kabi", symbols("0x11", "0x21"));
+    const Resolution found =
+        resolve(ctx_, parse_blueprint(write(head() + repository("kabi") +
+                                            "[[packages]]\nname = \"kmod-fast\"\n")));
+    EXPECT_EQ(found.kernel.evr(), "6.2.0-1.el9");
+    ASSERT_FALSE(found.passed_over.empty());
+    EXPECT_EQ(
+        found.passed_over[0].reason,
+        "kmod-fast-1-1.el9.x86_64 was built for another kABI: symbol one has checksum 0x12 in "
+        "kernel 6.2.0-2.el9, the module wants 0x11");
+}
+
+TEST_F(Explain, StreamOfARequestThatDoesNotExist) {
+    expect_golden("unknown-stream-of-a-group", "[[packages]]\nname = \"@nodejs:19\"\n");
+}
+
+TEST_F(Explain, ModuleWithoutDefaultProfile) {
+    expect_golden("no-default-profile", "[[packages]]\nname = \"@nodejs:18\"\n");
 }
 
 TEST_F(Explain, ProofOnRequest) {

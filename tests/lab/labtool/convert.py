@@ -121,6 +121,16 @@ class Translator:
         return found
 
 
+def rhel_names(names, version):
+    """Provides of RHEL's names ("zlib", "openssl-libs:1" with RHEL's epoch), plain and with the architecture."""
+    _, upstream, release = split_version(version)
+    lines = []
+    for name, _, epoch in (n.partition(":") for n in names):
+        shown = (f"{epoch}:" if epoch else "") + f"{upstream}-{release}{DIST}"
+        lines += [f"Provides: {name} = {shown}", f"Provides: {name}(x86-64) = {shown}"]
+    return lines
+
+
 def header(translator, name, controls):
     """The dependency part of a spec header for the RPM `name` made from `controls`."""
     lines, provided = [], set()
@@ -129,6 +139,7 @@ def header(translator, name, controls):
         if full != name:
             provided.add(full)
             lines.append(f"Provides: {full} = {evr(fields['Version'], True)}")
+        lines += rhel_names(translator.config["also_called"].get(full, []), fields["Version"])
         for item in filter(str.strip, fields.get("Provides", "").split(",")):
             match = ITEM.match(item)
             provided.add(match[1])
@@ -254,15 +265,21 @@ def attributes(config, name, tree, conffiles):
     return found
 
 
-def spec(name, version, summary, description, header_lines, files, scriptlets="", noarch=False):
-    """The text of a spec file with one package."""
+def spec(name, version, summary, description, header_lines, files, scriptlets="", noarch=False,
+         automatic=True):
+    """The text of a spec file with one package.
+
+    `automatic`: RPM's generators look at the files for what they provide and require.
+    """
     epoch, upstream, release = version
     lines = [f"Name: {name}"]
     if epoch != "0":
         lines.append(f"Epoch: {epoch}")
     lines += [f"Version: {upstream}", f"Release: {release}{DIST}",
               f"Summary: {summary or name}".replace("%", "%%"),
-              "License: see /usr/share/licenses", "AutoReqProv: no"]
+              "License: see /usr/share/licenses"]
+    if not automatic:
+        lines.append("AutoReqProv: no")
     if noarch:
         lines.append("BuildArch: noarch")
     lines += header_lines

@@ -171,7 +171,9 @@ class Distribution:
             debs.unpack(self.lab, self.paths[part], headers)
         made = kernel.trees(uname, image, headers, self.work)
         version = self.controls[f"linux-image-{uname}"]["Version"]
-        for name, tree, text in kernel.specs(uname, version, made):
+        exported = kernel.symbols(headers / f"usr/src/linux-headers-{uname}/Module.symvers",
+                                  self.config["kernel"]["symbols_of"])
+        for name, tree, text in kernel.specs(uname, version, made, exported):
             if tree is None:
                 tree = self.work / f"{name}-{uname}-empty"
             self._build(name, text, tree, self.devel if name == "kernel-devel-matched" else None)

@@ -71,8 +71,26 @@ def _devel(uname, headers, devel):
     (link / "source").symlink_to(f"/usr/src/kernels/{uname}/common")
 
 
-def specs(uname, deb_version, made):
-    """The spec texts of the kernel's packages as (name, tree, text); a meta package has no tree."""
+def symbols(symvers, exporters):
+    """Provides of the kernel's exported symbols with their checksums, as RHEL's kernel-core has them.
+
+    `symvers` is a Module.symvers (checksum, symbol, exporter, ... between tabs), `exporters` the
+    beginnings of the exporters that count.
+    """
+    found = []
+    for line in pathlib.Path(symvers).read_text(encoding="ascii").splitlines():
+        checksum, symbol, exporter = line.split("\t")[:3]
+        if exporter.startswith(tuple(exporters)):
+            found.append(f"Provides: kernel({symbol}) = {checksum}")
+    return sorted(found)
+
+
+def specs(uname, deb_version, made, exported=()):
+    """The spec texts of the kernel's packages as (name, tree, text); a meta package has no tree.
+
+    `exported`: what symbols() found. RPM's generators are off: they have nothing for modules, and
+    kernel-devel's scripts are not to be requirements.
+    """
     version, release = evr(uname)
     # RPM allows one dash in a version, Debian's release strings have two.
     provided = f"{version}-{release}.amd64"
@@ -90,7 +108,7 @@ def specs(uname, deb_version, made):
              f"Provides: kernel-x86_64 = {vr}", f"Provides: kernel-uname-r = {provided}",
              f"Provides: kernel-core-uname-r = {provided}", f"Provides: kernel-modules-core = {vr}",
              f"Provides: kernel-modules-core-uname-r = {provided}", "Requires: basesystem",
-             "Requires(posttrans): kmod", f"Recommends: kernel-modules = {vr}"],
+             "Requires(posttrans): kmod", f"Recommends: kernel-modules = {vr}", *exported],
             f"%posttrans\ndepmod -a {uname}\n", ghosts),
         "kernel-modules": (
             "Kernel modules beyond the core",
@@ -109,7 +127,8 @@ def specs(uname, deb_version, made):
     result = []
     for name, (summary, header, scripts, extra) in parts.items():
         files = rpm.file_list(made[name], {}, skip) + extra
-        text = convert.spec(name, ("0", version, release), summary, origin, header, files, scripts)
+        text = convert.spec(name, ("0", version, release), summary, origin, header, files, scripts,
+                            automatic=False)
         result.append((name, made[name], text))
     header = ["Provides: installonlypkg(kernel)", f"Requires: kernel-core-uname-r = {provided}",
               f"Requires: kernel-modules-core-uname-r = {provided}",

@@ -4,7 +4,7 @@ Everything here works on a *lab directory* (by default build/lab) with this layo
 
     gnupg/             home of the lab's GPG key (made once)
     RPM-GPG-KEY-lab    the public half, armoured
-    rpmmacros          macros for rpmbuild and rpmsign (payload, signing, no generators)
+    rpmmacros          macros for rpmbuild and rpmsign (payload, signing, dependency generators)
     repos/NAME/        one repository: *.rpm and repodata/ with repomd.xml.asc
 
 A caller outside this package needs `sys.path.insert(0, "tests/lab")` and then
@@ -50,9 +50,13 @@ MACROS = """\
 %_binary_filedigest_algorithm 8
 %_missing_doc_files_terminate_build 0
 %__brp_mangle_shebangs %{{nil}}
-%_use_internal_dependency_generator 0
-%__find_provides %{{nil}}
-%__find_requires %{{nil}}
+%__elf_exclude_path ^/usr/lib/modules/
+%__perl_requires %{{nil}}
+%__pkgconfig_path ^/usr/(lib/x86_64-linux-gnu|lib|share)/pkgconfig/.*\\.pc$
+%__pythondist_path ^/usr/lib/python3/dist-packages/[^/]+\\.(dist-info|egg-info)$
+%__pythondist_provides {tools}/pythondist --provides --majorver-provides
+%__pythondist_requires %{{nil}}
+%__requires_exclude ^(/bin/dash|/usr/bin/perl|/usr/bin/pkg-config|/usr/local/bin/.*|libatm[.]so.*)$
 %__transaction_systemd_inhibit %{{nil}}
 %dist .el12
 %vendor edgegpu lab
@@ -111,7 +115,8 @@ def setup_signing(lab):
         write_atomic(public, armoured)
     write_atomic(
         lab / "rpmmacros",
-        MACROS.format(uid=KEY_UID, gnupg=home, zstd=PAYLOAD_ZSTD, epoch=SOURCE_DATE_EPOCH),
+        MACROS.format(uid=KEY_UID, gnupg=home, zstd=PAYLOAD_ZSTD, epoch=SOURCE_DATE_EPOCH,
+                      tools=pathlib.Path(__file__).resolve().parent),
     )
 
 
