@@ -17,7 +17,9 @@ protected:
 
 TEST_F(CustomizationsTest, accounts) {
     const Blueprint blueprint = read(
-        "[[customizations.user]]\nname = \"a\"\npassword = \"$6$x$y\"\nexpiredate = 12345\n"
+        "[[customizations.user]]\nname = \"a\"\npassword = "
+        "\"$6$salt$wZU8LXJfJJqoagopbB7RuK6JEotEMZ0CQDy0phpPAuLMYQFcmf6L6BdAbs/"
+        "Q7w7o1qsZ9pFqFVY4yuUSWgaYt1\"\nexpiredate = 12345\n"
         "force_password_reset = true\n[accounts]\nuids = { chrony = 994 }\ngids = { render = 105 "
         "}\n");
     EXPECT_EQ(blueprint.users[0].expire_date, 12345U);

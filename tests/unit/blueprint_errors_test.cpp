@@ -158,8 +158,8 @@ TEST_F(BlueprintTest, keys_of_other_image_types_say_what_to_use) {
                   "error: b.toml:3:1: not for an edge commit: customizations." + std::string(key));
         EXPECT_NE(message.find(instead), std::string::npos) << message;
     }
-    const std::string message = failure_of("[[containers]]\n");
-    EXPECT_EQ(message.rfind("error: b.toml:2:3: not for an edge commit: containers\nhint: ", 0), 0U)
+    const std::string message = failure_of("[[containers]]\nsource = \"a\"\n[[containers]]\n");
+    EXPECT_EQ(message.rfind("error: b.toml:2:1: not supported yet: containers\nhint: ", 0), 0U)
         << message;
     EXPECT_NE(message.find("containers-storage"), std::string::npos);
 }
@@ -197,9 +197,11 @@ TEST_F(BlueprintTest, hostile_names_and_paths) {
 }
 
 TEST_F(BlueprintTest, passwords_are_hashes_and_never_shown) {
-    EXPECT_EQ(failure_of("[[customizations.user]]\nname = \"a\"\npassword = \"hunter2\"\n"),
-              "error: b.toml:4:12: \"customizations.user.password\" must be a crypt(3) hash\n"
-              "hint: make one with: openssl passwd -6\n");
+    EXPECT_EQ(
+        failure_of("[[customizations.user]]\nname = \"a\"\npassword = \"hunter2\"\n"),
+        "error: b.toml:4:12: \"customizations.user.password\" must be a crypt(3) hash, and this "
+        "is plain text\n"
+        "hint: make one with: openssl passwd -6\n");
 }
 
 TEST_F(BlueprintTest, bad_choices) {

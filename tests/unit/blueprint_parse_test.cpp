@@ -48,14 +48,22 @@ TEST(ImageBuilderBlueprint, customizations_are_read) {
     ASSERT_EQ(blueprint.users.size(), 2U);
     const UserRequest& admin = blueprint.users[0];
     EXPECT_EQ(admin.name, "admin");
-    EXPECT_EQ(admin.password, "$6$salt$hash");
-    EXPECT_EQ(admin.key, "ssh-ed25519 AAAA first@example.com\nssh-ed25519 BBBB second@example.com");
+    EXPECT_EQ(admin.password,
+              "$6$salt$wZU8LXJfJJqoagopbB7RuK6JEotEMZ0CQDy0phpPAuLMYQFcmf6L6BdAbs/"
+              "Q7w7o1qsZ9pFqFVY4yuUSWgaYt1");
+    EXPECT_EQ(admin.key,
+              "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB "
+              "first@example.com\n"
+              "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIC "
+              "second@example.com");
     EXPECT_EQ(admin.home, "/srv/admin");
     EXPECT_EQ(admin.groups, (Strings{"wheel", "users"}));
     EXPECT_EQ(admin.uid, 1200U);
     EXPECT_EQ(admin.gid, 1201U);
     EXPECT_EQ(blueprint.users[1].name, "root");
-    EXPECT_EQ(blueprint.users[1].key, "ssh-ed25519 AAAA root@example.com");
+    EXPECT_EQ(blueprint.users[1].key,
+              "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMD "
+              "root@example.com");
     ASSERT_EQ(blueprint.groups_to_add.size(), 1U);
     EXPECT_EQ(blueprint.groups_to_add[0].gid, 1130U);
     EXPECT_EQ(blueprint.timezone, "US/Eastern");

@@ -74,7 +74,8 @@ exclude=a b,c
     const Repository& extras = blueprint.repositories[1];
     EXPECT_EQ(extras.mirrorlist, "https://x/list?arch=x86_64");
     EXPECT_EQ(extras.excludepkgs, (Strings{"a", "b", "c"}));
-    EXPECT_TRUE(extras.repo_gpgcheck);
+    EXPECT_TRUE(extras.gpgcheck);
+    EXPECT_FALSE(extras.repo_gpgcheck);
 }
 
 TEST_F(BlueprintTest, repository_file_errors) {
@@ -82,25 +83,27 @@ TEST_F(BlueprintTest, repository_file_errors) {
         put("x.repo", content);
         return failure_of("repository_files = [\"x.repo\"]\n");
     };
-    EXPECT_EQ(repo_failure("[a]\nbaseurl=https://x\nmetadata_expires=1\n"),
-              "error: x.repo:3:1: unknown key \"metadata_expires\"\n"
-              "hint: did you mean \"metadata_expire\"?\n");
     EXPECT_EQ(repo_failure("name=x\n"),
-              "error: x.repo:1:1: \"name=x\" stands before the first [section]\n");
+              "error: x.repo:1:1: \"name\" stands before the first [section]\n");
     EXPECT_EQ(repo_failure("[a]\nnonsense\n"),
               "error: x.repo:2:1: expected \"key = value\", not \"nonsense\"\n");
     EXPECT_EQ(repo_failure("[a\n"), "error: x.repo:1:1: malformed section header \"[a\"\n");
-    EXPECT_EQ(repo_failure("[a]\nname=x\nname=y\n"),
-              "error: x.repo:3:1: duplicate key \"name\" (first at line 2)\n");
     EXPECT_EQ(repo_failure("[a]\ngpgcheck=maybe\n"),
               "error: x.repo:2:1: \"gpgcheck\" must be a boolean (1 or 0), not \"maybe\"\n");
     EXPECT_EQ(
         repo_failure("[a]\ncost=ten\n"),
         "error: x.repo:2:1: \"cost\" must be an integer between 0 and 1000000, not \"ten\"\n");
-    EXPECT_EQ(repo_failure("[a]\nproxy=http://p\n"),
-              "error: x.repo:2:1: not supported yet: proxy\n");
-    EXPECT_EQ(repo_failure("[main]\ngpgcheck=1\n"),
-              "error: x.repo:1:1: [main] belongs into dnf.conf, not a .repo file\n");
+    EXPECT_EQ(repo_failure("[a]\nproxy=gopher://joe:secret@p\n"),
+              "error: x.repo:2:1: \"proxy\" must be the URL of a proxy\n"
+              "hint: as in \"http://proxy.example.com:3128\", or \"_none_\"; schemes are http, "
+              "https, ftp, socks4, socks4a, socks5, socks5h\n");
+    EXPECT_EQ(repo_failure("[a]\nbaseurl=http://x\nsslverifystatus=1\n"),
+              "error: x.repo:3:1: not supported yet: sslverifystatus\n");
+    EXPECT_EQ(repo_failure("[a]\nbaseurl=http://x\nproxy_auth_method=digets\ntimeout=soon\n"),
+              "error: x.repo:3:1: \"proxy_auth_method\" must be one of any, none, basic, digest, "
+              "negotiate, ntlm, digest_ie, ntlm_wb, not \"digets\"\n"
+              "hint: did you mean \"digest\"?\n"
+              "error: x.repo:4:1: \"timeout\" must be a number, as in \"30\", not \"soon\"\n");
     EXPECT_EQ(repo_failure("[a]\nname=x\n"),
               "error: x.repo:1:1: repository \"a\" has neither baseurl nor metalink nor "
               "mirrorlist\n");
@@ -115,9 +118,10 @@ TEST_F(BlueprintTest, variables) {
     EXPECT_EQ(failure(repository("https://x/$relver")),
               "error: b.toml:3:1: unknown variable \"$relver\"\n"
               "hint: known are $releasever, $releasever_major, $basearch and $arch\n");
-    EXPECT_EQ(failure(repository("https://x/$releasever")),
-              "error: b.toml:3:1: \"$releasever\" has no value\n"
-              "hint: set distro = \"NAME-VERSION\" or releasever = \"VERSION\", or give --distro\n");
+    EXPECT_EQ(
+        failure(repository("https://x/$releasever")),
+        "error: b.toml:3:1: \"$releasever\" has no value\n"
+        "hint: set distro = \"NAME-VERSION\" or releasever = \"VERSION\", or give --distro\n");
     EXPECT_EQ(failure(repository("https://x/${basearch")),
               "error: b.toml:3:1: \"${\" without a name and \"}\"\n");
     const Blueprint blueprint =
@@ -137,8 +141,71 @@ TEST_F(BlueprintTest, repository_errors) {
               "hint: http://, https://, file:///…, or a path beginning \"/\", \"./\" or \"../\"\n");
     EXPECT_EQ(failure_of("[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\nsslclientcert = \"c\"\n"),
               "error: b.toml:2:1: repository \"a\" has sslclientcert without sslclientkey\n");
-    EXPECT_EQ(failure_of("[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\nproxy = \"p\"\n"),
-              "error: b.toml:5:1: not supported yet: repositories.proxy\n");
+    const std::string proxy =
+        failure_of("[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\nproxy = \"joe:pw@p\"\n");
+    EXPECT_EQ(proxy.substr(0, proxy.find('\n')),
+              "error: b.toml:5:9: \"repositories.proxy\" must be the URL of a proxy");
+    EXPECT_EQ(proxy.find("pw@"), std::string::npos) << proxy;
+    EXPECT_EQ(failure_of("[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\npassword = \"p\"\n"),
+              "error: b.toml:5:12: \"repositories.password\" without \"repositories.username\"\n");
+}
+
+TEST_F(BlueprintTest, transfer_settings) {
+    put("p.repo",
+        "[p]\nbaseurl=http://x\nproxy=\nproxy_auth_method=NTLM\nretries=0\ntimeout=2m\n"
+        "minrate=1.5k\nusername=u\npassword=p w\nproxy_sslverify=0\nuser_agent=a b\n"
+        "allow_sha1=1\n");
+    const Blueprint blueprint = parse(
+        "distro = \"rhel-9.4\"\nrepository_files = [\"p.repo\"]\n[[repositories]]\nid = \"a\"\n"
+        "baseurl = \"/x\"\nusername = \"joe\"\npassword = \"secret\"\n"
+        "proxy = \"http://proxy:3128\"\nproxy_username = \"p\"\nproxy_password = \"q\"\n"
+        "proxy_auth_method = \"digest\"\nproxy_sslcacert = \"ca.pem\"\nretries = 0\n"
+        "timeout = 5\nminrate = 7\nallow_sha1 = true\n");
+    ASSERT_EQ(blueprint.repositories.size(), 2U);
+    const TransferSettings& own = blueprint.repositories[0].transfer;
+    EXPECT_EQ(own.username + own.password, "joesecret");
+    EXPECT_EQ(own.proxy, "http://proxy:3128");
+    EXPECT_EQ(own.proxy_username + own.proxy_password, "pq");
+    EXPECT_EQ(own.proxy_auth_method, "digest");
+    EXPECT_EQ(own.proxy_sslcacert, (directory_ / "ca.pem").string());
+    EXPECT_EQ(own.retries, 0);
+    EXPECT_EQ(own.timeout, 5);
+    EXPECT_EQ(own.minrate, 7);
+    EXPECT_TRUE(blueprint.repositories[0].allow_sha1);
+    const TransferSettings& file = blueprint.repositories[1].transfer;
+    EXPECT_EQ(file.proxy, "_none_");
+    EXPECT_EQ(file.proxy_auth_method, "ntlm");
+    EXPECT_EQ(file.retries, 1000);
+    EXPECT_EQ(file.timeout, 120);
+    EXPECT_EQ(file.minrate, 1536);
+    EXPECT_EQ(file.password, "p w");
+    EXPECT_FALSE(file.proxy_sslverify);
+    EXPECT_EQ(file.user_agent, "a b");
+    EXPECT_TRUE(blueprint.repositories[1].allow_sha1);
+}
+
+TEST_F(BlueprintTest, repo_files_as_they_lie_on_machines) {
+    put("a.repo",
+        "\xEF\xBB\xBF[main]\nx=1\n\n[ a ] # of ours\r\nname = A 100%\r\nbaseurl=http://x/\r\n"
+        "unknwon=1\r\npriority=3\r\ngpgkey=file:///k1\r\n  file:///k2\r\n"
+        "[off]\nenabled=0\nbaseurl=http://x/$nobody\ncost=abc\n[a]\npriority = 7\n");
+    put("b.repo", "[a]\nbaseurl=http://other/\n[b]\nbaseurl=http://b/\n");
+    const Blueprint blueprint =
+        parse("distro = \"rhel-9.4\"\nrepository_files = [\"a.repo\", \"b.repo\"]\n");
+    ASSERT_EQ(blueprint.repositories.size(), 2U);
+    EXPECT_EQ(blueprint.repositories[0].id, "a");
+    EXPECT_EQ(blueprint.repositories[0].name, "A 100%");
+    EXPECT_EQ(blueprint.repositories[0].baseurls, Strings{"http://x/"});
+    EXPECT_EQ(blueprint.repositories[0].priority, 7);
+    EXPECT_EQ(blueprint.repositories[0].gpgkeys, (Strings{"file:///k1", "file:///k2"}));
+    EXPECT_EQ(blueprint.repositories[1].id, "b");
+    ASSERT_EQ(blueprint.warnings.size(), 2U);
+    EXPECT_NE(blueprint.warnings[0].find("a.repo:7:1: unknown key \"unknwon\" is passed over"),
+              std::string::npos)
+        << blueprint.warnings[0];
+    EXPECT_NE(blueprint.warnings[1].find("b.repo:1:1: repository \"a\" is passed over"),
+              std::string::npos)
+        << blueprint.warnings[1];
 }
 
 }  // namespace edgegpu

@@ -79,8 +79,9 @@ TEST_F(Files, Identity) {
     EXPECT_EQ(text("/etc/chrony.conf"),
               "server time.lab iburst\ndriftfile /var/lib/chrony/drift\n");
     blueprint.timezone = "Europe/Berlim";
+    blueprint.timezone_location = {"b.toml", 3, 12};
     EXPECT_EQ(error_of([&] { set_identity(ctx, blueprint, tree); }),
-              "b.toml: customizations.timezone: the image has no time zone 'Europe/Berlim'|"
+              "b.toml:3:12: the image has no time zone 'Europe/Berlim'|"
               "did you mean 'Europe/Berlin'?");
 }
 
