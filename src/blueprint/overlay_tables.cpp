@@ -53,7 +53,8 @@ OverlayRule read_rule(const TableReader& table) {
     rule.mode = read_mode(table);
     rule.label = read_label(table);
     table.finish();
-    if (!rule.user && !rule.group && !rule.mode && rule.label.empty()) {
+    // A key that is there and could not be read has been told of.
+    if (table.keys().size() <= 1) {
         throw error_at(rule.location, "the rule for \"{}\" says nothing", rule.path)
             .hinted("set user, group, mode or label");
     }

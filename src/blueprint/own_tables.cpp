@@ -23,11 +23,10 @@ fs::path read_path(const TableReader& table, std::string_view key, const ParseSc
 void read_ostree(const TableReader& table, const ParseScope& scope, OstreeRequest& ostree) {
     ostree.location = table.location();
     if (table.has("ref")) {
-        table.attempt([&] {
-            ostree.ref = "unread";  // what follows is not to miss one
-            ostree.ref = table.string("ref", ostree.ref);
-            require_ref(table.location("ref"), "ostree.ref", ostree.ref);
-        });
+        ostree.ref = table.string("ref", "unread");
+        if (!table.attempt([&] { require_ref(table.location("ref"), "ostree.ref", ostree.ref); })) {
+            ostree.ref = "unread";  // there is one, so that none is missing
+        }
     }
     ostree.parent = table.string("parent");
     if (!ostree.parent.empty() && !is_checksum(ostree.parent)) {

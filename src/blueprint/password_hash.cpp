@@ -19,9 +19,9 @@ struct Method {
 };
 
 constexpr std::array<Method, 3> salted{{
-    {"$1$", "MD5", 8, 22, false},
-    {"$5$", "SHA-256", 16, 43, true},
-    {"$6$", "SHA-512", 16, 86, true},
+    {"$1$", "an MD5", 8, 22, false},
+    {"$5$", "a SHA-256", 16, 43, true},
+    {"$6$", "a SHA-512", 16, 86, true},
 }};
 
 bool is_hash_text(std::string_view text) {
@@ -41,30 +41,30 @@ std::string judge_salted(const Method& method, std::string_view rest) {
     if (method.rounds && rest.starts_with(rounds)) {
         const std::size_t end = std::min(rest.find('$'), rest.size());
         if (!is_number(rest.substr(rounds.size(), end - rounds.size()))) {
-            return fmt::format("a {} hash whose \"rounds=\" is no number", method.name);
+            return fmt::format("{} hash whose \"rounds=\" is no number", method.name);
         }
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     const std::size_t dollar = rest.find('$');
     if (dollar == std::string_view::npos) {
-        return fmt::format("a {} hash that is cut off", method.name);
+        return fmt::format("{} hash that is cut off", method.name);
     }
     if (rest.substr(0, dollar).find_first_of(": *!\\") != std::string_view::npos) {
-        return fmt::format("a {} hash with a salt that none has", method.name);
+        return fmt::format("{} hash with a salt that none has", method.name);
     }
     if (dollar > method.longest_salt) {
-        return fmt::format("a {} hash whose salt is longer than {} characters", method.name,
+        return fmt::format("{} hash whose salt is longer than {} characters", method.name,
                            method.longest_salt);
     }
     const std::string_view hash = rest.substr(dollar + 1);
     if (hash.size() != method.hash_length) {
-        return fmt::format("a {} hash that is {}: {} characters after the salt instead of {}",
+        return fmt::format("{} hash that is {}: {} characters after the salt instead of {}",
                            method.name, hash.size() < method.hash_length ? "cut off" : "too long",
                            hash.size(), method.hash_length);
     }
     return is_hash_text(hash)
                ? std::string()
-               : fmt::format("a {} hash with characters that no hash has", method.name);
+               : fmt::format("{} hash with characters that no hash has", method.name);
 }
 
 /// "$2b$10$" and 22 characters of salt, 31 of hash.

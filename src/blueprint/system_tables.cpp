@@ -28,7 +28,8 @@ SoftDependency read_soft_dependency(const TableReader& table) {
     others.pre = read_modules(table, "pre");
     others.post = read_modules(table, "post");
     table.finish();
-    if (others.pre.empty() && others.post.empty() && !table.has("pre") && !table.has("post")) {
+    if (others.pre.empty() && others.post.empty() && table.strings("pre").empty() &&
+        table.strings("post").empty()) {
         throw error_at(table.location(), "a soft dependency without modules")
             .hinted("as in softdeps = { nvidia = { post = [\"nvidia-uvm\"] } }");
     }

@@ -84,9 +84,11 @@ std::vector<Wish> gather_wishes(const Blueprint& blueprint) {
           {"masked", services.masked}}) {
         for (const std::string& name : names) {
             const auto place = services.locations.find(name);
-            wishes.push_back({full_unit_name(name), state,
-                              place == services.locations.end() ? blueprint.path.string()
-                                                                : place->second.text()});
+            const std::string where =
+                place == services.locations.end()
+                    ? fmt::format("{}: customizations.services.{}", blueprint.path.string(), state)
+                    : place->second.text();
+            wishes.push_back({full_unit_name(name), state, where});
         }
     }
     return wishes;

@@ -94,7 +94,8 @@ TEST_F(BlueprintCheckTest, policy_modules_and_keys) {
               "error: b.toml:7:1: gpg_homedir not found: none\n");
     EXPECT_EQ(check("[nvidia]\ndriver = \"535\"\n[nvidia.secure_boot]\nkey = \"k.key\"\n"
                     "certificate = \"c.der\"\n"),
-              "error: b.toml:9:1: key not found: k.key\n");
+              "error: b.toml:9:1: key not found: k.key\n"
+              "error: b.toml:9:1: certificate not found: c.der\n");
     EXPECT_EQ(check("[ostree]\ngpg_public_key = \"none\"\n"),
               "error: b.toml:7:1: gpg_public_key not found: none\n");
 }

@@ -214,10 +214,13 @@ TEST_F(EdgeSetTest, repositories_from_the_command_line) {
     EXPECT_THAT(blueprint.repositories[1].baseurls, ElementsAre("https://e/9/"));
     EXPECT_THAT(blueprint.repositories[2].baseurls, ElementsAre("https://e/9-stream/"));
     put("again.repo", "[own]\nbaseurl=https://e/\n");
-    EXPECT_THROW((void)parse_with(
-                     "distro = \"centos-9\"\n[[repositories]]\nid = \"own\"\nbaseurl = \"/x\"\n",
-                     {{directory_ / "again.repo"}, ""}),
-                 Error);
+    const Blueprint again =
+        parse_with("distro = \"centos-9\"\n[[repositories]]\nid = \"own\"\nbaseurl = \"/x\"\n",
+                   {{directory_ / "again.repo"}, ""});
+    ASSERT_EQ(again.repositories.size(), 1U);
+    EXPECT_THAT(again.repositories[0].baseurls, ElementsAre("file:///x"));
+    EXPECT_THAT(again.warnings,
+                ElementsAre(HasSubstr("again.repo:1:1: repository \"own\" is passed over")));
 }
 
 TEST_F(EdgeSetTest, repositories_of_the_machine) {

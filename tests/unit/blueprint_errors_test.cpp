@@ -21,8 +21,8 @@ TEST_F(BlueprintTest, unknown_keys) {
 }
 
 TEST_F(BlueprintTest, wrong_types) {
-    EXPECT_EQ(failure("name = 5\n"),
-              "error: b.toml:1:8: \"name\" must be a string, not an integer\n");
+    EXPECT_EQ(failure_of("name = 5\n"),
+              "error: b.toml:2:8: \"name\" must be a string, not an integer\n");
     EXPECT_EQ(failure_of("packages = \"a\"\n"),
               "error: b.toml:2:12: \"packages\" must be an array of tables, not a string\n");
     EXPECT_EQ(failure_of("excludes = [\"a\", 2]\n"),

@@ -21,7 +21,7 @@ TEST_F(BlueprintTest, every_mistake_is_told_in_order_of_lines) {
                 false),
         "error: b.toml:1:1: unknown key \"nmae\"\nhint: did you mean \"name\"?\n"
         "error: b.toml:2:10: \"distro\" must be NAME-VERSION, not \"rhel\"\n"
-        "hint: as in \"rhel-9.4\"\n"
+        "hint: as in \"rhel-9.4\", \"centos-9\" or \"fedora-40\"\n"
         "error: b.toml:3:13: invalid package glob \"a b\"\n"
         "error: b.toml:3:26: invalid package glob \"-x y\"\n"
         "error: b.toml:4:1: \"packages.name\" is missing\n"
