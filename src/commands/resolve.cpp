@@ -48,7 +48,7 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
         before = packages_of(command.against, command.repo);
     }
     const Resolution resolution = resolve_as_told(ctx, blueprint, command);
-    for (const std::string& part : missing_boot_parts(resolution)) {
+    for (const std::string& part : missing_boot_parts(blueprint, resolution)) {
         console.warn_of("the image would not boot as an ostree device, it lacks", part);
     }
     console.end_stage(describe(resolution));

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -183,6 +186,21 @@ void run_systemctl(const Context& ctx, const Tree& tree, const char* verb,
     }
 }
 
+/// Takes what systemctl removed out of the tree. A link that a package's own scriptlet made is in
+/// the upper layer alone, and leaves no whiteout there for sync_tree.
+void drop_removed_links(Tree& tree) {
+    const std::string top = fmt::format("{}/", unit_directories.front());
+    for (auto at = tree.entries.lower_bound(top);
+         at != tree.entries.end() && at->first.starts_with(top);) {
+        std::error_code failure;
+        const auto status =
+            std::filesystem::symlink_status(tree.root / at->first.substr(1), failure);
+        const bool gone = at->second.type == EntryType::symlink &&
+                          status.type() == std::filesystem::file_type::not_found;
+        at = gone ? tree.entries.erase(at) : std::next(at);
+    }
+}
+
 void mask_unit(Tree& tree, const std::string& unit) {
     Entry link;
     link.type = EntryType::symlink;
@@ -221,6 +239,7 @@ void set_units(const Context& ctx, const Blueprint& blueprint, const std::set<st
     }
     if (changed) {
         sync_tree(ctx, tree);
+        drop_removed_links(tree);
     }
     for (const Wish& wish : wishes) {
         if (wish.state == "masked") {

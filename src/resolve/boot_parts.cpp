@@ -46,8 +46,12 @@ bool brings(const std::string& name, const BootPart& part) {
 
 }  // namespace
 
-std::vector<std::string> missing_boot_parts(const Resolution& resolution) {
+std::vector<std::string> missing_boot_parts(const Blueprint& blueprint,
+                                            const Resolution& resolution) {
     std::vector<std::string> missing;
+    if (blueprint.distro.empty()) {
+        return missing;
+    }
     for (const BootPart& part : parts) {
         if (std::none_of(
                 resolution.packages.begin(), resolution.packages.end(),
@@ -59,7 +63,7 @@ std::vector<std::string> missing_boot_parts(const Resolution& resolution) {
 }
 
 void require_boot_parts(const Blueprint& blueprint, const Resolution& resolution) {
-    const std::vector<std::string> missing = missing_boot_parts(resolution);
+    const std::vector<std::string> missing = missing_boot_parts(blueprint, resolution);
     if (missing.empty()) {
         return;
     }

@@ -88,6 +88,8 @@ class BadInput : public testing::Test {
 protected:
     static void SetUpTestSuite() {
         store_ = new test::TemporaryDirectory;
+        // The blueprints here name no distribution, and none of this machine is to be taken.
+        ::setenv("EDGEGPU_HOST_ROOT", "/nonexistent", 1);
         key_ = new test::SigningKey("good@example.com");
         add_kernel(shared());
         createrepo(shared());
