@@ -14,6 +14,9 @@ namespace edgegpu {
 /// `rpmostree.*` as clients read them, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
 /// `edgegpu.nvidia-driver`). `kernel_arguments`: the tree's.
 ///
+/// `rpmostree.advisories`, `a(suuasa{sv})`, is there where a package fixes one; its format is that of
+/// rpm-ostree (rpmostree-rpm-util.h), what is in it was known when the packages were resolved.
+///
 /// `rpmostree.rpmmd-repos` names the repositories with the image's own time: the real time stamps
 /// of their metadata change whenever somebody runs createrepo_c, and the commit's checksum must
 /// not. The real ones are in `detached_metadata`.
