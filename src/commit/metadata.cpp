@@ -1,6 +1,7 @@
 #include "commit/metadata.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "commit/object.hpp"
@@ -63,6 +64,42 @@ GVariant* repository_list(const Resolution& resolution, std::int64_t unknown) {
     return g_variant_builder_end(&builder);
 }
 
+// 0: none or unknown, 1: low, …, as rpm-ostree's clients count them.
+std::uint32_t severity_number(const std::string& severity) {
+    constexpr std::array<const char*, 4> names{"low", "moderate", "important", "critical"};
+    std::uint32_t number = 0;
+    for (const char* name : names) {
+        ++number;
+        if (g_ascii_strcasecmp(severity.c_str(), name) == 0) {
+            return number;
+        }
+    }
+    return 0;
+}
+
+// id, kind, severity, NEVRAs, and "cve_references": URL and title.
+GVariant* advisory_list(const Resolution& resolution) {
+    constexpr std::uint32_t security = 1;  // libdnf's DnfAdvisoryKind; clients show no other
+    GVariantBuilder builder;
+    g_variant_builder_init(&builder, G_VARIANT_TYPE("a(suuasa{sv})"));
+    for (const FixedAdvisory& advisory : resolution.advisories) {
+        GVariantBuilder references;
+        g_variant_builder_init(&references, G_VARIANT_TYPE("a(ss)"));
+        for (const FixedAdvisory::Reference& reference : advisory.references) {
+            g_variant_builder_add(&references, "(ss)", reference.url.c_str(),
+                                  reference.title.c_str());
+        }
+        GVariantBuilder more;
+        g_variant_builder_init(&more, G_VARIANT_TYPE_VARDICT);
+        g_variant_builder_add(&more, "{sv}", "cve_references", g_variant_builder_end(&references));
+        g_variant_builder_add(&builder, "(suu@as@a{sv})", advisory.id.c_str(),
+                              GUINT32_TO_BE(security),
+                              GUINT32_TO_BE(severity_number(advisory.severity)),
+                              texts(advisory.packages), g_variant_builder_end(&more));
+    }
+    return g_variant_builder_end(&builder);
+}
+
 }  // namespace
 
 VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
@@ -87,6 +124,9 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
         add("ostree.linux", text(resolution.kernel_uname));
     }
     add("ostree.ref-binding", texts({blueprint.ostree.ref}));
+    if (!resolution.advisories.empty()) {
+        add("rpmostree.advisories", advisory_list(resolution));
+    }
     add("rpmostree.initramfs-args", texts({"--no-hostonly", "--add", "ostree"}));
     add("rpmostree.inputhash", text(inputs_digest));
     add("rpmostree.rpmdb.pkglist", package_list(resolution));

@@ -1,16 +1,15 @@
 #include "resolve/advisories.hpp"
 
 #include <algorithm>
+#include <map>
+#include <regex>
 #include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
-extern "C" {
-#include <solv/repo_updateinfoxml.h>
-}
-
 #include "resolve/metadata.hpp"
+#include "resolve/repo_cache.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 
@@ -50,31 +49,134 @@ public:
     }
 
     void add(const RepositoryMetadata& metadata) {
-        const MetadataStream file = open_metadata_file(metadata.resolved.id, metadata.updateinfo);
-        Repo* repo = repo_create(pool_.get(), metadata.resolved.id.c_str());
-        if (repo_add_updateinfoxml(repo, file.get(), 0) != 0) {
-            throw error(ErrorKind::fetch, "repository '{}': invalid advisories: {}",
-                        metadata.resolved.id, pool_errstr(pool_.get()));
-        }
+        load_advisories(metadata, repo_create(pool_.get(), metadata.resolved.id.c_str()));
     }
 
     [[nodiscard]] std::vector<KernelAdvisory> security_advisories() {
         std::vector<KernelAdvisory> found;
-        for (Id id = 2; id < pool_->nsolvables; ++id) {
-            Solvable* patch = pool_id2solvable(pool_.get(), id);
-            if (patch->repo == nullptr ||
-                text_of(solvable_lookup_str(patch, SOLVABLE_PATCHCATEGORY)) != "security") {
-                continue;
-            }
+        for_each_security_patch([&](Id id, Solvable* patch) {
             const std::string evr = newest_kernel(id);
             if (!evr.empty()) {
                 found.push_back({read(id, patch), evr});
             }
-        }
+        });
         return found;
     }
 
+    /// Adds those that name one of `packages`, by id.
+    void collect_fixed(const std::vector<ResolvedPackage>& packages,
+                       std::map<std::string, FixedAdvisory>& found) {
+        std::map<Id, std::vector<const Nevra*>> by_name;
+        for (const ResolvedPackage& package : packages) {
+            if (const Id name = pool_str2id(pool_.get(), package.nevra.name.c_str(), 0)) {
+                by_name[name].push_back(&package.nevra);
+            }
+        }
+        for_each_security_patch([&](Id id, Solvable* patch) {
+            const std::set<std::string> fixed = fixed_packages(id, by_name);
+            if (fixed.empty()) {
+                return;
+            }
+            FixedAdvisory& advisory = found[id_of(patch)];
+            advisory.id = id_of(patch);
+            advisory.severity = severity_of(patch);
+            std::set<std::string> all(advisory.packages.begin(), advisory.packages.end());
+            all.insert(fixed.begin(), fixed.end());
+            advisory.packages.assign(all.begin(), all.end());
+            if (advisory.references.empty()) {
+                advisory.references = references(id);
+            }
+        });
+    }
+
 private:
+    template <typename Function>
+    void for_each_security_patch(const Function& function) {
+        for (Id id = 2; id < pool_->nsolvables; ++id) {
+            Solvable* patch = pool_id2solvable(pool_.get(), id);
+            if (patch->repo != nullptr &&
+                text_of(solvable_lookup_str(patch, SOLVABLE_PATCHCATEGORY)) == "security") {
+                function(id, patch);
+            }
+        }
+    }
+
+    /// NEVRAs of those packages that an advisory names.
+    std::set<std::string> fixed_packages(Id id,
+                                         const std::map<Id, std::vector<const Nevra*>>& by_name) {
+        std::set<std::string> fixed;
+        for_each_element(pool_.get(), id, UPDATE_COLLECTION, [&] {
+            const auto found =
+                by_name.find(pool_lookup_id(pool_.get(), SOLVID_POS, UPDATE_COLLECTION_NAME));
+            const Id evr = pool_lookup_id(pool_.get(), SOLVID_POS, UPDATE_COLLECTION_EVR);
+            const Id arch = pool_lookup_id(pool_.get(), SOLVID_POS, UPDATE_COLLECTION_ARCH);
+            if (found == by_name.end() || evr == 0 || arch == 0) {
+                return;
+            }
+            for (const Nevra* nevra : found->second) {
+                if (nevra->arch == pool_id2str(pool_.get(), arch) &&
+                    nevra->evr() == pool_id2str(pool_.get(), evr)) {
+                    fixed.insert(nevra->text());
+                }
+            }
+        });
+        return fixed;
+    }
+
+    /// Sorted by URL, one for each CVE (see `fixed_advisories`).
+    std::vector<FixedAdvisory::Reference> references(Id id) {
+        std::set<FixedAdvisory::Reference> bugs;
+        std::set<FixedAdvisory::Reference> others;
+        for_each_element(pool_.get(), id, UPDATE_REFERENCE, [&] {
+            const auto text = [&](Id key) {
+                return text_of(pool_lookup_str(pool_.get(), SOLVID_POS, key));
+            };
+            const std::string type = text(UPDATE_REFERENCE_TYPE);
+            const std::string url = text(UPDATE_REFERENCE_HREF);
+            if (type == "bugzilla" && !url.empty()) {
+                bugs.insert({url, text(UPDATE_REFERENCE_TITLE)});
+            } else if (type == "cve" && !url.empty()) {
+                others.insert({url, text(UPDATE_REFERENCE_ID)});
+            }
+        });
+        std::set<std::string> known;
+        std::vector<FixedAdvisory::Reference> result;
+        for (const auto* list : {&bugs, &others}) {
+            for (const FixedAdvisory::Reference& reference : *list) {
+                if (names_new_cve(reference.title, known)) {
+                    result.push_back(reference);
+                }
+            }
+        }
+        std::sort(result.begin(), result.end());
+        return result;
+    }
+
+    /// Whether a title names a CVE that is not in `known`; all it names are known then.
+    static bool names_new_cve(const std::string& title, std::set<std::string>& known) {
+        static const std::regex cve(R"(\bCVE-[0-9]+-[0-9]+\b)");
+        bool any = false;
+        for (auto it = std::sregex_iterator(title.begin(), title.end(), cve);
+             it != std::sregex_iterator(); ++it) {
+            any = known.insert(it->str()).second || any;
+        }
+        return any;
+    }
+
+    std::string id_of(Solvable* patch) {
+        constexpr std::string_view prefix = "patch:";
+        std::string id = pool_id2str(pool_.get(), patch->name);
+        if (id.starts_with(prefix)) {
+            id.erase(0, prefix.size());
+        }
+        return id;
+    }
+
+    static std::string severity_of(Solvable* patch) {
+        std::string severity = text_of(solvable_lookup_str(patch, UPDATE_SEVERITY));
+        return severity == "None" ? "" : severity;
+    }
+
     std::string newest_kernel(Id id) {
         std::string newest;
         for_each_element(pool_.get(), id, UPDATE_COLLECTION, [&] {
@@ -93,16 +195,9 @@ private:
     }
 
     Advisory read(Id id, Solvable* patch) {
-        constexpr std::string_view prefix = "patch:";
         Advisory advisory;
-        advisory.id = pool_id2str(pool_.get(), patch->name);
-        if (advisory.id.starts_with(prefix)) {
-            advisory.id.erase(0, prefix.size());
-        }
-        advisory.severity = text_of(solvable_lookup_str(patch, UPDATE_SEVERITY));
-        if (advisory.severity == "None") {
-            advisory.severity.clear();
-        }
+        advisory.id = id_of(patch);
+        advisory.severity = severity_of(patch);
         for_each_element(pool_.get(), id, UPDATE_REFERENCE, [&] {
             const char* type = pool_lookup_str(pool_.get(), SOLVID_POS, UPDATE_REFERENCE_TYPE);
             const char* cve = pool_lookup_str(pool_.get(), SOLVID_POS, UPDATE_REFERENCE_ID);
@@ -195,6 +290,36 @@ std::vector<PassedOver> describe_passed(const Context& ctx, const PackagePool& p
         std::sort(entry.advisories.begin(), entry.advisories.end());
         entry.advisories.erase(std::unique(entry.advisories.begin(), entry.advisories.end()),
                                entry.advisories.end());
+    }
+    return result;
+}
+
+std::vector<FixedAdvisory> fixed_advisories(const Context& ctx, const PackagePool& pool,
+                                            const std::vector<ResolvedPackage>& packages) {
+    std::map<std::string, FixedAdvisory> found;
+    for (RepositoryMetadata metadata : pool.repositories()) {
+        ctx.check_cancelled();
+        const auto unknown = [&](const std::string& why) {
+            ctx.console->warn(
+                fmt::format("repository '{}': the commit does not name the advisories that its "
+                            "packages fix: {}",
+                            metadata.resolved.id, why));
+        };
+        try {
+            if (!load_updateinfo(ctx, metadata)) {
+                unknown("they are not in the cache");
+            } else if (!metadata.updateinfo.empty()) {
+                AdvisoryReader reader({});
+                reader.add(metadata);
+                reader.collect_fixed(packages, found);
+            }
+        } catch (const Error& problem) {
+            unknown(problem.message());
+        }
+    }
+    std::vector<FixedAdvisory> result;
+    for (auto& [id, advisory] : found) {
+        result.push_back(std::move(advisory));
     }
     return result;
 }

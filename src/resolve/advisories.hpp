@@ -23,4 +23,12 @@ struct PassedKernel {
                                                       const std::string& name, Id chosen,
                                                       const std::vector<PassedKernel>& passed);
 
+/// The security advisories of the repositories that name one of `packages` in exactly that version,
+/// sorted by id; what several repositories say of one is united. References are those that
+/// rpm-ostree takes: by URL, what bugs with a CVE in their title say, the first for each CVE; a CVE
+/// without such a bug has the advisory's own reference to it. They inform and no more: where a
+/// repository's advisories cannot be had or read, a warning on ctx.console says so.
+[[nodiscard]] std::vector<FixedAdvisory> fixed_advisories(
+    const Context& ctx, const PackagePool& pool, const std::vector<ResolvedPackage>& packages);
+
 }  // namespace edgegpu

@@ -195,6 +195,28 @@ PassedOver read_passed_over(const std::string& file, const TableReader& reader) 
     return passed;
 }
 
+void append_advisory(std::string& out, const FixedAdvisory& advisory) {
+    std::vector<std::string> packages;
+    for (const std::string& package : advisory.packages) {
+        packages.push_back(quoted(package));
+    }
+    out += fmt::format("\n[[advisory]]\nid = {}\nseverity = {}\npackages = [{}]\n",
+                       quoted(advisory.id), quoted(advisory.severity), fmt::join(packages, ", "));
+    for (const FixedAdvisory::Reference& reference : advisory.references) {
+        out += fmt::format("\n[[advisory.reference]]\nurl = {}\ntitle = {}\n",
+                           quoted(reference.url), quoted(reference.title));
+    }
+}
+
+FixedAdvisory read_advisory(const std::string& file, const TableReader& reader) {
+    FixedAdvisory advisory{
+        reader.text("id"), reader.text("severity"), reader.texts("packages"), {}};
+    for_each_table(file, reader.table(), "reference", [&](const TableReader& reference) {
+        advisory.references.push_back({reference.text("url"), reference.text("title")});
+    });
+    return advisory;
+}
+
 }  // namespace
 
 Resolution read_lockfile(const std::filesystem::path& path) {
@@ -247,6 +269,9 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     for_each_table(file, root, "passed_over", [&](const TableReader& reader) {
         result.passed_over.push_back(read_passed_over(file, reader));
     });
+    for_each_table(file, root, "advisory", [&](const TableReader& reader) {
+        result.advisories.push_back(read_advisory(file, reader));
+    });
     return result;
 }
 
@@ -274,6 +299,9 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
     }
     for (const PassedOver& passed : resolution.passed_over) {
         append_passed_over(out, passed);
+    }
+    for (const FixedAdvisory& advisory : resolution.advisories) {
+        append_advisory(out, advisory);
     }
     for (const ResolvedPackage& package : resolution.packages) {
         append_package(out, "[[package]]", package);

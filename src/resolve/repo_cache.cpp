@@ -5,6 +5,10 @@
 #include <cstdio>
 #include <string>
 
+extern "C" {
+#include <solv/repo_updateinfoxml.h>
+}
+
 #include "support/error.hpp"
 #include "support/handles.hpp"
 
@@ -84,6 +88,22 @@ void load_file_lists(const RepositoryMetadata& metadata, Repo* repo) {
                     metadata.repository->id, pool_errstr(repo->pool));
     }
     save_cache(repo, cache, false);
+}
+
+void load_advisories(const RepositoryMetadata& metadata, Repo* repo) {
+    const fs::path cache = metadata.directory / (std::string("updateinfo") + cache_suffix);
+    if (fs::exists(cache)) {
+        if (load_cache(repo, cache, 0)) {
+            return;
+        }
+        repo_empty(repo, 1);
+    }
+    const MetadataStream file = open_metadata_file(metadata.resolved.id, metadata.updateinfo);
+    if (repo_add_updateinfoxml(repo, file.get(), 0) != 0) {
+        throw error(ErrorKind::fetch, "repository '{}': invalid advisories: {}",
+                    metadata.resolved.id, pool_errstr(repo->pool));
+    }
+    save_cache(repo, cache, true);
 }
 
 std::set<Id> provided_paths(Repo* repo) {

@@ -15,6 +15,9 @@ void load_primary(const RepositoryMetadata& metadata, Repo* repo);
 /// Adds the file lists in `metadata.filelists` in the same way.
 void load_file_lists(const RepositoryMetadata& metadata, Repo* repo);
 
+/// Fills an empty libsolv repository with the advisories in `metadata.updateinfo` in the same way.
+void load_advisories(const RepositoryMetadata& metadata, Repo* repo);
+
 /// The paths whose providers the repository's packages name in their Provides since an earlier
 /// run, be it in this pool or read from the cache.
 [[nodiscard]] std::set<Id> provided_paths(Repo* repo);

@@ -75,6 +75,25 @@ struct Advisory {
     auto operator<=>(const Advisory&) const = default;
 };
 
+/// A security advisory that a package of the image fixes.
+struct FixedAdvisory {
+    /// Where to read about a CVE.
+    struct Reference {
+        std::string url;
+        std::string title;
+        auto operator<=>(const Reference&) const = default;
+    };
+    /// "RHSA-2024:1248"
+    std::string id;
+    /// as in updateinfo.xml ("Important"), or empty
+    std::string severity;
+    /// NEVRAs of the image's packages that it names, sorted
+    std::vector<std::string> packages;
+    /// one for each CVE, sorted by URL
+    std::vector<Reference> references;
+    auto operator<=>(const FixedAdvisory&) const = default;
+};
+
 /// Something newer than what the image has, left out so that kernel and driver fit.
 struct PassedOver {
     /// "kernel NEVRA" or "nvidia driver VERSION"
@@ -111,6 +130,8 @@ struct Resolution {
     std::string driver_flavor;
     /// newer kernels and drivers that were not taken, the newest first
     std::vector<PassedOver> passed_over;
+    /// What the packages fix, as far as the repositories tell, sorted by id.
+    std::vector<FixedAdvisory> advisories;
     /// Where the kernel modules have to be compiled: the package with their sources. It is no part
     /// of the image and, as its dependencies and scriptlets are for running hosts, none of
     /// `build_root`: only its payload is to be unpacked there.

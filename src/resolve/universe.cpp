@@ -391,6 +391,7 @@ Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcom
     for (const PassedOver& passed : result.passed_over) {
         ctx.console->note(passed.text());
     }
+    result.advisories = fixed_advisories(ctx, pool, result.packages);
     return result;
 }
 

@@ -116,13 +116,81 @@ std::string place_of_word(const Place& place, const std::string& word) {
     return source_place(place, [&](const std::string& line) { return has_word(line, word); });
 }
 
-Error no_symbol(const Place& place, const std::string& symbol) {
+/// The package that a missing type may come with: EL's policy modules outside of selinux-policy are
+/// in packages NAME-selinux, and their types begin with NAME. Empty where the name tells nothing.
+std::string guessed_package(const std::string& symbol) {
+    const std::size_t end = symbol.find('_');
+    return end == std::string::npos || end == 0
+               ? ""
+               : fmt::format("perhaps of {}-selinux, by its name", symbol.substr(0, end));
+}
+
+/// "x.te:3: the image's policy has no 'a_t', …".
+std::string no_symbol_text(const Place& place, const std::string& symbol) {
     const std::string where = place_of_word(place, symbol);
     const fs::path& source = place.module->source;
     const bool called = source.extension() == ".te" && where == display_path(source);
-    return error(ErrorKind::usage, "{}: the image's policy has no '{}'{}", where, symbol,
-                 called ? ", which an interface that it calls requires" : "")
-        .hinted("install the package whose policy module defines it");
+    return fmt::format("{}: the image's policy has no '{}'{}", where, symbol,
+                       called ? ", which an interface that it calls requires" : "");
+}
+
+/// A type or attribute that a module requires and nobody has.
+struct Missing {
+    Place place;
+    std::string symbol;
+};
+
+/// Calls `function` with number, from 1 on, and name of every type that a module in CIL requires.
+template <typename Function>
+void for_each_required(const std::string& cil, const Function& function) {
+    constexpr std::string_view begin = "(typeattributeset cil_gen_require ";
+    unsigned number = 0;
+    for (const std::string& line : lines_of(cil)) {
+        ++number;
+        if (line.starts_with(begin) && line.ends_with(")")) {
+            function(number, line.substr(begin.size(), line.size() - begin.size() - 1));
+        }
+    }
+}
+
+/// All that the modules require and neither the policy nor they themselves have, in their order.
+std::vector<Missing> missing_symbols(const Context& ctx, const std::vector<CompiledModule>& modules,
+                                     const KnowsType& knows_type) {
+    const std::set<std::string> own = declared_types(ctx, modules);
+    std::vector<Missing> missing;
+    for (const CompiledModule& module : modules) {
+        std::set<std::string> seen;
+        for_each_required(cil_of(ctx, module), [&](unsigned number, const std::string& symbol) {
+            if (!own.contains(symbol) && !knows_type(symbol) && seen.insert(symbol).second) {
+                missing.push_back({{&module, number, {}}, symbol});
+            }
+        });
+    }
+    return missing;
+}
+
+/// `symbol` is what semodule stumbled over.
+Error no_symbol(const Context& ctx, const Place& place, const std::string& symbol,
+                const std::vector<CompiledModule>& modules, const KnowsType& knows_type) {
+    const std::vector<Missing> missing =
+        knows_type ? missing_symbols(ctx, modules, knows_type) : std::vector<Missing>();
+    Error problem = error(ErrorKind::usage, "{}", no_symbol_text(place, symbol));
+    const std::string guess = guessed_package(symbol);
+    if (!guess.empty()) {
+        problem.traced(fmt::format("'{}': {}", symbol, guess));
+    }
+    std::size_t others = 0;
+    for (const Missing& other : missing) {
+        if (other.symbol == symbol && other.place.module == place.module) {
+            continue;
+        }
+        ++others;
+        const std::string more = guessed_package(other.symbol);
+        problem.traced(no_symbol_text(other.place, other.symbol) +
+                       (more.empty() ? "" : ": " + more));
+    }
+    return problem.hinted(others == 0 ? "install the package whose policy module defines it"
+                                      : "install the packages whose policy modules define them");
 }
 
 /// A rule "(allow a b (file (read)))" in the words of a `.te`: "allow a b:file { read }".
@@ -211,14 +279,16 @@ std::optional<Error> declared_twice(const Context& ctx, const std::vector<Compil
 }
 
 /// A place whose statement names something that the policy does not have.
-std::optional<Error> unresolved(const Place& place, const std::string& output) {
+std::optional<Error> unresolved(const Context& ctx, const Place& place, const std::string& output,
+                                const std::vector<CompiledModule>& modules,
+                                const KnowsType& knows_type) {
     static const std::regex required(R"(cil_gen_require\s+([A-Za-z0-9_.-]+)\))");
     static const std::regex permission(R"(Failed to resolve permission (\S+))");
     static const std::regex rule(R"(\(\w+ \S+ \S+ \((\S+) \()");
     static const std::regex context(R"re(\(filecon "([^"]*)" \S+ \((\S+) (\S+) (\S+))re");
     std::smatch match;
     if (std::regex_search(place.line, match, required)) {
-        return no_symbol(place, match[1].str());
+        return no_symbol(ctx, place, match[1].str(), modules, knows_type);
     }
     if (std::regex_search(place.line, match, context)) {
         const std::string pattern = match[1].str();
@@ -257,8 +327,24 @@ bool concerns(const std::vector<CompiledModule>& modules, const std::string& out
     return find_place(modules, output).has_value();
 }
 
+std::set<std::string> declared_types(const Context& ctx,
+                                     const std::vector<CompiledModule>& modules) {
+    static const std::regex declaration(
+        R"(\((?:type|typeattribute|typealias) ([A-Za-z0-9_.-]+)\))");
+    std::set<std::string> declared;
+    for (const CompiledModule& module : modules) {
+        for (const std::string& line : lines_of(cil_of(ctx, module))) {
+            std::smatch match;
+            if (line.size() < 1024 && std::regex_match(line, match, declaration)) {
+                declared.insert(match[1].str());
+            }
+        }
+    }
+    return declared;
+}
+
 Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& modules,
-                      const std::string& output) {
+                      const std::string& output, const KnowsType& knows_type) {
     if (auto problem = broken_neverallow(modules, output)) {
         return *std::move(problem);
     }
@@ -270,7 +356,7 @@ Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& mod
         if (place->number >= 1 && place->number <= lines.size()) {
             place->line = lines[place->number - 1];
         }
-        if (auto problem = unresolved(*place, output)) {
+        if (auto problem = unresolved(ctx, *place, output, modules, knows_type)) {
             return *std::move(problem);
         }
         const bool cil = place->module->source.extension() == ".cil";

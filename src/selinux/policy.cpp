@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -211,6 +212,26 @@ bool has_levels(const Tree& tree, const PolicyPaths& paths) {
            read_entry(tree, contexts).find(":s0") != std::string::npos;
 }
 
+/// Throws what semodule's output means. The policy is that before the transaction: what modules of
+/// packages declare, which the transaction installs, is looked up in those.
+[[noreturn]] void throw_failure(const Context& ctx, const Tree& tree,
+                                const Transaction& transaction, const StoreCopy& copy,
+                                const std::vector<CompiledModule>& modules,
+                                const std::string& output) {
+    const PolicyDb before(copy.binary_policy());
+    std::vector<CompiledModule> packaged;
+    for (const std::string& path : transaction.module_files) {
+        const fs::path file = copy.directory() / fs::path(path).filename();
+        write_file(file, read_entry(tree, path), 0644);
+        packaged.push_back({file.stem().string(), path, file});
+    }
+    const std::set<std::string> declared = declared_types(ctx, packaged);
+    throw explain_failure(ctx, modules, output, [&](std::string_view name) {
+        return before.has_type(name) || before.has_attribute(name) ||
+               declared.contains(std::string(name));
+    });
+}
+
 void run_semodule(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
                   const PolicyPaths& paths, const Transaction& transaction, const StoreCopy& copy,
                   const std::vector<CompiledModule>& modules) {
@@ -234,7 +255,7 @@ void run_semodule(const Context& ctx, const Blueprint& blueprint, const Tree& tr
     const ProcessResult result = run_checked(ctx, command, copy, modules);
     if (result.status != 0) {
         explain_refused_label(blueprint, result.output, copy.binary_policy());
-        throw explain_failure(ctx, modules, result.output);
+        throw_failure(ctx, tree, transaction, copy, modules, result.output);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "selinux/contexts.hpp"
@@ -204,6 +205,47 @@ TEST_F(Failures, AMissingTypeHasFileAndLine) {
               "x.te:2: the image's policy has no 'other_t'");
     EXPECT_EQ(message("x.cil", "(typeattributeset cil_gen_require other_t)\n", output),
               "x.cil:1: the image's policy has no 'other_t'");
+}
+
+TEST_F(Failures, AllMissingTypesAreNamedAtOnce) {
+    write_file(directory_ / "x.te",
+               "module x 1.0;\nrequire {\n type container_file_t;\n type bin_t;\n type plain;\n"
+               " attribute gone_attribute;\n class file read;\n}\ntype own_t;\n"
+               "allow own_t container_file_t:file read;\nallow bin_t plain:file read;\n"
+               "typeattribute own_t gone_attribute;\n");
+    write_file(
+        directory_ / "y.cil",
+        "(typeattributeset cil_gen_require own_t)\n(typeattributeset cil_gen_require svirt_t)\n");
+    const CompiledModule te =
+        compile_module(Context{}, directory_ / "x.te", "", directory_ / "out", true);
+    const CompiledModule pp{"x", directory_ / "ready.pp", te.file};
+    const CompiledModule cil{"y", directory_ / "y.cil", directory_ / "y.cil"};
+    const auto knows = [](std::string_view name) { return name == "bin_t"; };
+    const std::string output =
+        "Failed to resolve typeattributeset statement at "
+        "/var/lib/selinux/targeted/tmp/modules/400/y/cil:2\n";
+    const auto words = [&](const std::vector<CompiledModule>& modules) {
+        std::string text = explain_failure(Context{}, modules, output, knows).render();
+        const std::string where = directory_.string() + "/";
+        for (std::size_t at = 0; (at = text.find(where)) != std::string::npos;) {
+            text.erase(at, where.size());
+        }
+        return text;
+    };
+    const std::string all = words({te, cil});
+    EXPECT_THAT(all, testing::HasSubstr("y.cil:2: the image's policy has no 'svirt_t'\n"));
+    EXPECT_THAT(all, testing::HasSubstr("'svirt_t': perhaps of svirt-selinux, by its name"));
+    EXPECT_THAT(all, testing::HasSubstr("x.te:3: the image's policy has no 'container_file_t': "
+                                        "perhaps of container-selinux, by its name"));
+    EXPECT_THAT(all, testing::HasSubstr("x.te:5: the image's policy has no 'plain'\n"));
+    EXPECT_THAT(all, testing::HasSubstr("x.te:6: the image's policy has no 'gone_attribute'"));
+    EXPECT_THAT(all, testing::HasSubstr("install the packages whose policy modules define them"));
+    EXPECT_THAT(all, testing::Not(testing::HasSubstr("bin_t")));
+    EXPECT_THAT(all, testing::Not(testing::HasSubstr("own_t'")));
+    // Of a ready-made module there is no line, and the type of x is nobody's without x.
+    EXPECT_THAT(words({pp, cil}),
+                testing::HasSubstr("ready.pp: the image's policy has no 'container_file_t'"));
+    EXPECT_THAT(words({cil}), testing::HasSubstr("y.cil:1: the image's policy has no 'own_t'"));
 }
 
 TEST_F(Failures, ADeclarationThatIsThereAlreadyHasFileAndLine) {

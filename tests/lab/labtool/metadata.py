@@ -113,11 +113,14 @@ def _advisory(kind, ident, title, severity, packages):
 
 
 def updateinfo(kernels, controls):
-    """updateinfo.xml: a security advisory for the newest kernel, a bug fix for openssh."""
+    """updateinfo.xml: a security advisory for the newest kernel, a bug fix for openssh, and a security
+    advisory for the bash that every image has."""
     version, release = kernel.evr(kernels[1])
     names = ("kernel", "kernel-core", "kernel-modules", "kernel-devel")
     fixed = [(n, "0", version, release + convert.DIST, "x86_64") for n in names]
     epoch, ssh_version, ssh_release = convert.split_version(controls["openssh-server"]["Version"])
+    bash_epoch, bash_version, bash_release = convert.split_version(controls["bash"]["Version"])
+    bash = [("bash", bash_epoch, bash_version, bash_release + convert.DIST, "x86_64")]
     ssh = [(n, epoch, ssh_version, ssh_release + convert.DIST, "x86_64")
            for n in ("openssh-server", "openssh-clients")]
     return "\n".join([
@@ -125,4 +128,5 @@ def updateinfo(kernels, controls):
         _advisory("security", "LABSA-2023:0001", "Important: kernel security update", "Important",
                   fixed),
         _advisory("bugfix", "LABBA-2023:0002", "openssh bug fix update", "None", ssh),
+        _advisory("security", "LABSA-2023:0003", "Moderate: bash security update", "Moderate", bash),
         "</updates>", ""])
