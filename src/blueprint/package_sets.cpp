@@ -46,8 +46,10 @@ struct NamedStream {
 void refuse_second_stream(const NamedStream& named, std::vector<NamedStream>& earlier) {
     for (const NamedStream& other : earlier) {
         if (other.module == named.module && other.stream != named.stream) {
-            throw error_at(named.location, "two streams of module \"{}\": \"{}\", and \"{}\" at {}",
-                           named.module, named.stream, other.stream, other.location.text())
+            throw error_at(
+                named.location,
+                "duplicate module \"{}\" with another stream, \"{}\" (\"{}\" at line {})",
+                named.module, named.stream, other.stream, other.location.line)
                 .hinted("one stream of a module can be enabled: leave one out");
         }
     }

@@ -123,9 +123,8 @@ private:
         for (const auto& entry : comps_.environments) {
             ids.push_back(entry.first);
         }
-        Error failure =
-            error(ErrorKind::unsolvable, "no repository has a {} '{}'",
-                  id.find_first_of(":/") == std::string::npos ? "group or module" : "module", id);
+        Error failure = error(ErrorKind::unsolvable, "no repository has a {} '{}'",
+                              id.find_first_of(":/") == std::string::npos ? "group" : "module", id);
         failure.traced(fmt::format("requested at {}", location.text()));
         const std::vector<std::string> near = nearest_names(id, ids, 3);
         if (!near.empty()) {

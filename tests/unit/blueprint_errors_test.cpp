@@ -112,10 +112,12 @@ TEST_F(BlueprintTest, duplicates) {
               "error: b.toml:3:8: duplicate path \"/etc/a\" (first at line 4)\n");
     EXPECT_EQ(failure_of("[[enabled_modules]]\nname = \"a\"\nstream = \"1\"\n"
                          "[[enabled_modules]]\nname = \"a\"\nstream = \"2\"\n"),
-              "error: b.toml:5:1: two streams of module \"a\": \"2\", and \"1\" at b.toml:2:1\n"
+              "error: b.toml:5:1: duplicate module \"a\" with another stream, \"2\" (\"1\" at line "
+              "2)\n"
               "hint: one stream of a module can be enabled: leave one out\n");
     EXPECT_EQ(failure_of("[[packages]]\nname = \"@a:1\"\n[[groups]]\nname = \"a:2/p\"\n"),
-              "error: b.toml:5:8: two streams of module \"a\": \"2\", and \"1\" at b.toml:3:8\n"
+              "error: b.toml:5:8: duplicate module \"a\" with another stream, \"2\" (\"1\" at line "
+              "3)\n"
               "hint: one stream of a module can be enabled: leave one out\n");
     EXPECT_EQ(failure_of("[[packages]]\nname = \"@a:1:x\"\n"),
               "error: b.toml:3:8: invalid module \"@a:1:x\"\n"
