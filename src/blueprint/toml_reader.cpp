@@ -368,16 +368,21 @@ void TableReader::refuse_foreign(std::string_view key, std::string_view instead)
 }
 
 void TableReader::finish() const {
+    const std::vector<std::string> known(state_->known.begin(), state_->known.end());
+    std::size_t unknown_keys = 0;
     for (const std::string& key : keys()) {
         if (state_->known.count(key) != 0) {
             continue;
         }
         Error unknown = error_at(state_->key_location(key), "unknown key \"{}\"", full_name(key));
-        const std::vector<std::string> known(state_->known.begin(), state_->known.end());
-        const std::vector<std::string> near = nearest_names(key, known);
-        note(unknown.hinted(near.empty()
-                                ? fmt::format("known here: {}", fmt::join(known, ", "))
-                                : fmt::format("did you mean \"{}\"?", full_name(near.front()))));
+        // A hostile file has hundreds of thousands: those that nobody sees get no hint.
+        if (++unknown_keys <= Mistakes::most) {
+            const std::vector<std::string> near = nearest_names(key, known);
+            unknown.hinted(near.empty()
+                               ? fmt::format("known here: {}", fmt::join(known, ", "))
+                               : fmt::format("did you mean \"{}\"?", full_name(near.front())));
+        }
+        note(unknown);
     }
 }
 
