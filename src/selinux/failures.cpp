@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "blueprint/policy_source.hpp"
+#include "selinux/modules.hpp"
 #include "support/file.hpp"
 #include "support/process.hpp"
 
@@ -75,10 +76,15 @@ std::string cil_of(const Context& ctx, const CompiledModule& module) {
     if (module.file.extension() == ".cil") {
         return read_file(module.file, source_limit);
     }
-    // It unpacks what is compressed.
-    return fs::exists(pp_to_cil)
-               ? run_process(ctx, {std::string(pp_to_cil), module.file.string()}).output
-               : std::string();
+    if (!fs::exists(pp_to_cil)) {
+        return {};
+    }
+    fs::path plain = module.file;
+    if (plain.extension() == ".bz2") {
+        plain += ".plain.pp";
+        write_file(plain, read_module_file(module.file), 0644);
+    }
+    return run_process(ctx, {std::string(pp_to_cil), plain.string()}).output;
 }
 
 /// "…/modules/400/x/cil:7" in a text, where x is one of the blueprint's.
