@@ -123,12 +123,13 @@ TEST_F(Device, FirstBootScriptsRunInOrderOnce) {
 TEST_F(Device, WhatNeedsAPackageSaysWhich) {
     blueprint.path = "b.toml";
     blueprint.fips = true;
+    blueprint.fips_location = {"b.toml", 7, 1};
     EXPECT_EQ(error_of([&] { set_fips(ctx, blueprint, tree); }),
-              "b.toml: customizations.fips: the image has no crypto policy FIPS|add the packages "
+              "b.toml:7:1: the image has no crypto policy FIPS|add the packages "
               "crypto-policies and crypto-policies-scripts");
     file("/usr/share/crypto-policies/FIPS/openssl.txt", "x");
     EXPECT_EQ(error_of([&] { set_fips(ctx, blueprint, tree); }),
-              "b.toml: customizations.fips: the image's dracut has no module fips|add the package "
+              "b.toml:7:1: the image's dracut has no module fips|add the package "
               "dracut (or dracut-fips, where that is one of its own)");
     blueprint.ca_certificates = {authority_certificate};
     blueprint.ca_location = {"b.toml", 9, 1};
