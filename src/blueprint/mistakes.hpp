@@ -67,6 +67,8 @@ public:
     }
     void add(const Error& failure);
     [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
+    /// How many there are, those beyond `most` included.
+    [[nodiscard]] std::size_t count() const noexcept { return kept_.size() + passed_over_; }
     /// Throws what was gathered, if anything: a single mistake as it came, several as a
     /// MistakesError in order of lines, files in the order in which they were read, `first` before
     /// all others. What two steps found alike is there once, and so is a hint that several have.

@@ -61,6 +61,7 @@ void require_repository_id(const SourceLocation& at, const std::string& id) {
 }  // namespace
 
 Repository read_repository(const TableReader& table, const ParseScope& scope) {
+    const std::size_t before = table.mistakes().count();
     Repository repository;
     repository.location = table.location();
     repository.name = table.string("name");
@@ -82,12 +83,15 @@ Repository read_repository(const TableReader& table, const ParseScope& scope) {
     repository.module_hotfixes = table.boolean("module_hotfixes", false);
     repository.allow_sha1 = table.boolean("allow_sha1", false);
     repository.transfer = read_transfer(table);
-    if (repository.baseurls.empty() && table.has("baseurl") && !table.mistakes().empty()) {
-        repository.baseurls.emplace_back(
-            "file:///unread");  // there is one, so that none is missing
-    }
     static_cast<void>(table.has("id"));
     table.finish();
+    if (table.mistakes().count() != before) {
+        // Nothing is built of it now: what it lacks may be what the mistake was meant to say.
+        repository.gpgcheck = repository.repo_gpgcheck = false;
+        if (repository.baseurls.empty()) {
+            repository.baseurls.emplace_back("file:///unread");
+        }
+    }
     repository.id = table.required_string("id");
     finish_repository(repository, scope, scope.directory);
     return repository;

@@ -24,10 +24,11 @@ protected:
         blueprint_.path = "/blueprint.toml";
         Repository nvidia = repository("nvidia", lab() / "repos/nvidia-sha512");
         nvidia.gpgkeys = {(lab() / "RPM-GPG-KEY-lab-nvidia").string()};
-        // Every image has a kernel; this one needs nothing else.
+        // Every image has a kernel; this one brings what the library asks of glibc, too.
         test::build_rpm(work_.path() / "base",
                         test::simple_spec("kernel-core", "6.1.0", "1",
-                                          "Provides: kernel-uname-r = 6.1.0-1.x86_64\n"));
+                                          "Provides: kernel-uname-r = 6.1.0-1.x86_64\n"
+                                          "Provides: rtld(GNU_HASH)\n"));
         test::createrepo(work_.path() / "base");
         Repository base = repository("base", work_.path() / "base");
         base.gpgcheck = base.repo_gpgcheck = false;
