@@ -76,12 +76,22 @@ def crypto_policies(tree):
     shutil.copyfile(data / "policies/DEFAULT.pol", state / "state/CURRENT.pol")
 
 
-def compile_static(lab, source, output):
-    """Compiles one C file to a static program that is the same wherever it is made."""
+def _compile(lab, source, output, *options):
+    """Compiles one C file to the same bytes wherever it is made."""
     output.parent.mkdir(parents=True, exist_ok=True)
-    rpm.run(lab, ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s", "-Wl,--build-id=none",
+    rpm.run(lab, ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-s", "-Wl,--build-id=none", *options,
                   f"-ffile-prefix-map={source.parent}=.", "-o", output, source])
     output.chmod(0o755)
+
+
+def compile_static(lab, source, output):
+    """Compiles one C file to a static program."""
+    _compile(lab, source, output, "-static")
+
+
+def compile_library(lab, source, output):
+    """Compiles one C file to a shared library whose soname is its file's name."""
+    _compile(lab, source, output, "-shared", "-fPIC", f"-Wl,-soname,{output.name}")
 
 
 # Programs of the container image that busybox answers for.

@@ -154,6 +154,9 @@ class Distribution:
             content.crypto_policies(tree)
         elif folder.name == "lab-devprobe":
             content.compile_static(self.lab, self.sources / "data/devprobe.c", tree / "usr/bin/devprobe")
+        elif folder.name == "nss-altfiles":
+            content.compile_library(self.lab, self.sources / "data/nss_altfiles.c",
+                                    tree / "usr/lib64/libnss_altfiles.so.2")
         elif folder.name == "lab-container-image":
             content.container_image(self.lab, self.paths["busybox-static"], self.sources / "data/devprobe.c", tree)
         base.apply_directory(folder, tree)
