@@ -3,6 +3,7 @@
 A dependency is a tuple (name, operator, "epoch:version-release"), operator and version empty where
 there is none, or a string: a rich one, "(a or b)", "(a and b)" or "(a if b)" over plain names.
 """
+import gzip
 import hashlib
 import random
 from dataclasses import dataclass, field
@@ -52,13 +53,18 @@ def _entry(dependency):
             f'ver="{version}"{rel}/>')
 
 
-def _package_xml(package, pkgid):
+def in_primary(path):
+    """Which paths createrepo_c repeats in primary metadata."""
+    return path.startswith("/etc/") or "bin/" in path or path == "/usr/lib/sendmail"
+
+
+def _package_xml(package, pkgid, files):
     parts = []
     for key in ("provides", "requires", "conflicts", "obsoletes", "recommends"):
         values = package.all_provides() if key == "provides" else getattr(package, key)
         if values:
             parts.append(f"<rpm:{key}>{''.join(map(_entry, values))}</rpm:{key}>")
-    parts += [f"<file>{escape(path)}</file>" for path in package.files]
+    parts += [f"<file>{escape(path)}</file>" for path in files]
     return (f'<package type="rpm"><name>{escape(package.name)}</name><arch>{package.arch}</arch>'
             f'<version epoch="{package.epoch}" ver="{package.version}" rel="{package.release}"/>'
             f'<checksum type="sha256" pkgid="YES">{pkgid}</checksum><summary>made up</summary>'
@@ -73,8 +79,10 @@ def _package_xml(package, pkgid):
             f"{''.join(parts)}</format></package>\n")
 
 
-def write_repository(directory, packages):
-    """Writes `directory`/repodata."""
+def write_repository(directory, packages, more_files=None):
+    """Writes `directory`/repodata. All files are in primary metadata too, so that no solver needs the
+    file lists; unless `more_files` is given, a number of further files of each package: then primary
+    metadata have those that createrepo_c puts there, and the files are compressed as it does."""
     repodata = directory / "repodata"
     repodata.mkdir(parents=True, exist_ok=True)
     primary = ['<?xml version="1.0" encoding="UTF-8"?>\n<metadata '
@@ -84,8 +92,11 @@ def write_repository(directory, packages):
              f'xmlns="http://linux.duke.edu/metadata/filelists" packages="{len(packages)}">\n']
     for package in packages:
         pkgid = hashlib.sha256(package.nevra.encode()).hexdigest()
-        primary.append(_package_xml(package, pkgid))
-        files = "".join(f"<file>{escape(path)}</file>" for path in package.files)
+        paths = package.files
+        if more_files is not None:
+            paths = [*paths, *(f"/usr/share/doc/{package.name}/part-{i}.txt" for i in range(more_files))]
+        primary.append(_package_xml(package, pkgid, [path for path in paths if more_files is None or in_primary(path)]))
+        files = "".join(f"<file>{escape(path)}</file>" for path in paths)
         lists.append(f'<package pkgid="{pkgid}" name={quoteattr(package.name)} '
                      f'arch="{package.arch}"><version epoch="{package.epoch}" '
                      f'ver="{package.version}" rel="{package.release}"/>{files}</package>\n')
@@ -94,10 +105,13 @@ def write_repository(directory, packages):
     records = []
     for kind, content in (("primary", "".join(primary)), ("filelists", "".join(lists))):
         data = content.encode()
-        (repodata / f"{kind}.xml").write_bytes(data)
+        file = f"{kind}.xml"
+        if more_files is not None:
+            data, file = gzip.compress(data, mtime=0), file + ".gz"
+        (repodata / file).write_bytes(data)
         records.append(f'<data type="{kind}"><checksum type="sha256">'
                        f"{hashlib.sha256(data).hexdigest()}</checksum>"
-                       f'<location href="repodata/{kind}.xml"/><timestamp>1700000000</timestamp>'
+                       f'<location href="repodata/{file}"/><timestamp>1700000000</timestamp>'
                        f"<size>{len(data)}</size></data>\n")
     (repodata / "repomd.xml").write_text(
         '<?xml version="1.0" encoding="UTF-8"?>\n<repomd xmlns="http://linux.duke.edu/metadata/repo">'
