@@ -149,6 +149,9 @@ void read_host_repositories(const TableReader& root, ParseScope scope, Blueprint
         return;
     }
     auto variables = host_variables();
+    if (root.has("releasever")) {
+        variables.erase("releasever");
+    }
     variables.merge(scope.variables);
     scope.variables = std::move(variables);
     for (const fs::path& file : host_repository_files()) {

@@ -48,7 +48,8 @@ constexpr std::array<std::string_view, 28> meaningless_keys{"async",
                                                             "type",
                                                             "ui_repoid_vars"};
 
-/// They would make a check stricter; passing them over would be a lie where they are on.
+/// They would make a check stricter: where they are on, a warning says that it is not made.
+/// subscription-manager writes sslverifystatus = 1.
 constexpr std::array<std::string_view, 2> unsupported_keys{"gpgkey_dns_verification",
                                                            "sslverifystatus"};
 
@@ -167,7 +168,8 @@ void apply(Repository& repository, const IniEntry& entry, std::vector<std::strin
     }
     if (std::any_of(unsupported_keys.begin(), unsupported_keys.end(), is_key)) {
         if (as_boolean(entry)) {
-            throw error_at(entry.location, "not supported yet: {}", entry.key);
+            warnings.push_back(fmt::format("{}: {} is not supported yet: that check is not made",
+                                           entry.location.text(), entry.key));
         }
         return;
     }
@@ -224,7 +226,8 @@ void read_section(const IniSection& section, const ParseScope& scope, const fs::
 
 }  // namespace
 
-RepoFile read_repo_file(const std::string& file, const fs::path& path, const ParseScope& scope) {
+RepoFile read_repo_file(const std::string& file, const fs::path& path, ParseScope scope) {
+    scope.keep_unknown = true;
     RepoFile result;
     Mistakes mistakes;
     const std::string text = read_text(file, path);

@@ -10,6 +10,10 @@ namespace edgegpu {
 
 namespace {
 
+/// A machine's redhat.repo has some hundred repositories of 15 keys.
+constexpr std::size_t most_sections = 5000;
+constexpr std::size_t most_keys = 200;
+
 std::string_view trim(std::string_view text) {
     constexpr std::string_view blanks = " \t\r";
     const std::size_t first = text.find_first_not_of(blanks);
@@ -82,6 +86,12 @@ std::vector<IniSection> read_ini(const std::string& file, std::string_view conte
     IniSection* current = nullptr;
     std::uint32_t number = 0;
     while (!content.empty()) {
+        if (sections.size() > most_sections ||
+            (current != nullptr && current->entries.size() > most_keys)) {
+            mistakes.add(error_at({file, number, 1}, "more than {} repositories, or {} keys of one",
+                                  most_sections, most_keys));
+            return sections;
+        }
         const std::size_t end = std::min(content.find('\n'), content.size());
         const std::string_view line = content.substr(0, end);
         content.remove_prefix(std::min(end + 1, content.size()));

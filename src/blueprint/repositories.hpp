@@ -27,7 +27,7 @@ struct RepoFile {
 /// `path` where it is; relative paths begin at its directory. Throws ErrorKind::usage with line
 /// numbers, all mistakes at once.
 [[nodiscard]] RepoFile read_repo_file(const std::string& file, const std::filesystem::path& path,
-                                      const ParseScope& scope);
+                                      ParseScope scope);
 
 /// Adds the repositories of a `.repo` file, and its warnings. A repository whose id another has
 /// already is left out with a warning, as dnf does it.

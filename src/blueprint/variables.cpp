@@ -25,6 +25,9 @@ std::string value_of(std::string_view variable, const ParseScope& scope,
         return known->second;
     }
     if (variable != "releasever" && variable != "releasever_major") {
+        if (scope.keep_unknown) {
+            return '$' + std::string(variable);
+        }
         throw error_at(location, "unknown variable \"${}\"", variable)
             .hinted("known are $releasever, $releasever_major, $basearch and $arch");
     }
@@ -52,6 +55,10 @@ std::string expand_variables(std::string_view text, const ParseScope& scope,
         const std::string_view rest = text.substr(braced ? 1 : 0);
         const std::size_t length = std::min(rest.find_first_not_of(name_characters), rest.size());
         if (braced && (length == 0 || length == rest.size() || rest[length] != '}')) {
+            if (scope.keep_unknown) {
+                expanded += '$';
+                continue;
+            }
             throw error_at(location, "\"${{\" without a name and \"}}\"");
         }
         if (length == 0) {

@@ -19,11 +19,13 @@ struct ParseScope {
     std::string basearch;
     /// Other variables: those of the machine whose own repositories are read, `stream` of CentOS.
     std::map<std::string, std::string, std::less<>> variables = {};
+    /// A variable that nobody knows stays as it stands, as dnf has it in `.repo` files.
+    bool keep_unknown = false;
 };
 
 /// Replaces $releasever, $releasever_major, $basearch, $arch and their ${…} forms
-/// (dnf.conf(5), VARIABLES), and the scope's own. Throws at `location` for any other variable and
-/// for one without a value. A '$' that begins no name stays.
+/// (dnf.conf(5), VARIABLES), and the scope's own. Throws at `location` for any other variable
+/// (unless the scope says to keep it) and for one without a value. A '$' that begins no name stays.
 [[nodiscard]] std::string expand_variables(std::string_view text, const ParseScope& scope,
                                            const SourceLocation& location);
 

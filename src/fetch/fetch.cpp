@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "fetch/download.hpp"
+#include "fetch/identity.hpp"
 #include "openpgp/package_signature.hpp"
 #include "resolve/gpgkeys.hpp"
 #include "resolve/metadata_records.hpp"
@@ -265,6 +266,7 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
         file.sha256 = std::move(digests.sha256);
         cache.keep(file);
         check_signature(repository_of(blueprint, file.package), file);
+        require_identity(file.path, file.package);
         bytes += file.package.size;
         ctx.console->progress(++done, files.size(), "packages, " + human_size(bytes));
     });

@@ -67,23 +67,42 @@ std::uint64_t subpacket_length(Reader& reader) {
     return reader.number(4);
 }
 
-void take_issuer(unsigned type, std::string_view body, SignaturePacket& signature) {
+/// False where the signature names two keys: programs differ in which of them they believe, and
+/// what is not covered by the signature can be added by anybody.
+bool take_issuer(unsigned type, std::string_view body, SignaturePacket& signature) {
     constexpr unsigned issuer = 16;
     constexpr unsigned issuer_fingerprint = 33;
+    constexpr std::size_t id_digits = 16;
     if (type == issuer && body.size() == 8) {
-        signature.issuer = hexadecimal(body);
+        std::string id = hexadecimal(body);
+        if (!signature.issuer.empty() && signature.issuer != id) {
+            return false;
+        }
+        signature.issuer = std::move(id);
     } else if (type == issuer_fingerprint && body.size() == 21 && body.front() == 4) {
-        signature.issuer_fingerprint = hexadecimal(body.substr(1));
+        std::string fingerprint = hexadecimal(body.substr(1));
+        if (!signature.issuer_fingerprint.empty() && signature.issuer_fingerprint != fingerprint) {
+            return false;
+        }
+        signature.issuer_fingerprint = std::move(fingerprint);
     }
+    return signature.issuer.empty() || signature.issuer_fingerprint.empty() ||
+           signature.issuer_fingerprint.substr(signature.issuer_fingerprint.size() - id_digits) ==
+               signature.issuer;
 }
 
-void take_signed(unsigned type, std::string_view body, SignaturePacket& signature) {
+/// False for a second time of creation.
+bool take_signed(unsigned type, std::string_view body, SignaturePacket& signature) {
     constexpr unsigned creation = 2;
     constexpr unsigned key_expiration = 9;
     constexpr unsigned key_flags = 27;
     constexpr unsigned signer = 28;
     if (type == creation && body.size() == 4) {
-        signature.made = static_cast<std::int64_t>(big_endian(body));
+        const auto made = static_cast<std::int64_t>(big_endian(body));
+        if (signature.made != 0 && signature.made != made) {
+            return false;
+        }
+        signature.made = made;
     } else if (type == key_expiration && body.size() == 4) {
         signature.key_lifetime = static_cast<std::int64_t>(big_endian(body));
     } else if (type == key_flags && !body.empty()) {
@@ -91,6 +110,7 @@ void take_signed(unsigned type, std::string_view body, SignaturePacket& signatur
     } else if (type == signer) {
         signature.signer = body;
     }
+    return true;
 }
 
 /// What is not covered by the signature may only say whose it is.
@@ -108,9 +128,9 @@ bool read_subpackets(std::string_view data, bool is_signed, SignaturePacket& sig
         constexpr unsigned critical = 0x80;
         const unsigned type = static_cast<unsigned char>(body.front()) & ~critical;
         body.remove_prefix(1);
-        take_issuer(type, body, signature);
-        if (is_signed) {
-            take_signed(type, body, signature);
+        if (!take_issuer(type, body, signature) ||
+            (is_signed && !take_signed(type, body, signature))) {
+            return false;
         }
     }
     return reader.good();

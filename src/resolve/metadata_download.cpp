@@ -63,7 +63,7 @@ std::string trust_mark(const Context& ctx, const Repository& repository) {
             .hinted("give gpgkey, or repo_gpgcheck = false to accept unsigned metadata");
     }
     // The number changes with the rules: what earlier ones let pass is checked again.
-    return sha256_hex("rules 2\n" + key_material(ctx, repository));
+    return sha256_hex("rules 3\n" + key_material(ctx, repository));
 }
 
 /// Checks that a metalink, where there is one, knows this repomd.xml.

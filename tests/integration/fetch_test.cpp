@@ -288,6 +288,25 @@ TEST_F(Fetch, OtherKeysMeanAnotherVerification) {
     EXPECT_NE(text.find("was not signed with a key of its repository"), std::string::npos) << text;
 }
 
+TEST_F(Fetch, SignedPackageUnderAnotherNameIsRefused) {
+    (void)fetch();
+    // As if unsigned metadata had said so: checksum and signature are right, the name is not.
+    for (ResolvedPackage& package : resolution_.packages) {
+        if (package.nevra.name == "app") {
+            package.nevra.version = "9";
+        }
+    }
+    try {
+        (void)fetch_packages(ctx_, blueprint_, resolution_);
+        FAIL() << "nothing was thrown";
+    } catch (const Error& problem) {
+        EXPECT_EQ(problem.kind(), ErrorKind::fetch);
+        EXPECT_EQ(problem.message(),
+                  "package app-9-1.x86_64 is app-1-1.x86_64: the metadata of repository 'web' are "
+                  "wrong");
+    }
+}
+
 TEST_F(Fetch, ChangedCacheIsNoticed) {
     (void)fetch();
     write_file(cached(), "changed");

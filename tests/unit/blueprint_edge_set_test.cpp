@@ -239,6 +239,8 @@ TEST_F(EdgeSetTest, repositories_of_the_machine) {
     host_file("dnf/vars/releasever", "9.4\n");
     EXPECT_THAT(parse("distro = \"rhel-9.6\"\n").repositories[1].baseurls,
                 ElementsAre("https://b/9.4/value"));
+    EXPECT_THAT(parse("distro = \"rhel-9.6\"\nreleasever = \"9.2\"\n").repositories[1].baseurls,
+                ElementsAre("https://b/9.2/value"));
     EXPECT_THAT(parse("distro = \"rhel-8.10\"\n").repositories, IsEmpty());
     EXPECT_THAT(parse("distro = \"rhel-8.10\"\n").notes,
                 ElementsAre("this machine's repositories are of rhel-9.4, the image is rhel-8.10: "
@@ -248,7 +250,7 @@ TEST_F(EdgeSetTest, repositories_of_the_machine) {
         parse("distro = \"rhel-9.4\"\n[[repositories]]\nid = \"own\"\nbaseurl = \"/x\"\n");
     ASSERT_EQ(own.repositories.size(), 1U);
     EXPECT_THAT(own.notes, IsEmpty());
-    host_file("yum.repos.d/c.repo", "[c]\nbaseurl=https://c/$unknown\n");
+    host_file("yum.repos.d/c.repo", "[c]\nbaseurl=https://c/\ngpgcheck=maybe\n");
     EXPECT_THAT(failure("distro = \"rhel-9.4\"\n"), HasSubstr("c.repo"));
 }
 

@@ -78,6 +78,32 @@ exclude=a b,c
     EXPECT_FALSE(extras.repo_gpgcheck);
 }
 
+TEST_F(BlueprintTest, repository_files_of_real_machines) {
+    put("redhat.repo", "[a]\nbaseurl=https://x/a\nsslverifystatus = 1\n");
+    put("epel.repo",
+        "[epel]\nmetalink=https://x/metalink?arch=$basearch&infra=$infra&content=${contentdir}\n"
+        "[next]\nbaseurl=https://x/10${releasever_minor:+-z}/$basearch\n");
+    const Blueprint blueprint =
+        parse("distro = \"rhel-9.4\"\nrepository_files = [\"redhat.repo\", \"epel.repo\"]\n");
+    ASSERT_EQ(blueprint.repositories.size(), 3U);
+    ASSERT_EQ(blueprint.warnings.size(), 1U);
+    EXPECT_TRUE(blueprint.warnings[0].ends_with(
+        "redhat.repo:3:1: sslverifystatus is not supported yet: that check is not made"))
+        << blueprint.warnings[0];
+    // dnf leaves variables as they stand that it does not know.
+    EXPECT_EQ(blueprint.repositories[1].metalink,
+              "https://x/metalink?arch=x86_64&infra=$infra&content=$contentdir");
+    EXPECT_EQ(blueprint.repositories[2].baseurls,
+              (Strings{"https://x/10${releasever_minor:+-z}/x86_64"}));
+    std::string many;
+    for (int i = 0; i < 6000; ++i) {
+        many += "[r" + std::to_string(i) + "]\n";
+    }
+    put("many.repo", many);
+    EXPECT_THAT(failure_of("repository_files = [\"many.repo\"]\n"),
+                testing::HasSubstr("more than 5000 repositories, or 200 keys of one"));
+}
+
 TEST_F(BlueprintTest, repository_file_errors) {
     const auto repo_failure = [&](std::string_view content) {
         put("x.repo", content);
@@ -97,8 +123,6 @@ TEST_F(BlueprintTest, repository_file_errors) {
               "error: x.repo:2:1: \"proxy\" must be the URL of a proxy\n"
               "hint: as in \"http://proxy.example.com:3128\", or \"_none_\"; schemes are http, "
               "https, ftp, socks4, socks4a, socks5, socks5h\n");
-    EXPECT_EQ(repo_failure("[a]\nbaseurl=http://x\nsslverifystatus=1\n"),
-              "error: x.repo:3:1: not supported yet: sslverifystatus\n");
     EXPECT_EQ(repo_failure("[a]\nbaseurl=http://x\nproxy_auth_method=digets\ntimeout=soon\n"),
               "error: x.repo:3:1: \"proxy_auth_method\" must be one of any, none, basic, digest, "
               "negotiate, ntlm, digest_ie, ntlm_wb, not \"digets\"\n"

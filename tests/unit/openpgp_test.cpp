@@ -160,6 +160,37 @@ TEST(Packets, LyingSubpacketsAreRefused) {
     EXPECT_EQ(read_signature_packet(with("\x02\x1b\x02"))->key_flags, 2U);
 }
 
+TEST(Packets, SignaturesThatNameTwoKeysAreRefused) {
+    const auto subpackets = [](const std::string& hashed, const std::string& added) {
+        const auto sized = [](const std::string& area) {
+            return std::string(1, '\0') + static_cast<char>(area.size()) + area;
+        };
+        return std::string("\x04\x00\x01\x08", 4) + sized(hashed) + sized(added) + "digest";
+    };
+    const std::string first =
+        "\x09\x10"
+        "ABCDEFGH";
+    const std::string second =
+        "\x09\x10"
+        "abcdefgh";
+    const std::string fingerprint =
+        "\x16\x21\x04"
+        "____________"
+        "ABCDEFGH";
+    EXPECT_EQ(read_signature_packet(subpackets(fingerprint, first))->issuer, "4142434445464748");
+    EXPECT_TRUE(read_signature_packet(subpackets(first, first)));
+    EXPECT_FALSE(read_signature_packet(subpackets(first, second)));
+    EXPECT_FALSE(read_signature_packet(subpackets(fingerprint, second)));
+    EXPECT_FALSE(read_signature_packet(subpackets(fingerprint, first + second)));
+    const std::string made =
+        "\x05\x02"
+        "\x01\x01\x01\x01";
+    EXPECT_TRUE(read_signature_packet(subpackets(made + made, first)));
+    EXPECT_FALSE(read_signature_packet(subpackets(made + "\x05\x02"
+                                                         "\x01\x01\x01\x02",
+                                                  first)));
+}
+
 TEST(Packets, WeakDigests) {
     EXPECT_TRUE(is_weak_digest(1));
     EXPECT_TRUE(is_weak_digest(2));

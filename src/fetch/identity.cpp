@@ -1,0 +1,64 @@
+#include "fetch/identity.hpp"
+
+#include <rpm/header.h>
+#include <rpm/rpmio.h>
+#include <rpm/rpmkeyring.h>
+#include <rpm/rpmlib.h>
+#include <rpm/rpmts.h>
+
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using TransactionSet = Handle<rpmts_s, rpmtsFree>;
+using Keyring = Handle<rpmKeyring_s, rpmKeyringFree>;
+using RpmFile = Handle<_FD_s, Fclose>;
+using RpmHeader = Handle<headerToken_s, headerFree>;
+
+RpmHeader read_header(const std::filesystem::path& rpm) {
+    const TransactionSet set(rpmtsCreate());
+    // Without one of our own, librpm would open the builder's rpmdb for its keys.
+    const Keyring none(rpmKeyringNew());
+    rpmtsSetKeyring(set.get(), none.get());
+    rpmtsSetVSFlags(set.get(), static_cast<rpmVSFlags>(_RPMVSF_NODIGESTS | _RPMVSF_NOSIGNATURES));
+    const RpmFile file(Fopen(rpm.c_str(), "r.ufdio"));
+    Header raw = nullptr;
+    if (!file || rpmReadPackageFile(set.get(), file.get(), rpm.c_str(), &raw) == RPMRC_FAIL) {
+        return RpmHeader();
+    }
+    return RpmHeader(raw);
+}
+
+std::string text_of(Header header, rpmTagVal tag) {
+    const char* text = headerGetString(header, tag);
+    return text != nullptr ? text : "";
+}
+
+}  // namespace
+
+void require_identity(const std::filesystem::path& rpm, const ResolvedPackage& package) {
+    const RpmHeader header = read_header(rpm);
+    if (!header) {
+        throw error(ErrorKind::fetch, "package {}: the file is truncated or damaged",
+                    package.nevra.text())
+            .traced("file " + rpm.string())
+            .hinted("its repository offers it like this: tell who runs the repository");
+    }
+    const Nevra found{text_of(header.get(), RPMTAG_NAME),
+                      static_cast<std::uint32_t>(headerGetNumber(header.get(), RPMTAG_EPOCH)),
+                      text_of(header.get(), RPMTAG_VERSION), text_of(header.get(), RPMTAG_RELEASE),
+                      text_of(header.get(), RPMTAG_ARCH)};
+    if (found != package.nevra) {
+        throw error(ErrorKind::fetch, "package {} is {}: the metadata of repository '{}' are wrong",
+                    package.nevra.text(), found.text(), package.repository)
+            .traced("file " + rpm.string())
+            .hinted(
+                "the repository or its mirror offers one package as another: have its metadata "
+                "made again, or do not use it");
+    }
+}
+
+}  // namespace edgegpu
