@@ -168,7 +168,6 @@ bool TransferAttempt::take_body(std::string_view bytes) {
                                               promise.limit));
         return false;
     }
-    received_ += bytes.size();
     return true;
 }
 

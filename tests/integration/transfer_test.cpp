@@ -200,6 +200,13 @@ TEST_F(TransferFiles, ServerThatIgnoresRangesIsTriedAsOftenAsAllowed) {
     EXPECT_EQ(fs::file_size(here("big.part")), 100000U);
 }
 
+TEST_F(TransferFiles, SameBytesAgainAreNoGain) {
+    write_file(site_->path() / "huge", std::string(3200000, 'x'));
+    EXPECT_TRUE(reason(odd_->url() + "/halved", wanted("huge"))
+                    .starts_with("broke off after 1600000 of 3200000 bytes: "));
+    EXPECT_EQ(odd_->count("200 /halved/huge"), 4);  // the first brought much
+}
+
 TEST_F(TransferFiles, BusyServerIsAskedAgain) {
     EXPECT_TRUE(get({odd_->url() + "/busy"}, wanted("small")).done);
     EXPECT_GE(seconds_, 1.0);
