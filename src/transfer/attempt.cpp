@@ -57,6 +57,9 @@ TransferAttempt::TransferAttempt(const Repository& repository, const WantedFile&
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, static_cast<void*>(this));
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &TransferAttempt::on_body);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, static_cast<void*>(this));
+    if (part_.size() > 0 && !file.promise.checksum) {
+        part_.restart();  // nothing would tell that two servers' halves do not fit
+    }
     if (part_.size() > 0) {
         // Not CURLOPT_RESUME_FROM: that fails where a server sends the whole instead.
         curl_easy_setopt(handle, CURLOPT_RANGE, fmt::format("{}-", part_.size()).c_str());

@@ -34,6 +34,7 @@ protected:
         write_file(site_->path() / "big", big_content());
         write_file(site_->path() / "small", "hello");
         fs::create_directories(site_->path() / "good");
+        fs::create_directories(site_->path() / "other");
         write_file(site_->path() / "good/big", big_content());
         write_file(site_->path() / "good/small", "hello");
         nginx_ = new test::Nginx(site_->path());
@@ -189,6 +190,14 @@ TEST_F(TransferFiles, CutOffIsContinuedOnTheNextServer) {
     EXPECT_TRUE(get({odd_->url() + "/halved", nginx_->url()}, wanted("big")).done);
     EXPECT_EQ(read_file(here("big")), content("big"));
     EXPECT_EQ(nginx_->count("\"GET /big HTTP/1.1\" 206 100000"), 1);
+}
+
+TEST_F(TransferFiles, CutOffIsNotContinuedWithoutChecksum) {
+    write_file(site_->path() / "other/big", std::string(200000, 'x'));
+    WantedFile file = wanted("big");
+    file.promise.checksum.reset();
+    EXPECT_TRUE(get({odd_->url() + "/halved", nginx_->url() + "/other"}, file).done);
+    EXPECT_EQ(read_file(here("big")), std::string(200000, 'x'));
 }
 
 TEST_F(TransferFiles, ServerThatIgnoresRangesIsTriedAsOftenAsAllowed) {
