@@ -23,6 +23,7 @@
 #include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/parallel.hpp"
+#include "transfer/url.hpp"
 
 namespace edgegpu {
 
@@ -220,7 +221,8 @@ private:
         std::vector<std::string> origins;
         for (const std::string& url : repository.gpgkeys) {
             armored.push_back(read_key(ctx_, repository, url));
-            origins.push_back(fmt::format("gpgkey {} of repository '{}'", url, repository.id));
+            origins.push_back(
+                fmt::format("gpgkey {} of repository '{}'", redacted(url), repository.id));
         }
         return {armored, origins};
     }

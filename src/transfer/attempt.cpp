@@ -185,7 +185,7 @@ TransferFailure TransferAttempt::failure(TransferFailureKind kind, std::string r
     why.url = url_;
     char* final_url = nullptr;
     curl_easy_getinfo(handle_.get(), CURLINFO_EFFECTIVE_URL, &final_url);
-    if (final_url != nullptr && origin_of(final_url) != origin_of(url_)) {
+    if (final_url != nullptr && origin_of(redacted(final_url)) != origin_of(url_)) {
         why.url += fmt::format(" (redirected to {})", redacted(final_url));
     }
     why.reason = std::move(reason);

@@ -288,6 +288,17 @@ TEST_F(Fetch, OtherKeysMeanAnotherVerification) {
     EXPECT_NE(text.find("was not signed with a key of its repository"), std::string::npos) << text;
 }
 
+TEST_F(Fetch, PasswordOfAKeyIsNotShown) {
+    const std::string host = server_->url().substr(7);
+    blueprint_.repositories[0].gpgkeys = {"http://bob:s3cret@" + host + "/r/repodata/repomd.xml"};
+    for (const bool repo_gpgcheck : {true, false}) {
+        blueprint_.repositories[0].repo_gpgcheck = repo_gpgcheck;
+        const std::string text = failure();
+        EXPECT_NE(text.find("gpgkey http://" + host + "/r/"), std::string::npos) << text;
+        EXPECT_EQ(text.find("s3cret"), std::string::npos) << text;
+    }
+}
+
 TEST_F(Fetch, ChangedCacheIsNoticed) {
     (void)fetch();
     write_file(cached(), "changed");
