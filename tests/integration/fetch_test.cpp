@@ -237,6 +237,29 @@ TEST_F(Fetch, DamagedPartialFileIsDropped) {
     EXPECT_FALSE(fs::exists(partial()));
 }
 
+TEST_F(Fetch, PackageThatIsListedTwice) {
+    const Resolution resolution = resolve(ctx_, blueprint_);
+    for (const ChecksumAlgorithm algorithm :
+         {ChecksumAlgorithm::sha256, ChecksumAlgorithm::sha512}) {
+        fs::remove_all(cache_.path() / "packages");
+        Resolution twice = resolution;
+        std::erase_if(twice.packages,
+                      [](const ResolvedPackage& package) { return package.nevra.name != "app"; });
+        twice.packages.resize(4, twice.packages.at(0));
+        for (ResolvedPackage& package : twice.packages) {
+            package.checksum = checksum_of_file(original() / app_rpm, algorithm);
+        }
+        const int before = server_->count(app_rpm);
+        const PackageFiles files = fetch_packages(ctx_, blueprint_, twice);
+        EXPECT_EQ(server_->count(app_rpm), before + 1);
+        ASSERT_EQ(files.size(), 4U);
+        for (const PackageFile& file : files) {
+            EXPECT_EQ(file.path, cached());
+            EXPECT_EQ(file.sha256, sha256_file(cached()));
+        }
+    }
+}
+
 TEST_F(Fetch, OfflineUsesTheCache) {
     (void)fetch();
     server_->stop();

@@ -273,6 +273,15 @@ TEST_F(TransferFiles, PartOfAnotherProcessIsLeftAlone) {
     EXPECT_EQ(read_file(here("big.part")), "theirs");
 }
 
+TEST_F(TransferFiles, SameFileMayBeWantedTwice) {
+    const std::vector<WantedFile> files(4, wanted("big"));
+    for (const TransferResult& result : transfer(ctx_, repository_, {nginx_->url()}, files)) {
+        EXPECT_TRUE(result.done);
+    }
+    EXPECT_EQ(read_file(here("big")), content("big"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(cache_.path()), {}), 1);
+}
+
 TEST_F(TransferFiles, ServerThatIsGone) {
     std::string gone;
     {
