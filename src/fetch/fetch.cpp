@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/parallel.hpp"
+#include "transfer/url.hpp"
 
 namespace edgegpu {
 
@@ -221,7 +223,8 @@ private:
         std::vector<std::string> origins;
         for (const std::string& url : repository.gpgkeys) {
             armored.push_back(read_key(ctx_, repository, url));
-            origins.push_back(fmt::format("gpgkey {} of repository '{}'", url, repository.id));
+            origins.push_back(
+                fmt::format("gpgkey {} of repository '{}'", redacted(url), repository.id));
         }
         return {armored, origins};
     }
@@ -230,6 +233,18 @@ private:
     std::map<std::string, PackageKeys> keys_;
 };
 
+/// For each file the index of the first one that is the same: repositories may list one package
+/// twice.
+std::vector<std::size_t> first_of_each(const PackageFiles& files) {
+    std::vector<std::size_t> firsts;
+    std::map<std::pair<fs::path, std::string>, std::size_t> seen;
+    for (const PackageFile& file : files) {
+        const auto key = std::make_pair(file.path, file.package.checksum.text());
+        firsts.push_back(seen.emplace(key, firsts.size()).first->second);
+    }
+    return firsts;
+}
+
 }  // namespace
 
 PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
@@ -237,13 +252,14 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
     const PackageCache cache(ctx);
     PackageFiles files;
     std::map<std::string, std::vector<PackageFile>> missing;
+    std::set<fs::path> wanted_paths;
     for (const ResolvedPackage& package : resolution.packages) {
         const Repository& repository = repository_of(blueprint, package);
         PackageFile file{package, cache.path_of(package.checksum), ""};
         if (!fs::exists(file.path)) {
             if (const auto local = local_path(repository, package)) {
                 file.path = *local;
-            } else {
+            } else if (wanted_paths.insert(file.path).second) {
                 missing[repository.id].push_back(file);
             }
         }
@@ -257,7 +273,17 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
     const SignatureCheck check_signature(ctx, blueprint);
     std::atomic<std::size_t> done{0};
     std::atomic<std::uint64_t> bytes{0};
+    const auto checked = [&](const PackageFile& file) {
+        check_signature(repository_of(blueprint, file.package), file);
+        require_identity(file.path, file.package);
+        bytes += file.package.size;
+        ctx.console->progress(++done, files.size(), "packages, " + human_size(bytes));
+    };
+    const std::vector<std::size_t> firsts = first_of_each(files);
     parallel_for(ctx, files.size(), [&](std::size_t i) {
+        if (firsts[i] != i) {
+            return;
+        }
         PackageFile& file = files[i];
         Digests digests = digests_of(file.path, file.package.checksum.algorithm);
         if (digests.promised != file.package.checksum.hex) {
@@ -265,11 +291,15 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
         }
         file.sha256 = std::move(digests.sha256);
         cache.keep(file);
-        check_signature(repository_of(blueprint, file.package), file);
-        require_identity(file.path, file.package);
-        bytes += file.package.size;
-        ctx.console->progress(++done, files.size(), "packages, " + human_size(bytes));
+        checked(file);
     });
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (firsts[i] != i) {
+            files[i].path = files[firsts[i]].path;
+            files[i].sha256 = files[firsts[i]].sha256;
+            checked(files[i]);
+        }
+    }
     return files;
 }
 

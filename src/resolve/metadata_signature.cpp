@@ -11,6 +11,7 @@
 #include "openpgp/key_file.hpp"
 #include "resolve/gpgkeys.hpp"
 #include "support/error.hpp"
+#include "transfer/url.hpp"
 
 namespace edgegpu {
 
@@ -19,9 +20,9 @@ namespace {
 std::vector<Certificate> certificates_of(const Context& ctx, const Repository& repository) {
     std::vector<Certificate> all;
     for (const std::string& url : repository.gpgkeys) {
-        std::vector<Certificate> some =
-            read_key_file(read_key(ctx, repository, url),
-                          fmt::format("gpgkey {} of repository '{}'", url, repository.id));
+        std::vector<Certificate> some = read_key_file(
+            read_key(ctx, repository, url),
+            fmt::format("gpgkey {} of repository '{}'", redacted(url), repository.id));
         all.insert(all.end(), std::make_move_iterator(some.begin()),
                    std::make_move_iterator(some.end()));
     }

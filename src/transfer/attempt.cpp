@@ -57,6 +57,9 @@ TransferAttempt::TransferAttempt(const Repository& repository, const WantedFile&
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, static_cast<void*>(this));
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &TransferAttempt::on_body);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, static_cast<void*>(this));
+    if (part_.size() > 0 && !file.promise.checksum) {
+        part_.restart();  // nothing would tell that two servers' halves do not fit
+    }
     if (part_.size() > 0) {
         // Not CURLOPT_RESUME_FROM: that fails where a server sends the whole instead.
         curl_easy_setopt(handle, CURLOPT_RANGE, fmt::format("{}-", part_.size()).c_str());
@@ -168,7 +171,6 @@ bool TransferAttempt::take_body(std::string_view bytes) {
                                               promise.limit));
         return false;
     }
-    received_ += bytes.size();
     return true;
 }
 
@@ -183,7 +185,7 @@ TransferFailure TransferAttempt::failure(TransferFailureKind kind, std::string r
     why.url = url_;
     char* final_url = nullptr;
     curl_easy_getinfo(handle_.get(), CURLINFO_EFFECTIVE_URL, &final_url);
-    if (final_url != nullptr && origin_of(final_url) != origin_of(url_)) {
+    if (final_url != nullptr && origin_of(redacted(final_url)) != origin_of(url_)) {
         why.url += fmt::format(" (redirected to {})", redacted(final_url));
     }
     why.reason = std::move(reason);

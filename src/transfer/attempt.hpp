@@ -26,8 +26,6 @@ public:
     TransferAttempt& operator=(const TransferAttempt&) = delete;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
-    /// Bytes that came.
-    [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
     /// Whether it went on from bytes that came otherwise, so that these may be what is wrong.
     [[nodiscard]] bool continued() const noexcept { return continued_; }
     /// Seconds that the server asks to wait; 0: it does not.
@@ -61,7 +59,6 @@ private:
     CurlPtr handle_;
     std::array<char, CURL_ERROR_SIZE> message_{};
     std::uint64_t header_bytes_ = 0;
-    std::uint64_t received_ = 0;
     /// Of the response under way; -1: not said.
     std::int64_t content_length_ = -1;
     std::int64_t range_start_ = -1;

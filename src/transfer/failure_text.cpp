@@ -40,6 +40,12 @@ std::string numbered(long status) {
     return fmt::format("{}", status);
 }
 
+/// Whether libcurl's words may have a URL with a password in them, as those about a proxy do.
+bool may_tell_password(std::string_view text) {
+    return text.find('@') != std::string_view::npos &&
+           (text.find("://") != std::string_view::npos || text.starts_with("Unsupported proxy"));
+}
+
 }  // namespace
 
 TransferFailureKind status_kind(long status) {
@@ -86,7 +92,12 @@ std::string status_hint(long status) {
 }
 
 CurlProblem curl_problem(CURLcode code, const char* message, bool began) {
-    const std::string text = message[0] != '\0' ? message : curl_easy_strerror(code);
+    const bool hidden = may_tell_password(message);
+    if (hidden && (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_PROXY)) {
+        return {Kind::refused, "the proxy's URL is malformed or of a scheme that is not supported",
+                proxy_hint()};
+    }
+    const std::string text = message[0] != '\0' && !hidden ? message : curl_easy_strerror(code);
     switch (code) {
         case CURLE_COULDNT_RESOLVE_HOST:
         case CURLE_COULDNT_CONNECT:

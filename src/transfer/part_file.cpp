@@ -1,6 +1,7 @@
 #include "transfer/part_file.hpp"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -34,6 +35,22 @@ Fd open_part(const fs::path& path) {
     return fd;
 }
 
+/// A file beside `destination` that nobody else has, of this process or another. One like it is
+/// swept from the cache when its maker is gone.
+Fd open_own(const fs::path& destination, fs::path& path) {
+    static std::atomic<unsigned> count{0};
+    while (true) {
+        path = fmt::format("{}.{}.{}", destination.string(), ++count, ::getpid());
+        Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+        if (fd) {
+            return fd;
+        }
+        if (errno != EEXIST) {
+            throw errno_error(path.string(), errno);
+        }
+    }
+}
+
 }  // namespace
 
 PartFile::PartFile(fs::path destination, const Promise& promise)
@@ -50,13 +67,7 @@ void PartFile::open() {
     path_ = destination_.string() + ".part";
     fd_ = open_part(path_);
     if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 || !is_same_file(fd_, path_)) {
-        // Another process is about it. One like this is swept from the cache when its maker is
-        // gone.
-        path_ = fmt::format("{}.{}", destination_.string(), ::getpid());
-        fd_ = open_part(path_);
-        if (::ftruncate(fd_.get(), 0) != 0) {
-            throw errno_error(path_.string(), errno);
-        }
+        fd_ = open_own(destination_, path_);  // somebody else is about it
     }
     struct stat status {};
     if (::fstat(fd_.get(), &status) != 0) {

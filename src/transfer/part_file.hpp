@@ -27,8 +27,8 @@ struct Promise {
 };
 
 /// A file on its way: `DESTINATION.part`, continued where an earlier run left it if there is a
-/// checksum to tell whether the whole is right. Two processes that want the same file do not write
-/// to the same part.
+/// checksum to tell whether the whole is right. Two that want the same file, of one process or not,
+/// do not write to the same part.
 class PartFile {
 public:
     /// Throws Error naming the path.

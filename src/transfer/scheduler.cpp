@@ -24,7 +24,8 @@ constexpr milliseconds first_wait{200};
 constexpr milliseconds longest_wait{10000};
 /// A server that asks to wait longer is given up.
 constexpr std::int64_t longest_retry_after = 30;
-/// An attempt that brought as much costs none of the retries: a big file over a bad line arrives.
+/// An attempt that brought as much that was not there yet costs none of the retries: a big file
+/// over a bad line arrives.
 constexpr std::uint64_t worth_another = 1U << 20U;
 
 milliseconds wait_before(int retry) {
@@ -153,14 +154,15 @@ bool TransferScheduler::start(JobPtr& job) {
         job->part = std::make_unique<PartFile>(file.destination, file.promise);
         if (file.promise.size != 0 && job->part->size() == file.promise.size) {
             if (!finish_part(file, sender, url, *job->part)) {
-                settle(std::move(job), std::nullopt, 0, 0, false);
+                settle(std::move(job), std::nullopt, 0, false);
                 return true;
             }
         }
+        job->largest = job->part->size();
     }
     if (const auto local = local_file(url)) {
         auto why = copy_local(file, sender, *local, *job->part);
-        settle(std::move(job), std::move(why), 0, 0, false);
+        settle(std::move(job), std::move(why), 0, false);
         return true;
     }
     begin(std::move(job), url);
@@ -200,12 +202,11 @@ void TransferScheduler::end(CURL* handle, CURLcode code) {
     --hosts_[origin_of(url_of(*job))];
     const std::unique_ptr<TransferAttempt> attempt = std::move(job->attempt);
     auto why = attempt->end(code);
-    settle(std::move(job), std::move(why), attempt->received(), attempt->retry_after(),
-           attempt->continued());
+    settle(std::move(job), std::move(why), attempt->retry_after(), attempt->continued());
 }
 
 void TransferScheduler::settle(JobPtr job, std::optional<TransferFailure> why,
-                               std::uint64_t received, std::int64_t retry_after, bool continued) {
+                               std::int64_t retry_after, bool continued) {
     if (!why) {
         TransferResult& result = results_[job->index];
         result.done = true;
@@ -218,14 +219,14 @@ void TransferScheduler::settle(JobPtr job, std::optional<TransferFailure> why,
     if (why->kind == Kind::wrong && continued && !job->cleaned) {
         // What was there before may be to blame: the same again from nothing.
         job->cleaned = true;
+        job->largest = 0;
         waiting_.push_back(std::move(job));
         return;
     }
-    fail(std::move(job), std::move(*why), received, retry_after);
+    fail(std::move(job), std::move(*why), retry_after);
 }
 
-void TransferScheduler::fail(JobPtr job, TransferFailure why, std::uint64_t received,
-                             std::int64_t retry_after) {
+void TransferScheduler::fail(JobPtr job, TransferFailure why, std::int64_t retry_after) {
     const std::size_t mirror = job->mirror;
     ++job->tries[mirror];
     if (retry_after > longest_retry_after) {
@@ -242,9 +243,12 @@ void TransferScheduler::fail(JobPtr job, TransferFailure why, std::uint64_t rece
     std::erase_if(failures, [&](const TransferFailure& old) { return old.mirror == mirror; });
     failures.push_back(std::move(why));
 
+    const std::uint64_t size = job->part->size();
+    const bool gained = size >= job->largest + worth_another;
+    job->largest = std::max(job->largest, size);
     const std::optional<std::size_t> next = choose(*job);
     const bool again = next && job->tries[*next] > 0;
-    if (again && received < worth_another) {
+    if (again && !gained) {
         ++job->retries;
     }
     if (!next || job->retries > repository_.transfer.retries) {

@@ -45,6 +45,8 @@ private:
         std::vector<bool> out;
         std::size_t mirror = 0;
         int retries = 0;
+        /// Bytes of the largest part so far: a server may send the same again and again.
+        std::uint64_t largest = 0;
         /// A continued part turned out wrong and was thrown away.
         bool cleaned = false;
         Clock::time_point not_before;
@@ -64,9 +66,9 @@ private:
     void begin(JobPtr job, const std::string& url);
     void take_messages();
     void end(CURL* handle, CURLcode code);
-    void settle(JobPtr job, std::optional<TransferFailure> why, std::uint64_t received,
-                std::int64_t retry_after, bool continued);
-    void fail(JobPtr job, TransferFailure why, std::uint64_t received, std::int64_t retry_after);
+    void settle(JobPtr job, std::optional<TransferFailure> why, std::int64_t retry_after,
+                bool continued);
+    void fail(JobPtr job, TransferFailure why, std::int64_t retry_after);
     void wait_for_something();
 
     const Context& ctx_;

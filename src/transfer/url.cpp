@@ -129,12 +129,19 @@ std::string redacted(std::string_view url) {
         return std::string(url);
     }
     const std::size_t begin = scheme + 3;
-    const std::size_t end = std::min(url.find_first_of("/?#", begin), url.size());
+    const UrlPtr parsed(curl_url());
+    const bool valid = curl_url_set(parsed.get(), CURLUPART_URL, std::string(url).c_str(),
+                                    CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK;
+    // A password with a slash in it, for example, makes a URL that is none.
+    const std::size_t end = valid ? url.find_first_of("/?#", begin) : std::string_view::npos;
     const std::size_t at = url.substr(begin, end - begin).rfind('@');
-    if (at == std::string_view::npos) {
-        return std::string(url);
+    std::string shown(url.substr(0, begin));
+    shown += url.substr(at == std::string_view::npos ? begin : begin + at + 1);
+    const std::size_t query = shown.find('?', begin);
+    if (query != std::string::npos && shown.find('=', query) != std::string::npos) {
+        shown.replace(query + 1, std::string::npos, "…");
     }
-    return std::string(url.substr(0, begin)) + std::string(url.substr(begin + at + 1));
+    return shown;
 }
 
 }  // namespace edgegpu

@@ -22,7 +22,7 @@ namespace edgegpu {
 /// URL of a server.
 [[nodiscard]] std::string origin_of(const std::string& url);
 
-/// `url` as messages may show it: without user and password.
+/// `url` as messages may show it: without user and password, and without the values of its query.
 [[nodiscard]] std::string redacted(std::string_view url);
 
 }  // namespace edgegpu

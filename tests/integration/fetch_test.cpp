@@ -237,6 +237,29 @@ TEST_F(Fetch, DamagedPartialFileIsDropped) {
     EXPECT_FALSE(fs::exists(partial()));
 }
 
+TEST_F(Fetch, PackageThatIsListedTwice) {
+    const Resolution resolution = resolve(ctx_, blueprint_);
+    for (const ChecksumAlgorithm algorithm :
+         {ChecksumAlgorithm::sha256, ChecksumAlgorithm::sha512}) {
+        fs::remove_all(cache_.path() / "packages");
+        Resolution twice = resolution;
+        std::erase_if(twice.packages,
+                      [](const ResolvedPackage& package) { return package.nevra.name != "app"; });
+        twice.packages.resize(4, twice.packages.at(0));
+        for (ResolvedPackage& package : twice.packages) {
+            package.checksum = checksum_of_file(original() / app_rpm, algorithm);
+        }
+        const int before = server_->count(app_rpm);
+        const PackageFiles files = fetch_packages(ctx_, blueprint_, twice);
+        EXPECT_EQ(server_->count(app_rpm), before + 1);
+        ASSERT_EQ(files.size(), 4U);
+        for (const PackageFile& file : files) {
+            EXPECT_EQ(file.path, cached());
+            EXPECT_EQ(file.sha256, sha256_file(cached()));
+        }
+    }
+}
+
 TEST_F(Fetch, OfflineUsesTheCache) {
     (void)fetch();
     server_->stop();
@@ -304,6 +327,17 @@ TEST_F(Fetch, SignedPackageUnderAnotherNameIsRefused) {
         EXPECT_EQ(problem.message(),
                   "package app-9-1.x86_64 is app-1-1.x86_64: the metadata of repository 'web' are "
                   "wrong");
+    }
+}
+
+TEST_F(Fetch, PasswordOfAKeyIsNotShown) {
+    const std::string host = server_->url().substr(7);
+    blueprint_.repositories[0].gpgkeys = {"http://bob:s3cret@" + host + "/r/repodata/repomd.xml"};
+    for (const bool repo_gpgcheck : {true, false}) {
+        blueprint_.repositories[0].repo_gpgcheck = repo_gpgcheck;
+        const std::string text = failure();
+        EXPECT_NE(text.find("gpgkey http://" + host + "/r/"), std::string::npos) << text;
+        EXPECT_EQ(text.find("s3cret"), std::string::npos) << text;
     }
 }
 

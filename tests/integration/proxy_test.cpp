@@ -125,6 +125,17 @@ TEST_F(LogIn, ProxyOfTheEnvironment) {
     EXPECT_EQ(proxy.count("Established connection"), 1) << proxy.log();
 }
 
+TEST_F(LogIn, ProxyThatIsNoneKeepsItsPassword) {
+    for (const char* url : {"ftp://p:pr0xy@127.0.0.1:1", "http://p:pr0xy@127.0.0.1:none"}) {
+        const Variable environment("http_proxy", url);
+        const std::string text = get();
+        EXPECT_NE(text.find("the proxy's URL is malformed or of a scheme that is not supported"),
+                  std::string::npos)
+            << text;
+        EXPECT_EQ(text.find("pr0xy"), std::string::npos) << text;
+    }
+}
+
 TEST_F(LogIn, ProxyThatIsGone) {
     {
         const test::Proxy proxy;

@@ -34,6 +34,7 @@ protected:
         write_file(site_->path() / "big", big_content());
         write_file(site_->path() / "small", "hello");
         fs::create_directories(site_->path() / "good");
+        fs::create_directories(site_->path() / "other");
         write_file(site_->path() / "good/big", big_content());
         write_file(site_->path() / "good/small", "hello");
         nginx_ = new test::Nginx(site_->path());
@@ -191,6 +192,14 @@ TEST_F(TransferFiles, CutOffIsContinuedOnTheNextServer) {
     EXPECT_EQ(nginx_->count("\"GET /big HTTP/1.1\" 206 100000"), 1);
 }
 
+TEST_F(TransferFiles, CutOffIsNotContinuedWithoutChecksum) {
+    write_file(site_->path() / "other/big", std::string(200000, 'x'));
+    WantedFile file = wanted("big");
+    file.promise.checksum.reset();
+    EXPECT_TRUE(get({odd_->url() + "/halved", nginx_->url() + "/other"}, file).done);
+    EXPECT_EQ(read_file(here("big")), std::string(200000, 'x'));
+}
+
 TEST_F(TransferFiles, ServerThatIgnoresRangesIsTriedAsOftenAsAllowed) {
     const int before = odd_->count("200 /halved/big");
     EXPECT_TRUE(reason(odd_->url() + "/halved", wanted("big"))
@@ -198,6 +207,13 @@ TEST_F(TransferFiles, ServerThatIgnoresRangesIsTriedAsOftenAsAllowed) {
     EXPECT_EQ(odd_->count("200 /halved/big") - before, 3);
     EXPECT_GE(seconds_, 0.6);  // 0.2 s, 0.4 s
     EXPECT_EQ(fs::file_size(here("big.part")), 100000U);
+}
+
+TEST_F(TransferFiles, SameBytesAgainAreNoGain) {
+    write_file(site_->path() / "huge", std::string(3200000, 'x'));
+    EXPECT_TRUE(reason(odd_->url() + "/halved", wanted("huge"))
+                    .starts_with("broke off after 1600000 of 3200000 bytes: "));
+    EXPECT_EQ(odd_->count("200 /halved/huge"), 4);  // the first brought much
 }
 
 TEST_F(TransferFiles, BusyServerIsAskedAgain) {
@@ -255,6 +271,15 @@ TEST_F(TransferFiles, PartOfAnotherProcessIsLeftAlone) {
     ASSERT_EQ(::flock(theirs.get(), LOCK_EX), 0);
     EXPECT_TRUE(get({nginx_->url()}, wanted("big")).done);
     EXPECT_EQ(read_file(here("big.part")), "theirs");
+}
+
+TEST_F(TransferFiles, SameFileMayBeWantedTwice) {
+    const std::vector<WantedFile> files(4, wanted("big"));
+    for (const TransferResult& result : transfer(ctx_, repository_, {nginx_->url()}, files)) {
+        EXPECT_TRUE(result.done);
+    }
+    EXPECT_EQ(read_file(here("big")), content("big"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(cache_.path()), {}), 1);
 }
 
 TEST_F(TransferFiles, ServerThatIsGone) {

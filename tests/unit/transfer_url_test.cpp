@@ -48,6 +48,26 @@ TEST(TransferUrl, PasswordsAreNotShown) {
     EXPECT_EQ(redacted("https://user:pass@host:1/a@b?c@d"), "https://host:1/a@b?c@d");
     EXPECT_EQ(redacted("https://us@er:p@host"), "https://host");
     EXPECT_EQ(redacted("/a@b"), "/a@b");
+    // Passwords that make a URL malformed.
+    EXPECT_EQ(redacted("http://user:pa/ss@host/a"), "http://host/a");
+    EXPECT_EQ(redacted("http://user:p?s#s@host/a"), "http://host/a");
+    EXPECT_EQ(redacted("https://u:p@host/a?token=s3cret&b"), "https://host/a?…");
+    EXPECT_EQ(redacted("https://host/a=b?c"), "https://host/a=b?c");
+}
+
+TEST(TransferFailures, PasswordsOfProxiesAreNotShown) {
+    const std::string reason = "the proxy's URL is malformed or of a scheme that is not supported";
+    EXPECT_EQ(curl_problem(CURLE_COULDNT_CONNECT,
+                           "Unsupported proxy scheme for 'ftp://p:pr0xy@h:1'", false)
+                  .reason,
+              reason);
+    EXPECT_EQ(curl_problem(CURLE_COULDNT_RESOLVE_PROXY,
+                           "Unsupported proxy syntax in 'p:pr0xy@h h': Bad hostname", false)
+                  .reason,
+              reason);
+    EXPECT_EQ(curl_problem(CURLE_NOT_BUILT_IN, "Unsupported proxy 'https://p:pr0xy@h'", false)
+                  .reason.find("pr0xy"),
+              std::string::npos);
 }
 
 TEST(TransferMirrors, WebPagesAreKnownByTheirBeginning) {
