@@ -1,8 +1,10 @@
 #include "resolve/advisories.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
+#include <array>
 #include <map>
-#include <regex>
 #include <set>
 #include <string_view>
 
@@ -25,6 +27,54 @@ struct KernelAdvisory {
 
 std::string text_of(const char* text) {
     return text != nullptr ? text : "";
+}
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+bool is_word(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// Each CVE-NUMBER-NUMBER that stands as a word of its own. (std::regex recurses for each
+/// character: a long number would exhaust the stack.)
+std::vector<std::string_view> cves_in(std::string_view text) {
+    constexpr std::string_view prefix = "CVE-";
+    std::vector<std::string_view> found;
+    std::size_t end = 0;
+    for (std::size_t at = text.find(prefix); at != std::string_view::npos;
+         at = text.find(prefix, end)) {
+        end = at + prefix.size();
+        const auto skip_digits = [&] {
+            const std::size_t begin = end;
+            while (end < text.size() && is_digit(text[end])) {
+                ++end;
+            }
+            return end > begin;
+        };
+        if ((at > 0 && is_word(text[at - 1])) || !skip_digits() || end == text.size() ||
+            text[end] != '-') {
+            continue;
+        }
+        ++end;
+        if (skip_digits() && (end == text.size() || !is_word(text[end]))) {
+            found.push_back(text.substr(at, end - at));
+        }
+    }
+    return found;
+}
+
+/// The higher, the more severe.
+std::size_t rank_of(const std::string& severity) {
+    static constexpr std::array<const char*, 4> ranks = {"Low", "Moderate", "Important",
+                                                         "Critical"};
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        if (strcasecmp(severity.c_str(), ranks[i]) == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
 }
 
 /// Calls `function` at every element of an array of structures; inside SOLVID_POS is the element.
@@ -79,7 +129,10 @@ public:
             }
             FixedAdvisory& advisory = found[id_of(patch)];
             advisory.id = id_of(patch);
-            advisory.severity = severity_of(patch);
+            const std::string severity = severity_of(patch);
+            if (advisory.severity.empty() || rank_of(severity) > rank_of(advisory.severity)) {
+                advisory.severity = severity;
+            }
             std::set<std::string> all(advisory.packages.begin(), advisory.packages.end());
             all.insert(fixed.begin(), fixed.end());
             advisory.packages.assign(all.begin(), all.end());
@@ -90,12 +143,14 @@ public:
     }
 
 private:
+    /// Those that were not retracted.
     template <typename Function>
     void for_each_security_patch(const Function& function) {
         for (Id id = 2; id < pool_->nsolvables; ++id) {
             Solvable* patch = pool_id2solvable(pool_.get(), id);
             if (patch->repo != nullptr &&
-                text_of(solvable_lookup_str(patch, SOLVABLE_PATCHCATEGORY)) == "security") {
+                text_of(solvable_lookup_str(patch, SOLVABLE_PATCHCATEGORY)) == "security" &&
+                text_of(solvable_lookup_str(patch, UPDATE_STATUS)) != "retracted") {
                 function(id, patch);
             }
         }
@@ -154,11 +209,9 @@ private:
 
     /// Whether a title names a CVE that is not in `known`; all it names are known then.
     static bool names_new_cve(const std::string& title, std::set<std::string>& known) {
-        static const std::regex cve(R"(\bCVE-[0-9]+-[0-9]+\b)");
         bool any = false;
-        for (auto it = std::sregex_iterator(title.begin(), title.end(), cve);
-             it != std::sregex_iterator(); ++it) {
-            any = known.insert(it->str()).second || any;
+        for (const std::string_view cve : cves_in(title)) {
+            any = known.emplace(cve).second || any;
         }
         return any;
     }

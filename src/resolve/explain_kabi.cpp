@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -12,37 +13,49 @@ namespace edgegpu {
 
 namespace {
 
-/// "name = checksum" of a kernel symbol; an empty name for any other dependency.
-std::pair<Id, std::string> symbol_of(const PackagePool& pool, Id dependency) {
+/// Name and checksum of a kernel symbol; no name for any other dependency.
+std::pair<Id, Id> symbol_of(const PackagePool& pool, Id dependency) {
     if (ISRELDEP(dependency) == 0) {
-        return {0, ""};
+        return {0, 0};
     }
     const Reldep* relation = GETRELDEP(pool.get(), dependency);
     if (relation->flags != REL_EQ || ISRELDEP(relation->name) != 0 ||
         kernel_symbol(pool_id2str(pool.get(), relation->name)).empty()) {
-        return {0, ""};
+        return {0, 0};
     }
-    return {relation->name, pool_id2str(pool.get(), relation->evr)};
+    return {relation->name, relation->evr};
 }
 
-/// The checksum that the packages of a kernel's version provide; empty where none does.
-std::string checksum_in(const PackagePool& pool, Id capability, const std::string& wanted,
-                        Id kernel) {
-    std::string found;
-    const std::string name = pool_id2str(pool.get(), capability);
-    for (const Id id : all_providers(pool, capability)) {
-        const Solvable* part = pool.solvable(id);
-        if (part->evr != pool.solvable(kernel)->evr || part->arch != pool.solvable(kernel)->arch) {
-            continue;
-        }
-        for (const std::string& version : pool.provided_versions(id, name)) {
-            // One symbol may be there in several versions of a kernel's packages (debug, rt).
-            if (version == wanted || found.empty()) {
-                found = version;
+/// Checksums of each symbol that these packages provide. One may be there in several versions of a
+/// kernel's packages (debug, rt).
+std::map<Id, std::vector<Id>> checksums_of(const PackagePool& pool, const std::set<Id>& parts) {
+    std::map<Id, std::vector<Id>> checksums;
+    for (const Id part : parts) {
+        IdQueue provides;
+        lookup_ids(pool.solvable(part), SOLVABLE_PROVIDES, provides);
+        for (const Id provided : provides) {
+            if (ISRELDEP(provided) != 0) {
+                const Reldep* relation = GETRELDEP(pool.get(), provided);
+                checksums[relation->name].push_back(relation->evr);
             }
         }
     }
-    return found;
+    return checksums;
+}
+
+/// Adds the providers that are packages of the kernel's version.
+void add_parts(const PackagePool& pool, Id capability, Id kernel, std::set<Id>& parts) {
+    const Solvable* own = pool.solvable(kernel);
+    for (const Id id : all_providers(pool, capability)) {
+        const Solvable* part = pool.solvable(id);
+        if (part->evr == own->evr && part->arch == own->arch) {
+            parts.insert(id);
+        }
+    }
+}
+
+std::string symbol_text(const PackagePool& pool, Id capability) {
+    return std::string(kernel_symbol(pool_id2str(pool.get(), capability)));
 }
 
 std::string kernel_text(const PackagePool& pool, Id kernel) {
@@ -117,16 +130,25 @@ std::vector<KabiDifference> kabi_differences(const PackagePool& pool, Id package
     std::vector<KabiDifference> differences;
     IdQueue requires_;
     lookup_ids(pool.solvable(package), SOLVABLE_REQUIRES, requires_);
+    std::vector<std::pair<Id, Id>> symbols;
+    std::set<Id> parts;
     for (const Id dependency : requires_) {
         const auto [capability, wanted] = symbol_of(pool, dependency);
-        if (capability == 0) {
-            continue;
+        if (capability != 0) {
+            symbols.emplace_back(capability, wanted);
+            add_parts(pool, capability, kernel, parts);
         }
-        ++total;
-        const std::string has = checksum_in(pool, capability, wanted, kernel);
-        if (has != wanted) {
+    }
+    total += symbols.size();
+    const std::map<Id, std::vector<Id>> checksums = checksums_of(pool, parts);
+    for (const auto& [capability, wanted] : symbols) {
+        const auto has = checksums.find(capability);
+        if (has == checksums.end()) {
             differences.push_back(
-                {std::string(kernel_symbol(pool_id2str(pool.get(), capability))), wanted, has});
+                {symbol_text(pool, capability), pool_id2str(pool.get(), wanted), ""});
+        } else if (std::find(has->second.begin(), has->second.end(), wanted) == has->second.end()) {
+            differences.push_back({symbol_text(pool, capability), pool_id2str(pool.get(), wanted),
+                                   pool_id2str(pool.get(), has->second.front())});
         }
     }
     std::sort(differences.begin(), differences.end(), [](const auto& left, const auto& right) {
@@ -134,6 +156,14 @@ std::vector<KabiDifference> kabi_differences(const PackagePool& pool, Id package
                std::make_tuple(right.has.empty(), right.symbol);
     });
     return differences;
+}
+
+std::string kabi_message(const PackagePool& pool, Id package, Id kernel) {
+    std::size_t total = 0;
+    const std::vector<KabiDifference> differences = kabi_differences(pool, package, kernel, total);
+    return differences.empty() ? ""
+                               : message_of(pool.nevra(package).text(), kernel_text(pool, kernel),
+                                            differences.front());
 }
 
 std::optional<KabiCause> explain_kabi(const PackagePool& pool, Id package, Id kernel) {

@@ -29,6 +29,9 @@ struct KabiDifference {
 [[nodiscard]] std::vector<KabiDifference> kabi_differences(const PackagePool& pool, Id package,
                                                            Id kernel, std::size_t& total);
 
+/// The first difference in words, without a look at other kernels; empty where there is none.
+[[nodiscard]] std::string kabi_message(const PackagePool& pool, Id package, Id kernel);
+
 /// That a package of modules was built for another kernel.
 struct KabiCause {
     std::string message;

@@ -90,15 +90,15 @@ private:
     void visit(const yaml_event_t& event) {
         switch (event.type) {
             case YAML_MAPPING_START_EVENT:
-                levels_.push_back({true, true, ""});
+                collection_began(true);
                 break;
             case YAML_SEQUENCE_START_EVENT:
-                levels_.push_back({false, false, ""});
+                collection_began(false);
                 break;
             case YAML_MAPPING_END_EVENT:
             case YAML_SEQUENCE_END_EVENT:
                 levels_.pop_back();
-                value_ended();
+                node_ended();
                 break;
             case YAML_ALIAS_EVENT:
                 scalar("");
@@ -112,20 +112,28 @@ private:
         }
     }
 
-    void value_ended() {
+    /// After a key comes its value, after that the next key.
+    void node_ended() {
         if (!levels_.empty() && levels_.back().mapping) {
-            levels_.back().key_next = true;
+            levels_.back().key_next = !levels_.back().key_next;
         }
+    }
+
+    /// A list or mapping that is a key leads to nothing that is wanted.
+    void collection_began(bool mapping) {
+        if (!levels_.empty() && levels_.back().mapping && levels_.back().key_next) {
+            levels_.back().key.clear();
+        }
+        levels_.push_back({mapping, mapping, ""});
     }
 
     void scalar(const std::string& value) {
         if (!levels_.empty() && levels_.back().mapping && levels_.back().key_next) {
             levels_.back().key = value;
-            levels_.back().key_next = false;
-            return;
+        } else {
+            keep(value);
         }
-        keep(value);
-        value_ended();
+        node_ended();
     }
 
     [[nodiscard]] std::string path() const {
@@ -137,6 +145,9 @@ private:
     }
 
     void keep(const std::string& value) {
+        if (levels_.size() > deepest) {
+            return;
+        }
         const std::string place = path();
         if (place == "/document") {
             lost_.kind = value == "modulemd"            ? LostDocument::Kind::stream
@@ -156,6 +167,9 @@ private:
             lost_.artifacts.push_back(value);
         }
     }
+
+    /// "/data/artifacts/rpms/-"
+    static constexpr std::size_t deepest = 4;
 
     LostDocument lost_;
     std::vector<Level> levels_;

@@ -149,7 +149,7 @@ private:
                 return !kabi_differences(pool_, id, kernel, total).empty();
             });
             if (none && !install.any_of.empty()) {
-                return explain_kabi(pool_, install.any_of.front(), kernel)->message;
+                return kabi_message(pool_, install.any_of.front(), kernel);
             }
         }
         return {};

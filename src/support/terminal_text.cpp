@@ -14,6 +14,12 @@ bool is_control(char c) {
     return byte < 0x20 || byte == 0x7f;
 }
 
+/// U+0080 to U+009F: terminals take them as they take ESC and a letter.
+bool is_c1_control(std::string_view text) {
+    return text.size() > 1 && text[0] == '\xc2' &&
+           (static_cast<unsigned char>(text[1]) & 0xe0U) == 0x80U;
+}
+
 bool continues_character(char c) {
     return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
 }
@@ -39,11 +45,13 @@ std::string_view head(std::string_view text, std::size_t columns) {
 std::string printable(std::string_view text) {
     std::string result;
     result.reserve(text.size());
-    for (const char c : text) {
-        if (is_control(c) && c != '\n' && c != '\t') {
-            result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (is_c1_control(text.substr(i))) {
+            result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
+        } else if (is_control(text[i]) && text[i] != '\n' && text[i] != '\t') {
+            result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
         } else {
-            result += c;
+            result += text[i];
         }
     }
     return result;

@@ -6,8 +6,8 @@
 
 namespace edgegpu {
 
-/// `text` with every control character but newline and tab written as \xNN: names and messages
-/// that come from repositories or scriptlets must not drive the user's terminal.
+/// `text` with every control character (U+0080 to U+009F too) but newline and tab written as \xNN:
+/// names and messages that come from repositories or scriptlets must not drive the user's terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// The same on one line: newlines and tabs become spaces.

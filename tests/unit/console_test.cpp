@@ -222,10 +222,14 @@ TEST(Console, WhatComesFromOutsideCannotDriveTheTerminal) {
     console.note("evil\033]0;title\007\nline");
     console.end_stage("a\rb");
     console.warn("\033[2J");
+    console.warn(
+        "\xc2\x9b"
+        "2J \xc2\x80\xc2\xa0\xc3\x9f\xc2");
     EXPECT_EQ(fake.text,
               "  evil\\x1b]0;title\\x07 line\n"
               "- resolve        0.00 s  a\\x0db\n"
-              "warning: \\x1b[2J\n");
+              "warning: \\x1b[2J\n"
+              "warning: \\x9b2J \\x80\xc2\xa0\xc3\x9f\xc2\n");
 }
 
 TEST(Console, EventsAreJsonLines) {

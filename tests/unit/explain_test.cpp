@@ -411,6 +411,33 @@ TEST_F(Explain, ModuleOfTheKabiOfAKernelThatIsExcluded) {
                   "excludes = [\"kernel*-6.2.0-1.el9\"]\n");
 }
 
+TEST_F(Explain, ManyKernelsWithManySymbols) {
+    const auto many = [](const std::string& checksum) {
+        std::string text;
+        for (int i = 0; i < 1000; ++i) {
+            text += "kernel(s" + std::to_string(i) + ") = " + checksum + ", ";
+        }
+        return text;
+    };
+    std::vector<std::string> packages;
+    for (int i = 10; i < 30; ++i) {
+        const std::string evr = "6.2.0-" + std::to_string(i) + ".el9";
+        packages.push_back(
+            "kernel-core-" + evr + ".x86_64 | provides: " + many("0x" + std::to_string(i)) +
+            "kernel-uname-r = " + evr + ".x86_64 | files: /lib/modules/" + evr + ".x86_64/vmlinuz");
+    }
+    packages.push_back("kmod-fast-1-1.el9.x86_64 | requires: " + many("0x10") + "kernel-core");
+    test::make_metadata(directory_.path() / "kabi", packages);
+    const Resolution found =
+        resolve(ctx_, parse_blueprint(write(head() + repository("kabi") +
+                                            "[[packages]]\nname = \"kmod-fast\"\n")));
+    EXPECT_EQ(found.kernel.evr(), "6.2.0-10.el9");
+    ASSERT_EQ(found.passed_over.size(), 19U);
+    EXPECT_EQ(found.passed_over[0].reason,
+              "kmod-fast-1-1.el9.x86_64 was built for another kABI: symbol s0 has checksum 0x29 in "
+              "kernel 6.2.0-29.el9, the module wants 0x10");
+}
+
 TEST_F(Explain, ModuleTakesTheKernelWhoseKabiItWasBuiltFor) {
     make_kabi(directory_.path() / "kabi", symbols("0x11", "0x21"));
     const Resolution found =

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "blueprint/module_spec.hpp"
 #include "resolve/modules_lost.hpp"
 #include "support/error.hpp"
@@ -141,6 +143,31 @@ TEST(LostModules, OneDocumentThatCannotBeReadCostsNoOther) {
         lost.text().starts_with("repository 'r', modules.yaml line 24: the document of "
                                 "module m:1 (version 2) cannot be read: "))
         << lost.text();
+}
+
+TEST(LostModules, KeysThatAreListsOrMappings) {
+    const std::optional<LostDocument> lost = read_lost_document(
+        "? {document: modulemd-defaults}\n: {document: modulemd-defaults}\n"
+        "document: modulemd\n"
+        "data:\n  ? [a]\n  : c\n  ? {module: no}\n  : [d]\n  module: m\n  ? [b]\n  stream: s\n");
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->kind, LostDocument::Kind::stream);
+    EXPECT_EQ(lost->id.name, "m");
+    EXPECT_EQ(lost->id.stream, "s");
+}
+
+TEST(LostModules, ManyScalarsDeepInside) {
+    constexpr std::size_t depth = 900;
+    std::string yaml = "data:\n  deep: " + std::string(depth, '[');
+    for (std::size_t i = 0; i < 20000; ++i) {
+        yaml += "x,";
+    }
+    yaml += std::string(depth, ']') + "\n  name: m\n";
+    const auto begin = std::chrono::steady_clock::now();
+    const std::optional<LostDocument> lost = read_lost_document(yaml);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->id.name, "m");
 }
 
 TEST(LostModules, LinesAreThoseOfTheFileWhateverItsLineEnds) {

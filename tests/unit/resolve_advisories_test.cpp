@@ -23,12 +23,13 @@ struct Update {
     std::vector<std::array<std::string, 5>> packages;
     std::string references;
     std::string type = "security";
+    std::string status = "final";
 };
 
 std::string xml(const std::vector<Update>& updates) {
     std::string text = "<updates>";
     for (const Update& update : updates) {
-        text += "<update from=\"x\" status=\"final\" type=\"" + update.type +
+        text += "<update from=\"x\" status=\"" + update.status + "\" type=\"" + update.type +
                 "\" version=\"1\"><id>" + update.id + "</id><title>x</title><severity>" +
                 update.severity + "</severity><references>" + update.references +
                 "</references><pkglist><collection short=\"x\"><name>x</name>";
@@ -153,6 +154,38 @@ TEST_F(Advisories, TheCommitSaysItAsRpmOstreeDoes) {
     EXPECT_EQ(read_lockfile(lock).advisories, resolution_.advisories);
     EXPECT_EQ(resolve_locked(ctx_, blueprint_, read_lockfile(lock)).advisories,
               resolution_.advisories);
+}
+
+TEST_F(Advisories, TheHighestSeverityOfAnIdWins) {
+    solve({{"SA-1", "Low", {bash_fix}, ""}, {"SA-2", "Critical", {bash_fix}, ""}},
+          {{"SA-1", "Important", {bash_fix}, ""}, {"SA-2", "None", {bash_fix}, ""}});
+    ASSERT_THAT(ids(), ElementsAre("SA-1", "SA-2"));
+    EXPECT_EQ(resolution_.advisories[0].severity, "Important");
+    EXPECT_EQ(resolution_.advisories[1].severity, "Critical");
+}
+
+TEST_F(Advisories, RetractedOnesAreLeftOut) {
+    solve({{"SA-1", "Low", {bash_fix}, ""},
+           {"SA-2", "Low", {bash_fix}, "", "security", "retracted"}});
+    EXPECT_THAT(ids(), ElementsAre("SA-1"));
+}
+
+TEST_F(Advisories, CveNumbersAreWordsOfAnyLength) {
+    const std::string digits(30000, '1');
+    solve({{"SA-1",
+            "Low",
+            {bash_fix},
+            reference("bugzilla", "https://b/1", "1", "CVE-1-" + digits) +
+                reference("bugzilla", "https://b/2", "2", "CVE-" + digits) +
+                reference("bugzilla", "https://b/3", "3", "xCVE-1-2 CVE-1-2x CVE--2 CVE-1- CVE-") +
+                reference("bugzilla", "https://b/4", "4", "CVE-1-CVE-1-2, bad") +
+                reference("bugzilla", "https://b/5", "5", "(CVE-1-3)") +
+                reference("cve", "https://c/1", "CVE-2-" + digits, "")}});
+    std::vector<std::string> urls;
+    for (const FixedAdvisory::Reference& reference : resolution_.advisories.at(0).references) {
+        urls.push_back(reference.url);
+    }
+    EXPECT_THAT(urls, ElementsAre("https://b/1", "https://b/4", "https://b/5", "https://c/1"));
 }
 
 TEST_F(Advisories, NoneAndUnreadableOnes) {
