@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include "unit/blueprint_testing.hpp"
 
 namespace edgegpu {
