@@ -14,8 +14,8 @@ namespace edgegpu {
 /// `rpmostree.*` as clients read them, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
 /// `edgegpu.nvidia-driver`). `kernel_arguments`: the tree's.
 ///
-/// `rpmostree.advisories`, `a(suuasa{sv})`, is there where a package fixes one; its format is that of
-/// rpm-ostree (rpmostree-rpm-util.h), what is in it was known when the packages were resolved.
+/// `rpmostree.advisories`, `a(suuasa{sv})`, is there where a package fixes one; its format is that
+/// of rpm-ostree (rpmostree-rpm-util.h), what is in it was known when the packages were resolved.
 ///
 /// `rpmostree.rpmmd-repos` names the repositories with the times of their metadata, as rpm-ostree
 /// has it (`rpm-ostree status -v` shows them); one that has none gets the image's. They are part of
