@@ -65,7 +65,18 @@ protected:
     Context ctx_;
     Blueprint blueprint_;
     Resolution resolution_;
-    const std::string content_ = "as good as an RPM where signatures are not checked";
+    const std::string content_ = rpm();
+
+private:
+    /// The package, made once.
+    static const std::string& rpm() {
+        static const std::string bytes = [] {
+            const test::TemporaryDirectory work;
+            test::build_rpm(work.path(), test::simple_spec("app", "1", "1"));
+            return read_file(work.path() / "Packages/app-1-1.x86_64.rpm");
+        }();
+        return bytes;
+    }
 };
 
 TEST_F(FetchChecksums, TheCacheIsAddressedBySha256) {
@@ -109,7 +120,8 @@ TEST_F(FetchChecksums, WhatArrivedIsChecked) {
     } catch (const Error& problem) {
         EXPECT_EQ(problem.message(), "package app-1-1.x86_64: 7 bytes with SHA-512 " +
                                          checksum_of("cut off", ChecksumAlgorithm::sha512).hex +
-                                         ", but repository 'web' promises 50 bytes with " +
+                                         ", but repository 'web' promises " +
+                                         std::to_string(content_.size()) + " bytes with " +
                                          resolution_.packages[0].checksum.hex);
     }
 }
