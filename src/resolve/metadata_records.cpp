@@ -177,27 +177,6 @@ fs::path metadata_path(const fs::path& directory, const MetadataRecord& record) 
     return directory / "repodata" / fs::path(record.href).filename();
 }
 
-void check_metadata_file(const Repository& repository, const MetadataRecord& record,
-                         const fs::path& path) {
-    const std::string name = path.filename().string();
-    // createrepo_c writes sizes, the format does not demand them.
-    const std::uint64_t size = fs::file_size(path);
-    if (record.size != 0 && size != record.size) {
-        throw error(ErrorKind::fetch,
-                    "repository '{}': {} has {} bytes, but repomd.xml promises {}", repository.id,
-                    name, size, record.size)
-            .hinted("have the repository's metadata made again");
-    }
-    const Checksum now = checksum_of_file(path, record.checksum.algorithm);
-    if (now != record.checksum) {
-        throw error(ErrorKind::fetch,
-                    "repository '{}': {} does not have the checksum that repomd.xml "
-                    "promises: {} instead of {}",
-                    repository.id, name, now.text(), record.checksum.text())
-            .hinted("a mirror that is being updated looks like this: try again later");
-    }
-}
-
 Checksum accepted_checksum(const Repository& repository, const std::string& what,
                            std::string_view type, std::string_view hex) {
     constexpr const char* way_out = "have the repository made with createrepo_c --checksum sha256";

@@ -52,11 +52,6 @@ struct MetadataRecords {
 [[nodiscard]] std::filesystem::path metadata_path(const std::filesystem::path& directory,
                                                   const MetadataRecord& record);
 
-/// Compares a file with what its record promises: size, then checksum. Throws ErrorKind::fetch
-/// naming repository and file.
-void check_metadata_file(const Repository& repository, const MetadataRecord& record,
-                         const std::filesystem::path& path);
-
 /// The checksum that metadata give of `what` ("package x-1-1.noarch", "primary"), if the repository
 /// may use its algorithm: never MD5, SHA-1 only with `allow_sha1`. Throws ErrorKind::fetch naming
 /// repository and `what`; `type` may be empty, for none.
