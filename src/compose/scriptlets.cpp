@@ -7,10 +7,10 @@
 
 #include "compose/accounts.hpp"
 #include "compose/kernel_arguments.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

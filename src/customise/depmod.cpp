@@ -9,9 +9,9 @@
 
 #include "compose/kept_entries.hpp"
 #include "customise/customise.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

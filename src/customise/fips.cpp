@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "compose/kernel_arguments.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "compose/account_files.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

@@ -11,9 +11,9 @@
 #include "customise/initramfs_contents.hpp"
 #include "customise/modprobe.hpp"
 #include "customise/modprobe_check.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

@@ -12,7 +12,7 @@
 
 #include "blueprint/toml_reader.hpp"
 #include "customise/modprobe.hpp"
-#include "support/sandbox.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace edgegpu {
 

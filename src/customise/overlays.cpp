@@ -12,10 +12,10 @@
 #include "blueprint/overlay_source.hpp"
 #include "blueprint/toml_reader.hpp"
 #include "compose/account_files.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/path_glob.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

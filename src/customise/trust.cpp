@@ -12,9 +12,9 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

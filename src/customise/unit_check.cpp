@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "blueprint/toml_reader.hpp"
-#include "support/sandbox.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace edgegpu {
 

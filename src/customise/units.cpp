@@ -16,8 +16,8 @@
 #include "blueprint/toml_reader.hpp"
 #include "compose/account_files.hpp"
 #include "customise/unit_check.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

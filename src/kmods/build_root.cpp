@@ -16,9 +16,9 @@
 #include "fetch/fetch.hpp"
 #include "kmods/dkms_conf.hpp"
 #include "kmods/module_file.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

@@ -12,11 +12,11 @@
 #include <fmt/ranges.h>
 
 #include "blueprint/variables.hpp"
+#include "sandbox/sandbox.hpp"
 #include "selinux/modules.hpp"
 #include "selinux/policydb.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu::selinux {
 

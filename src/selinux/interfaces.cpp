@@ -17,9 +17,9 @@
 #include "compose/unite.hpp"
 #include "compose/workplace.hpp"
 #include "fetch/fetch.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu::selinux {
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sandbox/sandbox.hpp"
 #include "selinux/calls.hpp"
 #include "selinux/compile.hpp"
 #include "selinux/failures.hpp"
@@ -22,7 +23,6 @@
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu {
 

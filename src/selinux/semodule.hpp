@@ -2,11 +2,11 @@
 
 #include <vector>
 
+#include "sandbox/sandbox.hpp"
 #include "selinux/compile.hpp"
 #include "selinux/store.hpp"
 #include "support/context.hpp"
 #include "support/process.hpp"
-#include "support/sandbox.hpp"
 
 namespace edgegpu::selinux {
 

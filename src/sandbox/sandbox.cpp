@@ -1,4 +1,4 @@
-#include "support/sandbox.hpp"
+#include "sandbox/sandbox.hpp"
 
 #include <algorithm>
 #include <array>
