@@ -1,9 +1,14 @@
 #include "support/file.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <system_error>
+#include <vector>
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,26 +23,34 @@ std::string read_file(const fs::path& path, std::uint64_t limit) {
     // Opening a fifo would wait for a writer, which O_NONBLOCK does not; to regular files it means
     // nothing.
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0) {
+    if (!file) {
         throw errno_error(path.string(), errno);
     }
+    return read_file(file.get(), path.string(), limit);
+}
+
+std::string read_file(int fd, const std::string& name, std::uint64_t limit) {
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) {
+        throw errno_error(name, errno);
+    }
     if (!S_ISREG(status.st_mode)) {
-        throw error("{}: not a regular file", path.string());
+        throw error("{}: not a regular file", name);
     }
     if (static_cast<std::uint64_t>(status.st_size) > limit) {
-        throw error("{}: {} bytes are more than the {} expected at most", path.string(),
-                    status.st_size, limit);
+        throw error("{}: {} bytes are more than the {} expected at most", name, status.st_size,
+                    limit);
     }
     std::string content(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t filled = 0;
     while (filled < content.size()) {
-        const ssize_t got = ::read(file.get(), content.data() + filled, content.size() - filled);
+        const ssize_t got = ::pread(fd, content.data() + filled, content.size() - filled,
+                                    static_cast<off_t>(filled));
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got < 0) {
-            throw errno_error(path.string(), errno);
+            throw errno_error(name, errno);
         }
         if (got == 0) {
             content.resize(filled);
@@ -46,6 +59,51 @@ std::string read_file(const fs::path& path, std::uint64_t limit) {
         filled += static_cast<std::size_t>(got);
     }
     return content;
+}
+
+namespace {
+
+void copy_by_buffer(int from, int to, const std::string& name) {
+    std::vector<char> buffer(128U * 1024U);
+    while (true) {
+        const ssize_t got = ::read(from, buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            throw errno_error(name, errno);
+        }
+        if (got == 0) {
+            return;
+        }
+        for (ssize_t put = 0; put < got;) {
+            const ssize_t step =
+                ::write(to, buffer.data() + put, static_cast<std::size_t>(got - put));
+            if (step < 0 && errno != EINTR) {
+                throw errno_error(name, errno);
+            }
+            put += std::max<ssize_t>(step, 0);
+        }
+    }
+}
+
+}  // namespace
+
+void copy_content(int source, int target, const std::string& name) {
+    while (true) {
+        const ssize_t moved = ::copy_file_range(source, nullptr, target, nullptr, 1U << 30U, 0);
+        if (moved == 0) {
+            return;
+        }
+        if (moved < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS ||
+                          errno == EOPNOTSUPP || errno == EPERM)) {
+            copy_by_buffer(source, target, name);
+            return;
+        }
+        if (moved < 0 && errno != EINTR) {
+            throw errno_error(name, errno);
+        }
+    }
 }
 
 void write_file(const fs::path& path, std::string_view content, unsigned mode, bool durable) {
@@ -82,12 +140,89 @@ void make_directories(const fs::path& path) {
     }
 }
 
-void remove_tree(const fs::path& path) {
-    std::error_code code;
-    fs::remove_all(path, code);
-    if (code) {
-        throw errno_error(path.string(), code.value());
+namespace {
+
+/// Below a directory so many levels deep, subtrees are moved up before they are removed, so that
+/// neither descriptors nor the stack run out on a tree made to be deep.
+constexpr int deep = 64;
+
+/// Empties the directory `parent`/`name`; what is too deep is moved into `top`.
+void remove_below(int parent, const std::string& name, int top, int depth,
+                  const std::string& shown);
+
+void remove_one(int parent, const std::string& name, int top, int depth, const std::string& shown) {
+    if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) {
+        return;
     }
+    if (errno != EISDIR && errno != EPERM) {  // EPERM: POSIX's word for a directory
+        throw errno_error(shown, errno);
+    }
+    if (depth >= deep) {
+        static std::atomic<std::uint64_t> number{0};
+        const std::string higher = fmt::format(".deep-{}", number++);
+        if (::renameat(parent, name.c_str(), top, higher.c_str()) != 0) {
+            throw errno_error(shown, errno);
+        }
+        return;
+    }
+    remove_below(parent, name, top, depth + 1, shown);
+    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
+        throw errno_error(shown, errno);
+    }
+}
+
+void remove_below(int parent, const std::string& name, int top, int depth,
+                  const std::string& shown) {
+    Fd directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!directory && errno == EACCES && ::fchmodat(parent, name.c_str(), 0700, 0) == 0) {
+        directory =
+            Fd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    }
+    if (!directory) {
+        throw errno_error(shown, errno);
+    }
+    const int own = directory.get();
+    // Its owner may have taken the right to change it. Where that fails, the removal says so.
+    [[maybe_unused]] const int writable = ::fchmod(own, 0700);
+    if (top < 0) {
+        top = own;
+    }
+    const Handle<DIR, ::closedir> stream(::fdopendir(own));
+    if (!stream) {
+        throw errno_error(shown, errno);
+    }
+    [[maybe_unused]] const int taken = directory.release();
+    // Until a pass finds nothing: what was moved up arrives in a directory that is being read.
+    for (bool found = true; found;) {
+        found = false;
+        ::rewinddir(stream.get());
+        while (const dirent* item = ::readdir(stream.get())) {
+            const std::string child = static_cast<const char*>(item->d_name);
+            if (child != "." && child != "..") {
+                found = true;
+                remove_one(own, child, top, depth, shown);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void remove_at(int parent, const std::string& name, const std::string& shown) {
+    remove_one(parent, name, -1, 0, shown);
+}
+
+void remove_tree(const fs::path& path) {
+    const fs::path own = path.has_filename() ? path : path.parent_path();
+    const fs::path above = own.has_parent_path() ? own.parent_path() : fs::path(".");
+    const Fd parent(::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!parent) {
+        if (errno == ENOENT) {
+            return;
+        }
+        throw errno_error(path.string(), errno);
+    }
+    remove_at(parent.get(), own.filename().string(), path.string());
 }
 
 }  // namespace edgegpu
