@@ -21,6 +21,7 @@
 #include "pipeline_inputs.hpp"
 #include "pipeline_snapshot.hpp"
 #include "resolve/boot_parts.hpp"
+#include "sandbox/user_namespace.hpp"
 #include "selinux/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
@@ -85,9 +86,11 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
 
 BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions& options) {
     Console& console = *ctx.console;
+BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions& options) {
+    Console& console = *ctx.console;
     allow_open_files();
     const std::optional<ModuleSigner> signer = read_signer(given);
-    const CacheLock cache_lock(ctx);
+    const CacheLock cache_lock(ctx, image_owner());
     // From here on nobody reads the user's own files.
     const Blueprint blueprint = take_snapshot(ctx, given);
 
