@@ -86,8 +86,6 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
 
 BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions& options) {
     Console& console = *ctx.console;
-BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions& options) {
-    Console& console = *ctx.console;
     allow_open_files();
     const std::optional<ModuleSigner> signer = read_signer(given);
     const CacheLock cache_lock(ctx, image_owner());
