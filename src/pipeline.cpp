@@ -19,11 +19,13 @@
 #include "kmods/kmods.hpp"
 #include "kmods/sign.hpp"
 #include "pipeline_inputs.hpp"
+#include "pipeline_snapshot.hpp"
 #include "resolve/boot_parts.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "selinux/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
+#include "support/file.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {
@@ -82,10 +84,13 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
 
 }  // namespace
 
-BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOptions& options) {
+BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions& options) {
     Console& console = *ctx.console;
-    const std::optional<ModuleSigner> signer = read_signer(blueprint);
+    allow_open_files();
+    const std::optional<ModuleSigner> signer = read_signer(given);
     const CacheLock cache_lock(ctx, image_owner());
+    // From here on nobody reads the user's own files.
+    const Blueprint blueprint = take_snapshot(ctx, given);
 
     console.begin_stage("resolve");
     Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);
@@ -96,7 +101,8 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
 
     const Repo repo(ctx, options.repo, blueprint.ostree.ref);
     const std::optional<Parent> parent = read_parent(repo, blueprint);
-    const std::string inputs = inputs_digest(blueprint, resolution);
+    const std::string inputs =
+        inputs_digest(blueprint, resolution, signer ? signer->certificate() : std::string());
     if (parent && parent->inputs_digest == inputs) {
         return unchanged_result(blueprint, resolution, *parent);
     }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -123,11 +124,14 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
     file.package.build_time = package.build_time;
     file.package.why = "compiled here";
     file.path = ctx.cache / "packages" / (file.sha256 + ".rpm");
-    std::error_code code;
-    if (!fs::exists(file.path, code)) {
-        make_directories(file.path.parent_path());
-        write_file(file.path, rpm);
+    // Whatever lay there, and whoever has it open.
+    make_directories(file.path.parent_path());
+    write_file(file.path, rpm);
+    auto content = std::make_shared<const PackageContent>(file.path);
+    if (sha256_file(content->path()) != file.sha256) {
+        throw error("{} changed while it was written", file.path.string());
     }
+    file.content = std::move(content);
     return file;
 }
 
