@@ -10,6 +10,7 @@
 #include "blueprint/edge_package_set.hpp"
 #include "commands/commands.hpp"
 #include "pipeline.hpp"
+#include "signing/signer.hpp"
 #include "support/context.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -202,8 +203,11 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
+    // First of all: no thread runs yet, and nothing that a package brings was read.
+    Signer signer(&interrupted());
     Console console(standard_error(global.color, global.quiet, global.progress_fd));
     const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, console);
+    signer.allow(signing_request(blueprint));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;
@@ -223,7 +227,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     options.lockfile = std::filesystem::absolute(options.lockfile).lexically_normal();
     make_directories(options.lockfile.parent_path());
 
-    const BuildResult result = build_image(ctx, blueprint, options);
+    const BuildResult result = build_image(ctx, blueprint, options, signer);
     print_result(global.json ? json_document(result, blueprint, options, console)
                              : summary(result, blueprint, options, console));
     return result.unchanged && command.unchanged_exit_77 ? 77 : 0;
