@@ -19,6 +19,7 @@
 #include "kmods/kmods.hpp"
 #include "pipeline_inputs.hpp"
 #include "resolve/boot_parts.hpp"
+#include "sandbox/user_namespace.hpp"
 #include "selinux/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
@@ -73,7 +74,7 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
 BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOptions& options,
                         Signer& signer) {
     Console& console = *ctx.console;
-    const CacheLock cache_lock(ctx);
+    const CacheLock cache_lock(ctx, image_owner());
 
     console.begin_stage("resolve");
     Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);

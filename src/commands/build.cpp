@@ -10,6 +10,7 @@
 #include "blueprint/edge_package_set.hpp"
 #include "commands/commands.hpp"
 #include "pipeline.hpp"
+#include "sandbox/user_namespace.hpp"
 #include "signing/signer.hpp"
 #include "support/context.hpp"
 #include "support/error.hpp"
@@ -203,8 +204,9 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
-    // First of all: no thread runs yet, and nothing that a package brings was read.
+    // First of all, and outside of the build's namespace: the keys are the caller's.
     Signer signer(&interrupted());
+    enter_build_namespace();
     Console console(standard_error(global.color, global.quiet, global.progress_fd));
     const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, console);
     signer.allow(signing_request(blueprint));
