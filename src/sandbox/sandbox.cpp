@@ -303,6 +303,11 @@ ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command) 
     const ImageRoot root(command.root);
     make_mount_points(root);
     BindPoints points(root);
+    for (const auto& [source, target] : command.writable_binds) {
+        if (::lchown(source.c_str(), 0, 0) != 0) {
+            throw errno_error(source.string(), errno);
+        }
+    }
     ProcessRequest request;
     request.argv = bubblewrap(ctx, command, root, shims, points);
     request.input = command.input;
