@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -138,8 +139,7 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
 }  // namespace
 
 PackageFile build_module_package(const Context& ctx, const Blueprint& blueprint,
-                                 const Resolution& resolution,
-                                 const std::optional<ModuleSigner>& signer) {
+                                 const Resolution& resolution, Signer& signer) {
     make_directories(ctx.cache / "kmods");
     const fs::path kept = ctx.cache / "kmods" / compilation_digest(resolution);
     std::optional<CompiledModules> compiled = find(kept);
@@ -151,12 +151,14 @@ PackageFile build_module_package(const Context& ctx, const Blueprint& blueprint,
     const std::string directory =
         fmt::format("/usr/lib/modules/{}/extra/", resolution.kernel_uname);
     for (auto& [name, content] : compiled->modules) {
-        package.files.emplace(directory + name + ".ko",
-                              signer ? signer->sign(content) : std::move(content));
+        if (signer.certificate()) {
+            content += signer.sign_module(content);
+        }
+        package.files.emplace(directory + name + ".ko", std::move(content));
     }
-    if (signer) {
-        const std::string path = fmt::format("{}/{}.der", certificate_directory, signer->name());
-        package.files.emplace(path, signer->certificate());
+    if (const std::optional<ModuleCertificate>& certificate = signer.certificate()) {
+        const std::string path = fmt::format("{}/{}.der", certificate_directory, certificate->name);
+        package.files.emplace(path, certificate->der);
         ctx.console->note(
             fmt::format("Secure Boot: on every device once, mokutil --import {}, then "
                         "reboot and confirm the enrolment",
