@@ -24,10 +24,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Mounted freshly in every sandbox. Those that an image lacks are made and stay: it needs them.
 /// What a program of an image sees as the name of its machine.
 constexpr std::string_view image_host_name = "localhost";
 
+/// Mounted freshly in every sandbox. Those that an image lacks are made and stay: it needs them.
 constexpr std::array<std::string_view, 5> mount_points{"/dev", "/proc", "/run", "/tmp", "/var/tmp"};
 
 /// What scriptlets of packages need: owners, modes, file capabilities, other users, chroot. Not
