@@ -147,7 +147,9 @@ TEST(Commit, SecondBuildHasTheFirstAsParentAndWritesOnlyWhatChanged) {
     EXPECT_EQ(second.files, first.files + 1);
     expect_clean(fixture);
     const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
-    const auto parent = read_parent(repo, fixture.blueprint);
+    Signer signer;
+    signer.allow(signing_request(fixture.blueprint));
+    const auto parent = read_parent(repo, fixture.blueprint, signer);
     ASSERT_TRUE(parent);
     EXPECT_EQ(parent->checksum, second.checksum);
     EXPECT_EQ(parent->version, "1.2.4");
@@ -186,12 +188,14 @@ TEST(Commit, AMovedRefIsAnError) {
     CommitFixture fixture;
     const Commit first = fixture.build();
     const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
-    const auto parent = read_parent(repo, fixture.blueprint);
+    Signer signer;
+    signer.allow(signing_request(fixture.blueprint));
+    const auto parent = read_parent(repo, fixture.blueprint, signer);
     (void)ostree(fixture, "commit -b " + first.ref + " --tree=ref=" + first.ref + " -s other");
     const std::string moved = ostree(fixture, "rev-parse " + first.ref);
     try {
         (void)write_commit(fixture.ctx(), fixture.blueprint, fixture.resolution, fixture.tree, repo,
-                           parent, "x");
+                           parent, "x", signer);
         FAIL() << "the ref was overwritten";
     } catch (const Error& caught) {
         EXPECT_NE(caught.message().find("was moved by somebody else"), std::string::npos)
