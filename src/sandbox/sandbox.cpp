@@ -123,6 +123,10 @@ struct Shims {
         }
         make_directories(directory);
         write_file(directory / "uname", script, 0755);
+        // The image's root, as dracut takes it into the initramfs with its owner.
+        if (::chown((directory / "uname").c_str(), 0, 0) != 0) {
+            throw errno_error((directory / "uname").string(), errno);
+        }
         write_file(directory / "osrelease", kernel + "\n", 0444);
         write_file(directory / "kernel-version", "#1 SMP\n", 0444);
         write_file(directory / "version",
