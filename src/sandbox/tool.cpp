@@ -71,8 +71,6 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
                "--gid",
                std::string(own_id),
                "--new-session",
-               "--hostname",
-               "localhost",
                "--clearenv"};
     if (ends_with_us) {
         argv.emplace_back("--die-with-parent");
