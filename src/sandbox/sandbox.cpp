@@ -24,10 +24,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Mounted freshly in every sandbox. Those that an image lacks are made and stay: it needs them.
 /// What a program of an image sees as the name of its machine.
 constexpr std::string_view image_host_name = "localhost";
 
+/// Mounted freshly in every sandbox. Those that an image lacks are made and stay: it needs them.
 constexpr std::array<std::string_view, 5> mount_points{"/dev", "/proc", "/run", "/tmp", "/var/tmp"};
 
 /// What scriptlets of packages need: owners, modes, file capabilities, other users, chroot. Not
@@ -123,6 +123,10 @@ struct Shims {
         }
         make_directories(directory);
         write_file(directory / "uname", script, 0755);
+        // The image's root, as dracut takes it into the initramfs with its owner.
+        if (::chown((directory / "uname").c_str(), 0, 0) != 0) {
+            throw errno_error((directory / "uname").string(), errno);
+        }
         write_file(directory / "osrelease", kernel + "\n", 0444);
         write_file(directory / "kernel-version", "#1 SMP\n", 0444);
         write_file(directory / "version",
