@@ -24,6 +24,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// What a program of an image sees as the name of its machine.
+constexpr std::string_view image_host_name = "localhost";
+
 /// Mounted freshly in every sandbox. Those that an image lacks are made and stay: it needs them.
 constexpr std::array<std::string_view, 5> mount_points{"/dev", "/proc", "/run", "/tmp", "/var/tmp"};
 
@@ -120,6 +123,10 @@ struct Shims {
         }
         make_directories(directory);
         write_file(directory / "uname", script, 0755);
+        // The image's root, as dracut takes it into the initramfs with its owner.
+        if (::chown((directory / "uname").c_str(), 0, 0) != 0) {
+            throw errno_error((directory / "uname").string(), errno);
+        }
         write_file(directory / "osrelease", kernel + "\n", 0444);
         write_file(directory / "kernel-version", "#1 SMP\n", 0444);
         write_file(directory / "version",
@@ -243,11 +250,14 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
                                   "--unshare-cgroup-try",
                                   "--die-with-parent",
                                   "--new-session",
-                                  "--hostname",
-                                  "localhost",
                                   "--clearenv",
                                   "--userns2",
                                   std::to_string(image_user_namespace())};
+    // The seccomp profiles of containers refuse sethostname(2): they are to have this name already.
+    struct utsname machine {};
+    if (::uname(&machine) != 0 || std::string_view(machine.nodename) != image_host_name) {
+        append(argv, {"--hostname", std::string(image_host_name)});
+    }
     append(argv, {"--cap-drop", "ALL"});
     for (const std::string_view capability : kept_capabilities) {
         append(argv, {"--cap-add", std::string(capability)});
