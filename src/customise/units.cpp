@@ -190,7 +190,6 @@ void run_systemctl(const Context& ctx, const Tree& tree, const char* verb,
 void drop_removed_links(Tree& tree) {
     const ImageRoot root(tree.root);
     const std::string top = fmt::format("{}/", unit_directories.front());
-    const ImageRoot root(tree.root);
     for (auto at = tree.entries.lower_bound(top);
          at != tree.entries.end() && at->first.starts_with(top);) {
         const bool gone = at->second.type == EntryType::symlink && !root.status(at->first);
