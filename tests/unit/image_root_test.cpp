@@ -236,11 +236,11 @@ TEST_F(ImageRootTest, ADeepTreeIsRemoved) {
         fs::create_directories(inside_ / "deep" / (".deep-" + std::to_string(number)) / "x");
     }
     link(outside_.string(), "deep/link");
-    make_deep(inside_ / "deep", 4000);
+    make_deep(inside_ / "deep", 2000);
     with_little([&] { root_->remove("/deep"); });
     EXPECT_FALSE(root_->status("/deep"));
     fs::create_directory(directory_.path() / "deep");
-    make_deep(directory_.path() / "deep", 1000);
+    make_deep(directory_.path() / "deep", 500);
     with_little([&] { remove_tree(directory_.path() / "deep"); });
     EXPECT_FALSE(fs::exists(directory_.path() / "deep"));
 }
