@@ -1,7 +1,5 @@
 #include "compose/content.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 
 #include <fcntl.h>
