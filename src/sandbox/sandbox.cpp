@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "image/image_root.hpp"
+#include "sandbox/host_name.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
@@ -24,9 +25,6 @@ namespace edgegpu {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// What a program of an image sees as the name of its machine.
-constexpr std::string_view image_host_name = "localhost";
 
 /// Mounted freshly in every sandbox. Those that an image lacks are made and stay: it needs them.
 constexpr std::array<std::string_view, 5> mount_points{"/dev", "/proc", "/run", "/tmp", "/var/tmp"};
@@ -272,10 +270,8 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
                                   "--clearenv",
                                   "--userns2",
                                   std::to_string(image_user_namespace())};
-    // The seccomp profiles of containers refuse sethostname(2): they are to have this name already.
-    struct utsname machine {};
-    if (::uname(&machine) != 0 || std::string_view(machine.nodename) != image_host_name) {
-        append(argv, {"--hostname", std::string(image_host_name)});
+    for (const std::string& word : host_name_arguments()) {
+        argv.push_back(word);
     }
     append(argv, {"--cap-drop", "ALL"});
     for (const std::string_view capability : kept_capabilities) {

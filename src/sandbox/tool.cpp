@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/host_name.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -72,6 +73,9 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
                std::string(own_id),
                "--new-session",
                "--clearenv"};
+    for (const std::string& word : host_name_arguments()) {
+        argv.push_back(word);
+    }
     if (ends_with_us) {
         argv.emplace_back("--die-with-parent");
     }
