@@ -1,0 +1,407 @@
+"""What every hostile package needs: a small distribution to attack, rpmbuild, canaries, and builds.
+
+The distribution is one of its own, as small as edgegpu takes: busybox, a kernel of one file, and scripts that
+stand for dracut and depmod, so that a build takes about a second. Its repository is signed by a key made for it.
+"""
+import os
+import pathlib
+import re
+import secrets
+import shlex
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+from dataclasses import dataclass, field
+
+HERE = pathlib.Path(os.path.realpath(__file__)).parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "lab")]
+import lab_image as lab  # noqa: E402
+from labtool import rpm  # noqa: E402
+
+CANARY_BEGINS = "edgegpu-canary-"
+KERNEL = "1-1.x86_64"
+REPORTS = "/usr/share/hostile/reports"
+HEADER = """\
+Name: {name}
+Version: 1
+Release: 1
+Summary: {name}
+License: MIT
+AutoReqProv: no
+{more}
+%description
+Made for a test of edgegpu's boundary.
+"""
+SUBPACKAGE = """
+%package -n {name}
+Summary: {name}
+AutoReqProv: no
+Requires: hostile-base
+%description -n {name}
+Made for a test of edgegpu's boundary.
+"""
+DRACUT = """\
+#!/bin/sh
+for argument; do case $argument in */initramfs.img) out=$argument ;; esac; done
+cat /usr/lib/dracut/image >"$out"
+"""
+DEPMOD = """\
+#!/bin/sh
+for kernel; do :; done
+for index in dep dep.bin alias alias.bin symbols symbols.bin softdep devname builtin.bin; do
+    : >"/usr/lib/modules/$kernel/modules.$index" || exit 1
+done
+"""
+# Programs that edgegpu runs or covers: the image has its own, or none.
+NO_APPLETS = {"busybox", "depmod", "modprobe", "insmod", "rpm", "dpkg", "ldconfig", "sysctl", "setfiles", "restorecon",
+              "load_policy", "setsebool"}
+PASSWD = "root:x:0:0:root:/root:/bin/sh\napp:x:500:500::/:/bin/sh\n"
+GROUP = "root:x:0:\napp:x:500:\n"
+
+
+@dataclass
+class Attack:
+    """One package that tries one thing.
+
+    `scripts` maps "pre", "post", "posttrans", "triggerin -- bash", … to a shell script. `payload(root)` puts files
+    into the package and returns lines for %files. `report`: its scriptlet writes one, which must say "end" and
+    nothing of an escape. `status`: "clean" (the build succeeds), "refused" (it ends with one error), or "either".
+    An error matches `error` (by default it names the package). `check(result)` returns what is wrong, or None.
+    Attacks that share `group` are in one image; the others have a build of their own.
+    """
+    name: str
+    scripts: dict = field(default_factory=dict)
+    payload: object = None
+    header: str = ""
+    report: bool = False
+    status: str = "either"
+    error: str = ""
+    check: object = None
+    group: str = ""
+    arguments: tuple = ()
+    blueprint: str = ""
+    timeout: int = 60
+    beside: tuple = ()
+
+
+def reporting(name, *arguments, **more):
+    """A package whose %post runs attack `name` and keeps what it says."""
+    argument = shlex.join(arguments)
+    return Attack(name, {"post": f"/usr/libexec/attack {argument or name} >{REPORTS}/{name} 2>&1 </dev/null\n:"},
+                  report=True, status="clean", **more)
+
+
+class Canaries:
+    """Files of the builder that nobody may read or change, in a directory that everybody may enter."""
+
+    def __init__(self):
+        self.place = pathlib.Path(tempfile.mkdtemp(prefix="edgegpu-hostile-", dir="/var/tmp"))
+        self.place.chmod(0o755)
+        self.tokens = {name: f"{CANARY_BEGINS}{name}-{secrets.token_hex(24)}"
+                       for name in ("world", "key", "open", "root", "environment", "deep", "config")}
+        for name, mode in (("world", 0o644), ("key", 0o600), ("open", 0o666), ("root", 0o600)):
+            self.write(self.place / name, self.tokens[name], mode)
+        if os.geteuid() == 0:
+            os.chown(self.place / "key", 65534, 65534)
+        # A directory that everybody may write to, in the shape of what edgegpu puts files into.
+        for name in ("folder", "folder/rpm", "folder/1-1.x86_64", "folder/targeted", "folder/selinux", "folder/etc"):
+            (self.place / name).mkdir()
+            (self.place / name).chmod(0o777)
+        for name in ("aux-cache", "passwd", "group", "config", "vmlinuz", "modules.dep", "rpmdb.sqlite", "uname",
+                     "rpm/rpmdb.sqlite", "1-1.x86_64/vmlinuz", "targeted/x", "etc/passwd", "app", "file", "calls",
+                     "hostname", "tmpfiles.conf"):
+            self.write(self.place / "folder" / name, f"{self.tokens['deep']} {name}", 0o666)
+        os.setxattr(self.place / "open", "user.hostile", b"kept")
+        for path, _, _ in os.walk(self.place):
+            os.utime(path, (1_600_000_000, 1_600_000_000))
+        self.before = self.facts()
+
+    def write(self, path, text, mode):
+        path.write_text(text + "\n")
+        path.chmod(mode)
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+
+    def facts(self):
+        found = {}
+        for folder, names, files in os.walk(self.place):
+            for path in [pathlib.Path(folder), *(pathlib.Path(folder, name) for name in names + files)]:
+                status = path.lstat()
+                found[str(path)] = (status.st_mode, status.st_uid, status.st_gid, status.st_nlink, status.st_mtime_ns,
+                                    status.st_ctime_ns, status.st_ino,
+                                    path.read_bytes() if stat.S_ISREG(status.st_mode) else b"",
+                                    sorted((n, os.getxattr(path, n, follow_symlinks=False))
+                                           for n in os.listxattr(path, follow_symlinks=False)))
+        return found
+
+    def changed(self):
+        """Paths that are not as they were at the last call."""
+        before, self.before = self.before, self.facts()
+        return sorted(path for path in {*before, *self.before} if before.get(path) != self.before.get(path))
+
+    def found_in(self, data):
+        return [name for name, token in self.tokens.items() if token.encode() in data]
+
+    def remove(self):
+        shutil.rmtree(self.place, ignore_errors=True)
+
+
+class Listener:
+    """Sockets of the builder to which nobody of an image may come."""
+
+    def __init__(self):
+        self.visits = []
+        self.four = socket.create_server(("127.0.0.1", 0))
+        self.port = self.four.getsockname()[1]
+        self.sockets = [self.four]
+        try:
+            self.sockets.append(socket.create_server(("::1", self.port), family=socket.AF_INET6))
+        except OSError:
+            pass  # a machine without IPv6
+        self.abstract = "edgegpu-hostile-" + secrets.token_hex(8)
+        unix = socket.socket(socket.AF_UNIX)
+        unix.bind("\0" + self.abstract)
+        unix.listen()
+        self.sockets.append(unix)
+        for one in self.sockets:
+            threading.Thread(target=self.accept, args=(one,), daemon=True).start()
+
+    def accept(self, listening):
+        while True:
+            connection, _ = listening.accept()
+            self.visits.append(str(listening.getsockname()))
+            connection.close()
+
+
+@dataclass
+class Result:
+    """How one build ended."""
+    status: int
+    stderr: str
+    seconds: float
+    repo: pathlib.Path
+    ref: str
+
+    def errors(self):
+        return re.findall(r"^error: .*$", self.stderr, re.M)
+
+    def cat(self, path):
+        """A file of the commit, or None."""
+        done = subprocess.run(["ostree", f"--repo={self.repo}", "cat", self.ref, path], capture_output=True, check=False)
+        return done.stdout.decode(errors="surrogateescape") if done.returncode == 0 else None
+
+    def list(self, path="/"):
+        """{path: (type letter, mode, uid, gid)} of the commit."""
+        done = subprocess.run(["ostree", f"--repo={self.repo}", "ls", "-R", self.ref, path], capture_output=True,
+                              check=False)
+        found = {}
+        for line in done.stdout.decode(errors="surrogateescape").splitlines():
+            match = re.match(r"(.)(\d{5}) +(\d+) +(\d+) +\d+ (/.*)$", line)
+            if match:
+                found[match[5].split(" -> ")[0]] = match.groups()[:4]
+        return found
+
+
+class Suite:
+    def __init__(self, work):
+        self.work = work
+        self.canaries = Canaries()
+        self.listener = Listener()
+        self.cache = work / "cache"
+        self.repo = work / "repo"
+        self.logs = work / "logs"
+        self.logs.mkdir()
+        self.packages = work / "packages"
+        self.packages.mkdir()
+        self.lab = work / "lab"
+        self.lab.mkdir()
+        rpm.setup_signing(self.lab)
+        self.program = self.compile_attack()
+        self.scanned = {}
+
+    def compile_attack(self):
+        program = self.work / "attack"
+        lab.run("gcc", "-std=gnu17", "-O1", "-Wall", "-Wextra", "-static", "-o", program,
+                *sorted(HERE.glob("*.c")))
+        return program
+
+    # Packages
+
+    def write_target(self):
+        """Where the canaries are, but not what is in them."""
+        handle = lab.run(self.program, "handle", self.canaries.place / "world").strip()
+        place = self.canaries.place
+        return (f"world {place}/world\nkey {place}/key\nopen {place}/open\nroot {place}/root\nfolder {place}/folder\n"
+                f"port {self.listener.port}\nabstract {self.listener.abstract}\nhandle {handle}\n")
+
+    def build_base(self):
+        root = self.work / "base"
+        for folder in ("usr/bin", "usr/sbin", "usr/lib/dracut", "usr/lib64", "usr/libexec", "etc", "var/lib", "var/cache",
+                       "usr/share/hostile/reports", "usr/lib/tmpfiles.d", "proc", "dev", "run", "sys", "tmp", "var/tmp",
+                       "root", "home", "srv", "opt", "mnt", "boot", "usr/local"):
+            (root / folder).mkdir(parents=True)
+        for link in ("bin", "sbin", "lib", "lib64"):
+            (root / link).symlink_to(f"usr/{link}")
+        deb = next((lab.LAB / "debs").glob("busybox-static_*.deb"))
+        lab.run("dpkg-deb", "-x", deb, self.work / "busybox")
+        shutil.copy(next((self.work / "busybox").rglob("bin/busybox")), root / "usr/bin/busybox")
+        applets = lab.run(root / "usr/bin/busybox", "--list").split()
+        for name in {*applets} - NO_APPLETS:
+            (root / "usr/bin" / name).symlink_to("busybox")
+        for path, text in (("usr/bin/dracut", DRACUT), ("usr/sbin/depmod", DEPMOD)):
+            (root / path).write_text(text)
+            (root / path).chmod(0o755)
+        shutil.copy(self.program, root / "usr/libexec/attack")
+        shutil.copy(self.program, root / "usr/libexec/attack-setid")
+        (root / "etc/passwd").write_text(PASSWD)
+        (root / "etc/group").write_text(GROUP)
+        (root / "usr/share/hostile/target").write_text(self.write_target())
+        made = subprocess.run(["cpio", "-o", "-H", "newc", "--quiet"], input=b"usr/lib/ostree/ostree-prepare-root\n",
+                              cwd=self.initramfs(), stdout=subprocess.PIPE, check=True)
+        (root / "usr/lib/dracut/image").write_bytes(made.stdout)
+        files = rpm.file_list(root, {"/usr/libexec/attack-setid": "%attr(4755,root,root)"})
+        spec = HEADER.format(name="hostile-base", more="Provides: /bin/sh\nProvides: /sbin/ldconfig\n") + "%files\n" + "\n".join(files) + "\n"
+        rpm.build_spec(self.lab, spec, root, self.packages)
+        kernel = self.work / "kernel"
+        modules = kernel / f"usr/lib/modules/{KERNEL}"
+        modules.mkdir(parents=True)
+        (modules / "vmlinuz").write_text("a kernel\n")
+        more = f"Provides: kernel-uname-r = {KERNEL}\nProvides: kernel = 1-1\nRequires: hostile-base\n"
+        spec = HEADER.format(name="kernel-core", more=more) + "%files\n" + "\n".join(rpm.file_list(kernel)) + "\n"
+        rpm.build_spec(self.lab, spec, kernel, self.packages)
+
+    def initramfs(self):
+        place = self.work / "initramfs"
+        (place / "usr/lib/ostree").mkdir(parents=True)
+        (place / "usr/lib/ostree/ostree-prepare-root").write_text("#!/bin/sh\n")
+        return place
+
+    def build_packages(self, attacks):
+        """Those without files come from one spec, the others from a spec each."""
+        spec = HEADER.format(name="hostile", more="")
+        for attack in attacks:
+            scripts = "".join(self.scriptlet(attack.name, kind, text) for kind, text in attack.scripts.items())
+            if attack.payload is None and not attack.header:
+                spec += SUBPACKAGE.format(name=attack.name) + scripts + f"%files -n {attack.name}\n"
+                continue
+            root = self.work / "payload" / attack.name
+            root.mkdir(parents=True)
+            files = attack.payload(root, self.canaries) if attack.payload else []
+            text = HEADER.format(name=attack.name, more="Requires: hostile-base\n" + attack.header)
+            rpm.build_spec(self.lab, text + scripts + "%files\n" + "\n".join(files) + "\n", root, self.packages)
+        rpm.build_spec(self.lab, spec, self.work / "nothing", self.packages)
+        rpm.sign(self.lab, self.packages.glob("*.rpm"))
+        rpm.createrepo(self.lab, self.packages)
+
+    def scriptlet(self, name, kind, text):
+        kind, _, rest = kind.partition(" ")
+        text = text.replace("@CANARIES@", str(self.canaries.place)).replace("@KERNEL@", KERNEL).replace("%", "%%")
+        return f"%{kind} -n {name}{' ' + rest if rest else ''}\n{text}\n"
+
+    # Builds
+
+    def blueprint(self, name, packages, more=""):
+        text = (f'name = "{name}"\ndistro = ""\narchitecture = "x86_64"\n[ostree]\nref = "hostile/{name}"\n'
+                f'[[repositories]]\nid = "hostile"\nbaseurl = "{self.packages}"\n'
+                f'gpgkey = "{self.lab / "RPM-GPG-KEY-lab"}"\n').replace('distro = ""\n', "")
+        text += "".join(f'[[packages]]\nname = "{package}"\n' for package in ("hostile-base", *packages)) + more
+        path = self.work / f"{name}.toml"
+        path.write_text(text)
+        return path
+
+    def build(self, name, packages, arguments=(), blueprint="", timeout=60):
+        """One image; a build that hangs is ended, with status None."""
+        more = blueprint.replace("@CANARIES@", str(self.canaries.place))
+        argv = [str(a) for a in (lab.EDGEGPU, "build", self.blueprint(name, packages, more), "--repo", self.repo,
+                                 "--cache-dir", self.cache, "--lock", self.work / f"{name}.lock", *arguments)]
+        environment = {**lab.PLAIN, "EDGEGPU_CANARY": self.canaries.tokens["environment"]}
+        started = time.monotonic()
+        with open(self.logs / f"{name}.out", "wb") as out, open(self.logs / f"{name}.err", "wb") as err:
+            process = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                       start_new_session=True, cwd=self.work)
+            try:
+                status = process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                status = None
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        text = (self.logs / f"{name}.err").read_bytes().decode(errors="surrogateescape")
+        return Result(status, text, time.monotonic() - started, self.repo, f"hostile/{name}")
+
+    # What must hold afterwards
+
+    def leaks(self):
+        """[(file, canary)] of what builds wrote since the last call: objects, cache, logs."""
+        found = []
+        for top in (self.repo, self.cache, self.logs):
+            for folder, _, files in os.walk(top):
+                for name in files:
+                    path = pathlib.Path(folder, name)
+                    status = path.lstat()
+                    seen = (status.st_ino, status.st_ctime_ns, status.st_size)
+                    if self.scanned.get(path) != seen:
+                        self.scanned[path] = seen
+                        found += [(str(path), token) for token in self.canaries.found_in(read_whole(path))]
+        return found
+
+    def set_ids_of_the_builder(self):
+        """Files of the cache that would give another user of this machine an id of the builder's."""
+        mine = {0, os.getuid()}
+        found = []
+        for folder, _, files in os.walk(self.cache):
+            for name in files:
+                status = os.lstat(os.path.join(folder, name))
+                if stat.S_ISREG(status.st_mode) and status.st_mode & 0o6000 and status.st_uid in mine:
+                    found.append(os.path.join(folder, name))
+        return found
+
+    def mounts(self):
+        text = pathlib.Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
+        return [line for line in text.splitlines() if str(self.work) in line]
+
+    def close(self):
+        self.canaries.remove()
+
+
+def stragglers():
+    """Processes of attacks that outlived their build."""
+    found = []
+    for place in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            line = (place / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"/usr/libexec/attack" in line or b"hostile-straggler" in line:
+            found.append(f"{place.name}: {line.decode(errors='replace')}")
+    return found
+
+
+def read_whole(path):
+    """A file's bytes; of an archive object the content, of a deflate stream what it holds."""
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_blocks * 512 > 64 << 20:
+            return b""
+        data = path.read_bytes() if status.st_size < 64 << 20 else b""
+    except PermissionError:
+        return b""
+    if path.suffix == ".filez" and len(data) > 8:
+        header = struct.unpack(">I", data[:4])[0]
+        return data + inflate(data[8 + header:])
+    if "deflate" in path.parts:
+        return data + inflate(data)
+    return data
+
+
+def inflate(data):
+    try:
+        return zlib.decompressobj(-15).decompress(data, 64 << 20)
+    except zlib.error:
+        return b""

@@ -1,0 +1,56 @@
+"""Attacks that a program makes from inside and tells of: handles, paths, processes, the kernel, the network."""
+from harness import Attack, REPORTS, reporting
+
+TOGETHER = {"group": "reports"}
+
+
+def straight(name):
+    return reporting(f"hostile-{name}", name, **TOGETHER)
+
+
+def shell(name, script, **more):
+    """A script that says itself what it reached."""
+    return Attack(f"hostile-{name}", {"post": f"exec >{REPORTS}/hostile-{name} 2>&1\n{script}\necho end\n:"},
+                  report=True, status="clean", **{**TOGETHER, **more})
+
+
+ATTACKS = [
+    straight("handles"), straight("paths"), straight("search"), straight("processes"), straight("descriptors"),
+    straight("filtered"), straight("namespaces"), straight("sockets"), straight("control"), straight("devices"),
+    straight("setid"), straight("attributes"), straight("links"), straight("chroot"),
+    # The same where other programs of edgegpu stand around: before the files' owners are set, and at the end.
+    Attack("hostile-handles-pre", {"pre": f"/usr/libexec/attack handles >{REPORTS}/hostile-handles-pre 2>&1\n:"},
+           report=True, status="clean", **TOGETHER),
+    Attack("hostile-paths-posttrans", {"posttrans": f"/usr/libexec/attack paths >{REPORTS}/hostile-paths-posttrans 2>&1\n:"},
+           report=True, status="clean", **TOGETHER),
+    Attack("hostile-handles-trigger", {
+        "triggerin -- hostile-base": f"/usr/libexec/attack handles >{REPORTS}/hostile-handles-trigger 2>&1\n:"},
+        report=True, status="clean", **TOGETHER),
+    Attack("hostile-paths-filetrigger", {
+        "transfiletriggerin -- /usr/libexec": f"/usr/libexec/attack paths >{REPORTS}/hostile-paths-filetrigger 2>&1\n:"},
+        report=True, status="clean", **TOGETHER),
+    shell("builder-kernel", """
+for answer in "$(uname -r)" "$(cat /proc/sys/kernel/osrelease)"; do
+    [ "$answer" = @KERNEL@ ] && echo "blocked: $answer" || echo "ESCAPED: kernel $answer"
+done
+[ -s /proc/cmdline ] && [ -n "$(cat /proc/cmdline)" ] && echo "ESCAPED: command line $(cat /proc/cmdline)" """),
+    shell("builder-name", """
+[ "$(hostname)" = localhost ] || echo "ESCAPED: host name $(hostname)"
+ls /sys/class/net 2>/dev/null | grep -v '^lo$' | sed 's/^/ESCAPED: interface /'
+tail -n +3 /proc/net/dev 2>/dev/null | grep -v '^ *lo:' | sed 's/^/ESCAPED: interface /'
+env | grep -i canary | sed 's/^/ESCAPED: /' """),
+    shell("own-id", """
+# An id of the image is no id of the builder's: root is mapped, and not to root.
+read -r inside outside count </proc/self/uid_map
+[ "$outside" = 0 ] && echo "ESCAPED: root of the image is id 0 outside, of $count"
+grep '^NoNewPrivs:.*1' /proc/self/status || echo "blocked: new privileges are allowed in a namespace"
+grep '^Seccomp:.*2' /proc/self/status || echo "ESCAPED: no filter of system calls" """),
+    shell("capabilities", """
+# Capabilities that nothing of an image needs: raw io, modules, tracing, mounting, network, clock, handles.
+mask=$(sed -n 's/^CapBnd:[[:space:]]*//p' /proc/self/status)
+value=$(printf '%d' "0x$mask")
+for number in 2 9 10 11 12 13 14 15 16 17 19 20 21 22 23 24 25 26 28 30 32 33 34 35 36 37 38 39 40; do
+    [ $((value >> number & 1)) = 0 ] || echo "ESCAPED: capability $number"
+done
+echo "blocked: capabilities $mask" """),
+]
