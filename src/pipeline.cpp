@@ -20,6 +20,7 @@
 #include "kmods/sign.hpp"
 #include "pipeline_inputs.hpp"
 #include "resolve/boot_parts.hpp"
+#include "sandbox/user_namespace.hpp"
 #include "selinux/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
@@ -84,7 +85,7 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
 BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOptions& options) {
     Console& console = *ctx.console;
     const std::optional<ModuleSigner> signer = read_signer(blueprint);
-    const CacheLock cache_lock(ctx);
+    const CacheLock cache_lock(ctx, image_owner());
 
     console.begin_stage("resolve");
     Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);

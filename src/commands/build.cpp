@@ -10,6 +10,7 @@
 #include "blueprint/edge_package_set.hpp"
 #include "commands/commands.hpp"
 #include "pipeline.hpp"
+#include "sandbox/user_namespace.hpp"
 #include "support/context.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -202,6 +203,7 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
+    enter_build_namespace();
     Console console(standard_error(global.color, global.quiet, global.progress_fd));
     const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, console);
     Context ctx;

@@ -99,7 +99,6 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     if (files.empty()) {
         throw Error("there is no package to compose an image from");
     }
-    isolate_mounts();
     const Layers layers(fs::absolute(ctx.cache / "work"));
     const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
     United united = unite(packages);

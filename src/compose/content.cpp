@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sandbox/id_map.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -136,7 +137,9 @@ namespace {
 /// chown drops setuid bits and capabilities, so it comes first.
 void set_owner_and_mode(const Entry& entry, const fs::path& path) {
     if (::lchown(path.c_str(), entry.uid, entry.gid) != 0) {
-        throw errno_error(path.string(), errno).hinted("run edgegpu as root");
+        throw errno_error(path.string(), errno)
+            .hinted(
+                fmt::format("the numbers of users and groups in an image are below {}", image_ids));
     }
     if (entry.type == EntryType::symlink) {
         return;

@@ -99,14 +99,16 @@ void remove_old(Index& index, const Entries& entries, const fs::path& lower) {
 
 void make_directory(const fs::path& path, unsigned mode) {
     // chmod, because mkdir is subject to the umask.
-    if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) || ::chmod(path.c_str(), mode) != 0) {
+    if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) ||
+        ::lchown(path.c_str(), 0, 0) != 0 || ::chmod(path.c_str(), mode) != 0) {
         throw errno_error(path.string(), errno);
     }
 }
 
 void make_leaf(const Entry& entry, const fs::path& path) {
     if (entry.type == EntryType::symlink) {
-        if (::symlink(entry.target.c_str(), path.c_str()) != 0) {
+        if (::symlink(entry.target.c_str(), path.c_str()) != 0 ||
+            ::lchown(path.c_str(), 0, 0) != 0) {
             throw errno_error(path.string(), errno);
         }
         return;

@@ -1,6 +1,5 @@
 #include "compose/overlay.hpp"
 
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -24,6 +23,20 @@ void make_directory(const fs::path& path, unsigned mode) {
     if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) || ::chmod(path.c_str(), mode) != 0) {
         throw errno_error(path.string(), errno);
     }
+}
+
+constexpr const char* other_file_system =
+    "put the cache (--cache-dir) on a file system that can be an overlay's upper layer: ext4, xfs, "
+    "btrfs, or tmpfs of Linux 6.6; in a container that is a volume, not its root";
+
+/// Without them a directory that was removed and made anew would show what was in the old one.
+void require_marks(const fs::path& upper) {
+    constexpr const char* probe = "user.overlay.probe";
+    if (::setxattr(upper.c_str(), probe, "y", 1, 0) != 0) {
+        throw errno_error(upper.string() + ": extended attributes of users", errno)
+            .hinted(other_file_system);
+    }
+    ::removexattr(upper.c_str(), probe);
 }
 
 }  // namespace
@@ -50,20 +63,13 @@ void copy_layer(const Context& ctx, const fs::path& source, const fs::path& targ
         (!S_ISLNK(status.st_mode) && ::chmod(target.c_str(), status.st_mode & 07777U) != 0)) {
         throw errno_error(target.string(), errno);
     }
-    static constexpr std::array kept{"security.capability", "trusted.overlay.opaque"};
+    static constexpr std::array kept{"security.capability", "user.overlay.opaque"};
     for (const char* name : kept) {
         const std::string value = S_ISLNK(status.st_mode) ? "" : read_attribute(source, name);
         if (!value.empty() &&
             ::lsetxattr(target.c_str(), name, value.data(), value.size(), 0) != 0) {
             throw errno_error(target.string() + ": " + name, errno);
         }
-    }
-}
-
-void isolate_mounts() {
-    if (::unshare(CLONE_NEWNS) == 0) {
-        // Not private: what the user mounts or unmounts meanwhile must still reach us.
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr);
     }
 }
 
@@ -83,18 +89,20 @@ RootMount::RootMount(const fs::path& lower, const fs::path& upper, const fs::pat
                 .hinted("choose another --cache-dir");
         }
     }
-    // Plain layers: no redirects and no metadata-only copies, which sync_tree would have to follow.
-    const std::string options =
-        fmt::format("lowerdir={},upperdir={},workdir={},redirect_dir=off,metacopy=off,index=off",
-                    lower.string(), upper.string(), work.string());
+    // As an ordinary user mounts it: no redirects and no metadata-only copies, which sync_tree
+    // would have to follow; marks are in user.overlay.* (Documentation/filesystems/overlayfs.rst of
+    // Linux).
+    const std::string options = fmt::format("lowerdir={},upperdir={},workdir={},userxattr",
+                                            lower.string(), upper.string(), work.string());
+    require_marks(upper);
     if (::mount("overlay", root.c_str(), "overlay", 0, options.c_str()) != 0) {
         const int code = errno;
         root_.clear();
         throw errno_error("cannot mount the image's root (overlayfs) at " + root.string(), code)
             .hinted(code == EPERM || code == EACCES
-                        ? "run edgegpu as root"
-                        : "the cache must lie on a file system that can be an overlay's upper "
-                          "layer (ext4, xfs, btrfs, tmpfs)");
+                        ? "inside a container, its seccomp profile has to allow mount(2), and the "
+                          "kernel must be 5.11 or newer: docs/pipelines.md"
+                        : other_file_system);
     }
 }
 

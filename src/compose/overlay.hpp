@@ -16,10 +16,6 @@ namespace edgegpu {
 void copy_layer(const Context& ctx, const std::filesystem::path& source,
                 const std::filesystem::path& target);
 
-/// Gives this thread, and those it starts from now on, a mount namespace of their own, so that
-/// a killed build leaves no mounts behind. Does nothing where that is not permitted.
-void isolate_mounts();
-
 /// Unmounts whatever an earlier build left at `root`.
 void unmount_stale(const std::filesystem::path& root);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compose/account_seeds.hpp"
+#include "image/image_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -194,7 +195,8 @@ bool concerns_accounts(std::string_view program) {
 
 Shims::Shims(const Tree& tree, const ParentAccounts& parent, const fs::path& directory)
     : record_(directory / "record") {
-    make_directories(record_ / "kept");
+    make_writable_directory(record_);
+    make_writable_directory(record_ / "kept");
     std::string text(shim_text);
     text.replace(text.find("@KEPT@"), 6, replay_directory);
     write_file(directory / "shim", text, 0755);

@@ -63,7 +63,7 @@ public:
     void directory(const std::string& path, const fs::path& source) {
         ctx_.check_cancelled();
         const struct stat status = stat_of(source);
-        if (read_attribute(source, "trusted.overlay.opaque") == "y") {
+        if (read_attribute(source, "user.overlay.opaque") == "y") {
             erase(path);
         }
         const auto old = entries_.find(path);

@@ -141,12 +141,16 @@ void write_all(int fd, const char* data, std::size_t size, const fs::path& path)
 }
 
 void set_metadata(int fd, const Entry& entry, const fs::path& path) {
+    // The image's root, which is nobody's number on the machine; it comes first, as it drops
+    // set-id bits and capabilities.
+    if (::fchown(fd, 0, 0) != 0) {
+        throw errno_error(path.string(), errno);
+    }
     if (!entry.capabilities.empty() &&
         ::fsetxattr(fd, "security.capability", entry.capabilities.data(), entry.capabilities.size(),
                     0) != 0) {
         throw errno_error(path.string() + ": file capabilities", errno)
-            .hinted(
-                "run edgegpu as root, with the cache on a file system with security attributes");
+            .hinted("put the cache (--cache-dir) on a file system with security attributes");
     }
     // ostree carries no modification times, but programs copy them: dracut writes them into the
     // initramfs. One fixed time, older than anything made later, as ostree's checkout has.

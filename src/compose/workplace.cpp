@@ -17,7 +17,6 @@ namespace fs = std::filesystem;
 
 Workplace::Workplace(const Context& ctx, const std::string& name)
     : directory_(fs::absolute(ctx.cache / "work" / name)) {
-    isolate_mounts();
     clear();
     make_directories(directory_);
 }

@@ -11,7 +11,7 @@
 namespace edgegpu {
 
 /// A root that programs are run in besides the image's own: an overlay below `work/NAME` of the
-/// cache, in a mount namespace of the calling thread, and gone when the value goes.
+/// cache, gone when the value goes.
 class Workplace {
 public:
     /// Clears what a killed build left at `name`, a plain name that no other workplace has.

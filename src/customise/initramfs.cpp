@@ -12,6 +12,7 @@
 #include "customise/modprobe.hpp"
 #include "customise/modprobe_check.hpp"
 #include "sandbox/sandbox.hpp"
+#include "image/image_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -95,7 +96,7 @@ std::string tail(const std::string& text, int lines) {
 fs::path run_dracut(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
     const fs::path out = ctx.cache / "work" / fmt::format("initramfs-{}", ::getpid());
     remove_tree(out);
-    make_directories(out);
+    make_writable_directory(out);
     SandboxCommand command;
     command.root = tree.root;
     command.kernel = tree.kernel;

@@ -423,4 +423,11 @@ void ImageRoot::walk(
     }
 }
 
+void make_writable_directory(const std::filesystem::path& path) {
+    edgegpu::make_directories(path);
+    if (::chown(path.c_str(), 0, 0) != 0) {
+        throw errno_error(path.string(), errno);
+    }
+}
+
 }  // namespace edgegpu

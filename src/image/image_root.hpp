@@ -104,4 +104,8 @@ private:
     Fd root_;
 };
 
+/// Makes a directory of the builder, and its parents, that programs of an image are to write to
+/// through a bind: the image's root owns it.
+void make_writable_directory(const std::filesystem::path& path);
+
 }  // namespace edgegpu

@@ -14,6 +14,7 @@
 #include "compose/unite.hpp"
 #include "compose/workplace.hpp"
 #include "fetch/fetch.hpp"
+#include "image/image_root.hpp"
 #include "kmods/dkms_conf.hpp"
 #include "kmods/module_file.hpp"
 #include "sandbox/sandbox.hpp"
@@ -207,7 +208,8 @@ std::map<std::string, std::string> collect(const Resolution& resolution, const D
 std::map<std::string, std::string> run_dkms(const Context& ctx, const Workplace& place,
                                             const Resolution& resolution, const DkmsConf& conf) {
     const fs::path out = place.made("out");
-    make_directories(out / "modules");
+    make_writable_directory(out);
+    make_writable_directory(out / "modules");
     const fs::path framework = place.made("settings") / "framework.conf";
     write_file(framework, framework_conf);
     SandboxCommand command;

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <deque>
+#include <functional>
+#include <optional>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "image/image_root.hpp"
+#include "sandbox/user_namespace.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -26,11 +28,10 @@ namespace {
 constexpr std::array<std::string_view, 5> mount_points{"/dev", "/proc", "/run", "/tmp", "/var/tmp"};
 
 /// What scriptlets of packages need: owners, modes, file capabilities, other users, chroot. Not
-/// kept: mounting, modules, network, tracing, raw devices, the clock.
-constexpr std::array<std::string_view, 13> kept_capabilities{
-    "CAP_CHOWN",   "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_FOWNER", "CAP_FSETID",
-    "CAP_KILL",    "CAP_SETGID",       "CAP_SETUID",          "CAP_MKNOD",  "CAP_SETPCAP",
-    "CAP_SETFCAP", "CAP_SYS_CHROOT",   "CAP_AUDIT_WRITE"};
+/// kept: mounting, modules, network, tracing, devices, file handles, the clock.
+constexpr std::array<std::string_view, 10> kept_capabilities{
+    "CAP_CHOWN",  "CAP_DAC_OVERRIDE", "CAP_FOWNER",  "CAP_FSETID",  "CAP_KILL",
+    "CAP_SETGID", "CAP_SETUID",       "CAP_SETPCAP", "CAP_SETFCAP", "CAP_SYS_CHROOT"};
 
 constexpr std::string_view uname_shim = R"(#!/bin/sh
 # Answers for the image's kernel: the builder's must not be seen.
@@ -129,43 +130,6 @@ struct Shims {
     }
 };
 
-/// `path` of the image with every symlink followed inside `root`, so that no link of the image
-/// leads a mount to the builder's files. Components that do not exist stay as they are.
-std::string resolve_in_root(const fs::path& root, const std::string& path) {
-    std::deque<std::string> rest;
-    for (const fs::path& part : fs::path(path).relative_path()) {
-        rest.push_back(part.string());
-    }
-    fs::path done = "/";
-    for (int links = 0; !rest.empty();) {
-        const std::string part = rest.front();
-        rest.pop_front();
-        if (part.empty() || part == ".") {
-            continue;
-        }
-        if (part == "..") {
-            done = done.parent_path();
-            continue;
-        }
-        const fs::path real = root / (done / part).relative_path();
-        std::error_code code;
-        if (!fs::is_symlink(fs::symlink_status(real, code))) {
-            done /= part;
-            continue;
-        }
-        if (++links > 40) {
-            throw error("{}: too many levels of symbolic links in the image", path);
-        }
-        const fs::path target = fs::read_symlink(real);
-        if (target.is_absolute()) {
-            done = "/";
-        }
-        const fs::path relative = target.relative_path();
-        rest.insert(rest.begin(), relative.begin(), relative.end());
-    }
-    return done.string();
-}
-
 bool below_fresh_mount(const std::string& path) {
     return std::any_of(mount_points.begin(), mount_points.end(), [&](std::string_view point) {
         return path == point || path.starts_with(fmt::format("{}/", point));
@@ -175,49 +139,54 @@ bool below_fresh_mount(const std::string& path) {
 /// Mount points that bubblewrap makes inside the image for binds; removed again afterwards.
 class BindPoints {
 public:
-    explicit BindPoints(fs::path root) : root_(std::move(root)) {}
+    explicit BindPoints(const ImageRoot& root) : root_(root) {}
     BindPoints(const BindPoints&) = delete;
     BindPoints& operator=(const BindPoints&) = delete;
     ~BindPoints() {
-        std::error_code ignored;
         std::sort(made_.begin(), made_.end(), std::greater<>());
-        for (const fs::path& path : made_) {
-            if (!fs::is_regular_file(path, ignored) || fs::file_size(path, ignored) == 0) {
-                fs::remove(path, ignored);  // removes empty directories only
+        for (const std::string& path : made_) {
+            try {
+                remove_unused(path);
+            } catch (const Error&) {
+                // It stays, and the next look at the root finds it.
             }
         }
     }
 
-    /// Notes what is missing on the way to `path`.
+    /// Notes what is missing on the way to `path`, which has no links in it.
     void expect(const std::string& path) {
         if (below_fresh_mount(path)) {
             return;
         }
-        fs::path current = root_;
+        std::string current;
         for (const fs::path& part : fs::path(path).relative_path()) {
-            current /= part;
-            std::error_code code;
-            if (!fs::exists(fs::symlink_status(current, code))) {
+            current += "/" + part.string();
+            if (!root_.status(current)) {
                 made_.push_back(current);
             }
         }
     }
 
 private:
-    fs::path root_;
-    std::vector<fs::path> made_;
+    /// Programs may have put something there.
+    void remove_unused(const std::string& path) const {
+        const std::optional<struct stat> found = root_.status(path);
+        if (found && ((S_ISREG(found->st_mode) && found->st_size == 0) ||
+                      (S_ISDIR(found->st_mode) && root_.list(path).empty()))) {
+            root_.remove(path);
+        }
+    }
+
+    const ImageRoot& root_;
+    std::vector<std::string> made_;
 };
 
-void make_mount_points(const fs::path& root) {
+void make_mount_points(const ImageRoot& root) {
     for (const std::string_view point : mount_points) {
-        const fs::path path = root / resolve_in_root(root, std::string(point)).substr(1);
-        if (fs::is_directory(path)) {
-            continue;
-        }
-        make_directories(path);
-        const unsigned mode = point.ends_with("tmp") ? 01777 : 0755;
-        if (::chmod(path.c_str(), mode) != 0) {
-            throw errno_error(path.string(), errno);
+        if (!root.has_directory(point)) {
+            root.make_directories(point);
+            root.make_directory(root.resolve(point),
+                                {0, 0, point.ends_with("tmp") ? 01777U : 0755U, {}});
         }
     }
 }
@@ -246,16 +215,15 @@ void append_variable(std::vector<std::string>& argv, const std::string& variable
 }
 
 /// Puts the uname shim over the image's own; returns the PATH of the sandbox.
-std::string append_uname(std::vector<std::string>& argv, const fs::path& root, const Shims& shims) {
+std::string append_uname(std::vector<std::string>& argv, const ImageRoot& root,
+                         const Shims& shims) {
     constexpr std::string_view path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-    const std::string directory = resolve_in_root(root, "/usr/bin");
-    const fs::path own = root / directory.substr(1) / "uname";
+    const std::string directory = root.resolve("/usr/bin");
     const std::string shim = (shims.directory / "uname").string();
-    std::error_code code;
-    const fs::file_status status = fs::symlink_status(own, code);
-    if (fs::is_regular_file(status)) {
+    const std::optional<struct stat> own = root.status(directory + "/uname");
+    if (own && S_ISREG(own->st_mode)) {
         append(argv, {"--ro-bind", shim, directory + "/uname"});
-    } else if (fs::is_symlink(status)) {
+    } else if (own && S_ISLNK(own->st_mode)) {
         // A link into a multi-call binary: a bind would replace that binary as a whole.
         append(argv, {"--ro-bind", shim, "/run/edgegpu/uname"});
         return std::string(path).insert(std::string_view("PATH=").size(), "/run/edgegpu:");
@@ -264,8 +232,9 @@ std::string append_uname(std::vector<std::string>& argv, const fs::path& root, c
 }
 
 std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& command,
-                                    const Shims& shims, BindPoints& points) {
-    // Not --unshare-all: as root it would make a user namespace that knows one uid only.
+                                    const ImageRoot& root, const Shims& shims, BindPoints& points) {
+    // Not --unshare-all: it would make a user namespace that knows one id only. What bubblewrap
+    // mounts belongs to the build's namespace; the program is in the one below.
     std::vector<std::string> argv{"bwrap",
                                   "--unshare-ipc",
                                   "--unshare-pid",
@@ -276,14 +245,15 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
                                   "--new-session",
                                   "--hostname",
                                   "localhost",
-                                  "--clearenv"};
+                                  "--clearenv",
+                                  "--userns2",
+                                  std::to_string(image_user_namespace())};
     append(argv, {"--cap-drop", "ALL"});
     for (const std::string_view capability : kept_capabilities) {
         append(argv, {"--cap-add", std::string(capability)});
     }
-    const std::string root = command.root.string();
-    append(argv, {command.read_only_root ? "--ro-bind" : "--bind", root, "/"});
-    const auto point = [&](const std::string& path) { return resolve_in_root(root, path); };
+    append(argv, {command.read_only_root ? "--ro-bind" : "--bind", command.root.string(), "/"});
+    const auto point = [&](const std::string& path) { return root.resolve(path); };
     append(argv, {"--dev", point("/dev"), "--proc", point("/proc")});
     for (const std::string path : {"/tmp", "/var/tmp"}) {
         append(argv, {"--perms", "1777", "--tmpfs", point(path)});
@@ -297,7 +267,7 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
     shim("kernel-version", "/proc/sys/kernel/version");
     shim("version", "/proc/version");
     shim("cmdline", "/proc/cmdline");
-    const std::string path = append_uname(argv, command.root, shims);
+    const std::string path = append_uname(argv, root, shims);
 
     for (const auto& [source, target] : command.read_only_binds) {
         points.expect(point(target));
@@ -330,16 +300,28 @@ ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command) 
                     command.argv.front());
     }
     const Shims shims(ctx, command.kernel);
-    make_mount_points(command.root);
-    BindPoints points(command.root);
-    ProcessResult result =
-        run_process(ctx, bubblewrap(ctx, command, shims, points), {}, command.input);
+    const ImageRoot root(command.root);
+    make_mount_points(root);
+    BindPoints points(root);
+    for (const auto& [source, target] : command.writable_binds) {
+        if (::lchown(source.c_str(), 0, 0) != 0) {
+            throw errno_error(source.string(), errno);
+        }
+    }
+    ProcessRequest request;
+    request.argv = bubblewrap(ctx, command, root, shims, points);
+    request.input = command.input;
+    request.as_root_of_namespace = true;
+    request.descriptors = {image_user_namespace()};
+    ProcessResult result = run_process(ctx, request);
     // bubblewrap speaks only when it could not start the program.
     if (result.status == 1 && result.output.starts_with("bwrap: ")) {
         const std::string reason = result.output.substr(std::string_view("bwrap: ").size());
         throw error("cannot run '{}' in the image: {}", command.argv.front(),
                     reason.substr(0, reason.find('\n')))
-            .hinted("the sandbox needs root and bubblewrap; the image needs the program");
+            .hinted(
+                "the sandbox needs bubblewrap, and inside a container a /proc that nothing "
+                "covers (docs/pipelines.md); the image needs the program");
     }
     return result;
 }

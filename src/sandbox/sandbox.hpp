@@ -25,7 +25,8 @@ struct SandboxCommand {
     std::vector<std::string> env;
     /// (builder path, path in image) read-only binds on top of the root, e.g. shims.
     std::vector<std::pair<std::filesystem::path, std::string>> read_only_binds;
-    /// The same, writable, e.g. an output directory.
+    /// The same, writable, e.g. an output directory; it comes to belong to the image's root, but
+    /// not what lies in it.
     std::vector<std::pair<std::filesystem::path, std::string>> writable_binds;
     /// Kernel version that `uname -r` and /proc report, e.g. "6.1.0-47-amd64".
     std::string kernel;

@@ -18,6 +18,7 @@
 #include "compose/workplace.hpp"
 #include "fetch/fetch.hpp"
 #include "sandbox/sandbox.hpp"
+#include "image/image_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -140,6 +141,7 @@ std::map<std::string, std::string> compile(const Context& ctx, const MacroModule
     Workplace place(ctx, "policy-root");
     place.mount(ctx, entries);
     const fs::path work = place.made("modules");
+    make_writable_directory(work);
     for (const auto& [name, text] : modules.files) {
         write_file(work / name, text);
     }

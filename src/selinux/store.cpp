@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "image/image_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -131,8 +132,10 @@ StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& pa
         throw errno_error(pattern, errno);
     }
     directory_ = pattern;
-    make_directories(place(std::string(etc_selinux)));
-    make_directories(place(paths_.store_root + "/final/" + paths_.type));
+    make_writable_directory(place(std::string(etc_selinux)));
+    make_writable_directory(place(paths_.store_root));
+    make_writable_directory(place(paths_.store_root + "/final"));
+    make_writable_directory(place(paths_.store_root + "/final/" + paths_.type));
     for (const auto& [path, entry] : tree.entries) {
         if (!below(path, etc_selinux) && !below(path, paths_.store_root)) {
             continue;
@@ -146,7 +149,8 @@ StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& pa
         } else {
             fs::copy_file(entry.content, target);
         }
-        if (entry.type != EntryType::symlink && ::chmod(target.c_str(), entry.mode) != 0) {
+        if (::lchown(target.c_str(), 0, 0) != 0 ||
+            (entry.type != EntryType::symlink && ::chmod(target.c_str(), entry.mode) != 0)) {
             throw errno_error(target.string(), errno);
         }
     }

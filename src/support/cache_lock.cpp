@@ -86,6 +86,28 @@ void remove_all_leftovers(const fs::path& cache) {
     }
 }
 
+/// Removes what has an image's owners, if these were other ids of the machine than now.
+void forget_others_files(const fs::path& cache, const std::string& image_owner) {
+    const fs::path mark = cache / "owner";
+    std::error_code code;
+    const std::string before = fs::exists(mark, code) ? read_file(mark, 4096) : std::string();
+    if (before == image_owner) {
+        return;
+    }
+    for (const char* name : {"imports", "composed", "work"}) {
+        try {
+            remove_tree(cache / name);
+        } catch (const Error& failure) {
+            throw Error(failure.message())
+                .traced(fmt::format("the files there belong to ids {}, but this build has {}",
+                                    before.empty() ? "that are not known" : before, image_owner))
+                .hinted(fmt::format("sudo rm -rf {}, or choose another --cache-dir",
+                                    (cache / name).string()));
+        }
+    }
+    write_file(mark, image_owner);
+}
+
 }  // namespace
 
 bool is_leftover(std::string_view name) {
@@ -101,7 +123,7 @@ bool is_leftover(std::string_view name) {
            (suffix.size() == 6 && std::all_of(suffix.begin(), suffix.end(), is_alphanumeric));
 }
 
-CacheLock::CacheLock(const Context& ctx) {
+CacheLock::CacheLock(const Context& ctx, const std::string& image_owner) {
     make_directories(ctx.cache);
     const fs::path path = ctx.cache / "lock";
     file_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -120,6 +142,7 @@ CacheLock::CacheLock(const Context& ctx) {
     }
     struct stat status {};
     const bool killed = ::fstat(file_.get(), &status) == 0 && status.st_size > 0;
+    forget_others_files(ctx.cache, image_owner);
     empty_work(ctx.cache / "work");
     if (killed) {
         remove_all_leftovers(ctx.cache);

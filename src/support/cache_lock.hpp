@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "support/context.hpp"
 #include "support/handles.hpp"
 
@@ -13,7 +15,9 @@ class CacheLock {
 public:
     /// Takes the lock and empties `work/`, except for what outlives a build there. Throws Error at
     /// once if another build has the cache.
-    explicit CacheLock(const Context& ctx);
+    /// `image_owner` says which ids own the image's files: where it is not what it was when they
+    /// were made, these are removed.
+    explicit CacheLock(const Context& ctx, const std::string& image_owner = {});
     CacheLock(const CacheLock&) = delete;
     CacheLock& operator=(const CacheLock&) = delete;
     ~CacheLock();

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -112,6 +113,8 @@ struct ChildSetup {
     char* const* argv = nullptr;
     char* const* envp = nullptr;
     const char* cwd = nullptr;
+    bool as_root = false;
+    const std::vector<int>* descriptors = nullptr;
     int input = -1;
     int output = -1;
     int failure = -1;
@@ -121,7 +124,11 @@ struct ChildSetup {
 /// async-signal-safe.
 [[noreturn]] void become_program(const ChildSetup& setup) noexcept {
     ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // By number: glibc's functions would change all threads of the process that was forked.
+    const bool changed = !setup.as_root || (::syscall(SYS_setgroups, 0, nullptr) == 0 &&
+                                            ::syscall(SYS_setresgid, 0, 0, 0) == 0 &&
+                                            ::syscall(SYS_setresuid, 0, 0, 0) == 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // after the change of ids, which forgets it
     ::umask(022);
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
@@ -131,7 +138,12 @@ struct ChildSetup {
     sigset_t none{};
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    const bool ready = ::dup2(setup.input, STDIN_FILENO) >= 0 &&
+    // Whatever a library opened without O_CLOEXEC stays here.
+    ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    for (const int descriptor : *setup.descriptors) {
+        ::fcntl(descriptor, F_SETFD, 0);
+    }
+    const bool ready = changed && ::dup2(setup.input, STDIN_FILENO) >= 0 &&
                        ::dup2(setup.output, STDOUT_FILENO) >= 0 &&
                        ::dup2(setup.output, STDERR_FILENO) >= 0 &&
                        (setup.cwd == nullptr || ::chdir(setup.cwd) == 0);
@@ -261,24 +273,39 @@ private:
 ProcessResult run_process(const Context& ctx, const std::vector<std::string>& argv,
                           const std::vector<std::string>& env, const std::string& input,
                           const std::filesystem::path& cwd) {
+    ProcessRequest request;
+    request.argv = argv;
+    request.env = env;
+    request.input = input;
+    request.cwd = cwd;
+    return run_process(ctx, request);
+}
+
+ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
     ctx.check_cancelled();
-    if (argv.empty()) {
+    if (request.argv.empty()) {
         throw error("no program to run");
     }
     const std::vector<std::string> minimal{std::string(default_path), "LC_ALL=C", "TZ=UTC"};
-    const std::vector<std::string>& environment = env.empty() ? minimal : env;
-    const std::string program = find_program(argv.front(), environment);
-    const CStrings c_argv = c_strings(argv);
+    const std::vector<std::string>& environment = request.env.empty() ? minimal : request.env;
+    const std::string program = find_program(request.argv.front(), environment);
+    const CStrings c_argv = c_strings(request.argv);
     const CStrings c_env = c_strings(environment);
-    const Fd in = standard_input(input);
+    const Fd in = standard_input(request.input);
     auto [output_read, output_write] = make_pipe();
     auto [failure_read, failure_write] = make_pipe();
+    // A program may open its output again, as /dev/stderr.
+    if (request.as_root_of_namespace && ::fchown(output_write.get(), 0, 0) != 0) {
+        throw errno_error("pipe", errno);
+    }
 
     ChildSetup setup;
     setup.program = program.c_str();
     setup.argv = c_argv.data();
     setup.envp = c_env.data();
-    setup.cwd = cwd.empty() ? nullptr : cwd.c_str();
+    setup.cwd = request.cwd.empty() ? nullptr : request.cwd.c_str();
+    setup.as_root = request.as_root_of_namespace;
+    setup.descriptors = &request.descriptors;
     setup.input = in.get();
     setup.output = output_write.get();
     setup.failure = failure_write.get();
@@ -298,7 +325,8 @@ ProcessResult run_process(const Context& ctx, const std::vector<std::string>& ar
     while ((got = ::read(failure_read.get(), &code, sizeof(code))) < 0 && errno == EINTR) {
     }
     if (got == static_cast<ssize_t>(sizeof(code))) {
-        throw errno_error(cwd.empty() ? program : program + " (in " + cwd.string() + ")", code);
+        throw errno_error(
+            request.cwd.empty() ? program : program + " (in " + request.cwd.string() + ")", code);
     }
     return child.wait(ctx);
 }

@@ -16,6 +16,28 @@ struct ProcessResult {
     std::string output;
 };
 
+/// A program to run.
+struct ProcessRequest {
+    /// argv[0] is looked up in the PATH of `env`
+    std::vector<std::string> argv;
+    /// exactly its environment, "K=V"; empty: a minimal one with PATH, LC_ALL=C, TZ=UTC
+    std::vector<std::string> env;
+    /// on its standard input
+    std::string input;
+    /// where it begins; empty: where this process is
+    std::filesystem::path cwd;
+    /// Become id 0 of this user namespace first, with all capabilities there, and own the program's
+    /// output: in the build's namespace that is the image's root.
+    bool as_root_of_namespace = false;
+    /// Descriptors that it gets under their numbers; all others but the standard ones are closed.
+    std::vector<int> descriptors;
+};
+
+/// Runs the program and waits for it. No shell. Kills it with its process group and throws
+/// ErrorKind::interrupted on cancellation; throws Error if it cannot be started. A non-zero status
+/// is returned, not thrown.
+[[nodiscard]] ProcessResult run_process(const Context& ctx, const ProcessRequest& request);
+
 /// Runs `argv` (argv[0] looked up in PATH) with exactly the environment `env` ("K=V"; empty: a
 /// minimal one with PATH, LC_ALL=C, TZ=UTC), `input` on its standard input, and waits. No shell.
 /// Kills it and throws ErrorKind::interrupted on cancellation; throws Error if it
