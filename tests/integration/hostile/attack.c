@@ -109,11 +109,20 @@ static const struct {
     {"control", attack_control},       {"devices", attack_devices},
     {"setid", attack_setid},           {"attributes", attack_attributes},
     {"links", attack_links},           {"chroot", attack_chroot},
+    {"socket", attack_socket},         {"memory", attack_memory},
 };
 
 int main(int argc, char** argv) {
     if (argc > 2 && strcmp(argv[1], "handle") == 0) {
         return print_handle(argv[2]);
+    }
+    if (argc > 1 && strcmp(argv[1], "many") == 0) {
+        attack_many(argc > 2);
+        return 0;
+    }
+    if (argc > 2 && strcmp(argv[1], "opaque") == 0) {
+        attack_opaque(argv[2]);
+        return 0;
     }
     if (argc > 3 && strcmp(argv[1], "swap") == 0) {
         attack_swap(argv[2], argv[3]);

@@ -1,7 +1,8 @@
 """What every hostile package needs: a small distribution to attack, rpmbuild, canaries, and builds.
 
 The distribution is one of its own, as small as edgegpu takes: busybox, a kernel of one file, and scripts that
-stand for dracut and depmod, so that a build takes about a second. Its repository is signed by a key made for it.
+stand for dracut and depmod, so that a build takes about a second. A package may bring them orders of its own
+(/usr/lib/dracut/hostile, …), as it may replace the programs. Its repository is signed by a key made for it.
 """
 import os
 import pathlib
@@ -51,11 +52,13 @@ Made for a test of edgegpu's boundary.
 DRACUT = """\
 #!/bin/sh
 for argument; do case $argument in */initramfs.img) out=$argument ;; esac; done
-cat /usr/lib/dracut/image >"$out"
+[ ! -f /usr/lib/dracut/hostile ] || . /usr/lib/dracut/hostile
+[ -e "$out" ] || [ -L "$out" ] || cat /usr/lib/dracut/image >"$out"
 """
 DEPMOD = """\
 #!/bin/sh
 for kernel; do :; done
+[ ! -f /usr/lib/depmod.d/hostile ] || . /usr/lib/depmod.d/hostile
 for index in dep dep.bin alias alias.bin symbols symbols.bin softdep devname builtin.bin; do
     : >"/usr/lib/modules/$kernel/modules.$index" || exit 1
 done
@@ -340,27 +343,17 @@ class Suite:
     def leaks(self):
         """[(file, canary)] of what builds wrote since the last call: objects, cache, logs."""
         found = []
-        for top in (self.repo, self.cache, self.logs):
-            for folder, _, files in os.walk(top):
-                for name in files:
-                    path = pathlib.Path(folder, name)
-                    status = path.lstat()
-                    seen = (status.st_ino, status.st_ctime_ns, status.st_size)
-                    if self.scanned.get(path) != seen:
-                        self.scanned[path] = seen
-                        found += [(str(path), token) for token in self.canaries.found_in(read_whole(path))]
+        for path, status in (each for top in (self.repo, self.cache, self.logs) for each in walk(top)):
+            seen = (status.st_ino, status.st_ctime_ns, status.st_size)
+            if self.scanned.get(path) != seen:
+                self.scanned[path] = seen
+                found += [(path, token) for token in self.canaries.found_in(read_whole(pathlib.Path(path)))]
         return found
 
     def set_ids_of_the_builder(self):
         """Files of the cache that would give another user of this machine an id of the builder's."""
         mine = {0, os.getuid()}
-        found = []
-        for folder, _, files in os.walk(self.cache):
-            for name in files:
-                status = os.lstat(os.path.join(folder, name))
-                if stat.S_ISREG(status.st_mode) and status.st_mode & 0o6000 and status.st_uid in mine:
-                    found.append(os.path.join(folder, name))
-        return found
+        return [path for path, status in walk(self.cache) if status.st_mode & 0o6000 and status.st_uid in mine]
 
     def mounts(self):
         text = pathlib.Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
@@ -368,6 +361,29 @@ class Suite:
 
     def close(self):
         self.canaries.remove()
+        clean(self.cache)
+
+
+def clean(place):
+    """Removes a directory in which images were built: rm takes trees of any depth, and files of an ordinary
+    user's subordinate ids can be removed only where these are mapped."""
+    inside = [] if os.geteuid() == 0 else ["unshare", "--user", "--map-auto", "--map-root-user"]
+    subprocess.run([*inside, "rm", "-rf", str(place)], check=False)
+
+
+def walk(top):
+    """(path, status) of all regular files below; trees so deep that no path leads there are left out."""
+    folders = [str(top)]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.is_file(follow_symlinks=False):
+                        yield entry.path, entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
 
 
 def stragglers():
