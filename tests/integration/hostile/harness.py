@@ -63,6 +63,8 @@ for index in dep dep.bin alias alias.bin symbols symbols.bin softdep devname bui
     : >"/usr/lib/modules/$kernel/modules.$index" || exit 1
 done
 """
+# A policy module of a blueprint's.
+MODULE = "module hostile 1.0;\nrequire { type any_t; class file read; }\nallow any_t any_t:file read;\n"
 # Programs that edgegpu runs or covers: the image has its own, or none.
 NO_APPLETS = {"busybox", "depmod", "modprobe", "insmod", "rpm", "dpkg", "ldconfig", "sysctl", "setfiles", "restorecon",
               "load_policy", "setsebool"}
@@ -77,7 +79,8 @@ class Attack:
     `scripts` maps "pre", "post", "posttrans", "triggerin -- bash", … to a shell script. `payload(root)` puts files
     into the package and returns lines for %files. `report`: its scriptlet writes one, which must say "end" and
     nothing of an escape. `status`: "clean" (the build succeeds), "refused" (it ends with one error), or "either".
-    An error matches `error` (by default it names the package). `check(result)` returns what is wrong, or None.
+    An error matches `error` (by default it names the package). `check(result)` returns what is wrong, or None;
+    so does `during(suite)`, which looks on while the image is built.
     Attacks that share `group` are in one image; the others have a build of their own.
     """
     name: str
@@ -93,6 +96,7 @@ class Attack:
     blueprint: str = ""
     timeout: int = 60
     beside: tuple = ()
+    during: object = None
 
 
 def reporting(name, *arguments, **more):
@@ -120,7 +124,7 @@ class Canaries:
             (self.place / name).chmod(0o777)
         for name in ("aux-cache", "passwd", "group", "config", "vmlinuz", "modules.dep", "rpmdb.sqlite", "uname",
                      "rpm/rpmdb.sqlite", "1-1.x86_64/vmlinuz", "targeted/x", "etc/passwd", "app", "file", "calls",
-                     "hostname", "tmpfiles.conf"):
+                     "hostname", "tmpfiles.conf", "policy.33", "targeted/semanage.conf"):
             self.write(self.place / "folder" / name, f"{self.tokens['deep']} {name}", 0o666)
         os.setxattr(self.place / "open", "user.hostile", b"kept")
         for path, _, _ in os.walk(self.place):
@@ -258,6 +262,9 @@ class Suite:
         applets = lab.run(root / "usr/bin/busybox", "--list").split()
         for name in {*applets} - NO_APPLETS:
             (root / "usr/bin" / name).symlink_to("busybox")
+        # A file, as on every other system: the sandbox lays its own over it.
+        (root / "usr/bin/uname").unlink()
+        shutil.copy(root / "usr/bin/busybox", root / "usr/bin/uname")
         for path, text in (("usr/bin/dracut", DRACUT), ("usr/sbin/depmod", DEPMOD)):
             (root / path).write_text(text)
             (root / path).chmod(0o755)
@@ -315,6 +322,7 @@ class Suite:
                 f'[[repositories]]\nid = "hostile"\nbaseurl = "{self.packages}"\n'
                 f'gpgkey = "{self.lab / "RPM-GPG-KEY-lab"}"\n').replace('distro = ""\n', "")
         text += "".join(f'[[packages]]\nname = "{package}"\n' for package in ("hostile-base", *packages)) + more
+        (self.work / "hostile.te").write_text(MODULE)
         path = self.work / f"{name}.toml"
         path.write_text(text)
         return path

@@ -21,7 +21,7 @@ ATTACKS = [
     lingering("swap-owned", f"mkdir -p /usr/share/owned\n{SWAP} /usr/share/owned {FOLDER}", "pre"),
     Attack("hostile-swap-owner", {"pre": f"{SWAP} /usr/share/owned {FOLDER}"}, payload_file("/usr/share/owned/app", attribute=OWNED),
            error="hostile-swap-owner|/usr/share/owned"),
-    lingering("swap-etc", f"{SWAP} /etc {FOLDER}/etc"),
+    lingering("swap-etc", f"{SWAP} /etc {FOLDER}/etc", error="hostile-swap-etc|/etc"),
     lingering("swap-modules", f"{SWAP} /usr/lib/modules/@KERNEL@ {FOLDER}/1-1.x86_64", "posttrans"),
     lingering("swap-rpmdb", f"{SWAP} /usr/share/rpm {FOLDER}/rpm", "posttrans"),
     lingering("swap-kept", f"{SWAP} /run/edgegpu-record/kept {FOLDER}"),
@@ -34,7 +34,7 @@ ATTACKS = [
     lingering("kills-all", "kill -9 -1\nkill -9 1\nkill -STOP 1\nkill -TERM 1\nkill -9 $PPID", status="either"),
     lingering("stops-all", "kill -STOP -1\nkill -STOP 1", arguments=SHORT, timeout=30),
     lingering("closes-stdout", "exec >&- 2>&- <&-", status="clean"),
-    lingering("floods-stdout", "head -c 1000000000 /dev/zero | tr '\\0' x", status="clean", timeout=60),
+    lingering("floods-stdout", "head -c 300000000 /dev/zero | tr '\\0' x", status="clean", timeout=60),
     lingering("floods-lines", "yes \"$(printf '\\033[31mred\\007')\" | head -n 200000\nexit 1", status="refused",
               check=lambda result: "control characters in the output" if "\x1b" in result.stderr or "\x07" in result.stderr
               else None),
