@@ -17,13 +17,14 @@
 #include "fetch/fetch.hpp"
 #include "kmods/check.hpp"
 #include "kmods/kmods.hpp"
-#include "kmods/sign.hpp"
 #include "pipeline_inputs.hpp"
+#include "pipeline_snapshot.hpp"
 #include "resolve/boot_parts.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "selinux/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
+#include "support/file.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {
@@ -42,17 +43,8 @@ Resolution resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
     return resolution;
 }
 
-/// Read before anything is fetched or compiled that it is to sign.
-std::optional<ModuleSigner> read_signer(const Blueprint& blueprint) {
-    if (!blueprint.nvidia || !blueprint.nvidia->secure_boot) {
-        return std::nullopt;
-    }
-    return std::make_optional<ModuleSigner>(*blueprint.nvidia->secure_boot);
-}
-
-void warn_of_idle_signer(const Context& ctx, const std::optional<ModuleSigner>& signer,
-                         const Resolution& resolution) {
-    if (signer && !resolution.dkms_source) {
+void warn_of_idle_key(const Context& ctx, const Signer& signer, const Resolution& resolution) {
+    if (signer.certificate() && !resolution.dkms_source) {
         ctx.console->warn(
             "[nvidia.secure_boot] signs kernel modules compiled by edgegpu: precompiled ones keep "
             "the signatures they come with");
@@ -60,9 +52,8 @@ void warn_of_idle_signer(const Context& ctx, const std::optional<ModuleSigner>& 
 }
 
 /// Compiles the kernel modules that no package brings, and makes them one of the packages.
-void add_compiled_modules(const Context& ctx, const Blueprint& blueprint,
-                          const std::optional<ModuleSigner>& signer, Resolution& resolution,
-                          PackageFiles& packages) {
+void add_compiled_modules(const Context& ctx, const Blueprint& blueprint, Signer& signer,
+                          Resolution& resolution, PackageFiles& packages) {
     PackageFile made = build_module_package(ctx, blueprint, resolution, signer);
     resolution.packages.push_back(made.package);
     packages.push_back(std::move(made));
@@ -82,21 +73,25 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
 
 }  // namespace
 
-BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOptions& options) {
+BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions& options,
+                        Signer& signer) {
     Console& console = *ctx.console;
-    const std::optional<ModuleSigner> signer = read_signer(blueprint);
+    allow_open_files();
     const CacheLock cache_lock(ctx, image_owner());
+    // From here on nobody reads the user's own files.
+    const Blueprint blueprint = take_snapshot(ctx, given);
 
     console.begin_stage("resolve");
     Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);
-    warn_of_idle_signer(ctx, signer, resolution);
+    warn_of_idle_key(ctx, signer, resolution);
     require_boot_parts(blueprint, resolution);
     ctx.source_date_epoch = image_time(resolution);
     console.end_stage(describe(resolution));
 
     const Repo repo(ctx, options.repo, blueprint.ostree.ref);
-    const std::optional<Parent> parent = read_parent(repo, blueprint);
-    const std::string inputs = inputs_digest(blueprint, resolution);
+    const std::optional<Parent> parent = read_parent(repo, blueprint, signer);
+    const std::string inputs = inputs_digest(
+        blueprint, resolution, signer.certificate() ? signer.certificate()->der : std::string());
     if (parent && parent->inputs_digest == inputs) {
         return unchanged_result(blueprint, resolution, *parent);
     }
@@ -143,7 +138,7 @@ BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOpt
     console.end_stage(counted(tree.entries.size(), "path") + " labelled");
 
     console.begin_stage("commit");
-    Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs);
+    Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer);
     console.end_stage(
         fmt::format("{} new objects, {}", commit.new_objects, human_size(commit.new_bytes)));
     return {resolution, std::move(commit), false};

@@ -6,6 +6,7 @@
 #include "blueprint/blueprint.hpp"
 #include "commit/commit.hpp"
 #include "resolve/resolution.hpp"
+#include "signing/signer.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {
@@ -31,8 +32,9 @@ struct BuildResult {
     bool unchanged = false;
 };
 
-/// The whole job: every stage in order, one value in, one value out.
+/// The whole job: every stage in order, one value in, one value out. `signer` was told what it may
+/// sign.
 [[nodiscard]] BuildResult build_image(Context& ctx, const Blueprint& blueprint,
-                                      const BuildOptions& options);
+                                      const BuildOptions& options, Signer& signer);
 
 }  // namespace edgegpu

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -28,44 +29,40 @@ public:
             text(value);
         }
     }
-    /// A file's content, or a directory's: relative names, types, executable bits, contents,
-    /// sorted.
-    void path(const fs::path& root);
+    /// The content of a file that only this build writes to.
+    void copy(const fs::path& file) { text(sha256_file(file)); }
+    /// An archive's content, or a directory's: relative names, types, executable bits, contents.
+    void source(const std::shared_ptr<const StoredSource>& stored, const fs::path& path);
     [[nodiscard]] std::string hex() { return digest_.hex(); }
 
 private:
-    void entry(const fs::directory_entry& found, const fs::path& root);
     Sha256 digest_;
 };
 
-void InputDigest::path(const fs::path& root) {
-    if (!fs::is_directory(root)) {
-        text(sha256_file(root));
-        return;
-    }
-    std::vector<fs::directory_entry> found(fs::recursive_directory_iterator{root}, {});
-    std::sort(found.begin(), found.end());
-    number(found.size());
-    for (const fs::directory_entry& item : found) {
-        entry(item, root);
-    }
+Error not_taken(const fs::path& path) {
+    return error("{}: the build took no copy of it", path.string());
 }
 
-void InputDigest::entry(const fs::directory_entry& found, const fs::path& root) {
-    text(found.path().lexically_relative(root).string());
-    if (found.is_symlink()) {
-        text("link");
-        text(fs::read_symlink(found.path()).string());
-    } else if (found.is_directory()) {
-        text("directory");
-    } else if (found.is_regular_file()) {
-        const bool executable =
-            (found.status().permissions() & fs::perms::owner_exec) != fs::perms::none;
-        text(executable ? "executable" : "file");
-        text(sha256_file(found.path()));
-    } else {
-        throw error(ErrorKind::usage, "{}: neither file, directory nor link",
-                    found.path().string());
+void InputDigest::source(const std::shared_ptr<const StoredSource>& stored, const fs::path& path) {
+    if (!stored) {
+        throw not_taken(path);
+    }
+    if (stored->archive) {
+        text(stored->archive->digest);
+        return;
+    }
+    number(stored->members.size());
+    for (const StoredMember& member : stored->members) {
+        text(member.name);
+        if (member.type == MemberType::symlink) {
+            text("link");
+            text(member.target);
+        } else if (member.type == MemberType::directory) {
+            text("directory");
+        } else {
+            text(member.executable ? "executable" : "file");
+            text(member.content.digest);
+        }
     }
 }
 
@@ -143,7 +140,10 @@ void add_accounts_and_files(InputDigest& digest, const Blueprint& blueprint) {
         digest.text(file.mode ? fmt::format("{:o}", *file.mode) : "default");
         digest.text(file.directory ? "directory" : "file");
         digest.text(file.ensure_parents ? "parents" : "");
-        digest.text(file.source.empty() ? "" : sha256_file(file.source));
+        if (!file.source.empty() && !file.stored) {
+            throw not_taken(file.source);
+        }
+        digest.text(file.stored ? file.stored->digest : "");
     }
 }
 
@@ -213,8 +213,8 @@ std::string mode_text(const std::optional<unsigned>& mode) {
 }
 
 void add_overlay(InputDigest& digest, const OverlayRequest& overlay) {
-    digest.text(fs::is_directory(overlay.source) ? "directory" : "archive");
-    digest.path(overlay.source);
+    digest.text(overlay.stored && overlay.stored->archive ? "archive" : "directory");
+    digest.source(overlay.stored, overlay.source);
     digest.text(overlay.target);
     digest.number(overlay.strip_components);
     digest.text(overlay.user);
@@ -238,18 +238,18 @@ void add_directories_and_policy(InputDigest& digest, const Blueprint& blueprint)
     digest.number(blueprint.bundles.size());
     for (const BundleRequest& bundle : blueprint.bundles) {
         digest.text(bundle.name);
-        digest.path(bundle.source);
+        digest.source(bundle.stored, bundle.source);
     }
     digest.number(blueprint.selinux.modules.size());
     for (const fs::path& module : blueprint.selinux.modules) {
         digest.text(module.filename().string());
-        digest.path(module);
+        digest.copy(module);
         for (const char* extension : {".fc", ".if"}) {
             const fs::path beside = beside_module(module, extension);
             const bool used = module.extension() == ".te" && fs::exists(beside);
             digest.text(used ? extension : "");
             if (used) {
-                digest.path(beside);
+                digest.copy(beside);
             }
         }
     }
@@ -265,6 +265,9 @@ void add_directories_and_policy(InputDigest& digest, const Blueprint& blueprint)
         }
     }
     digest.text(blueprint.selinux.gpu_containers ? "gpu containers" : "");
+    if (blueprint.selinux.gpu_containers) {
+        digest.copy(blueprint.selinux.map_module);
+    }
 }
 
 void add_packages(InputDigest& digest, const std::vector<ResolvedPackage>& packages) {
@@ -277,21 +280,22 @@ void add_packages(InputDigest& digest, const std::vector<ResolvedPackage>& packa
 
 /// What is compiled, what with, and who signs it. The certificate stands for the key, of which not
 /// even a digest is to be in the commit.
-void add_kernel_modules(InputDigest& digest, const Blueprint& blueprint,
-                        const Resolution& resolution) {
+void add_kernel_modules(InputDigest& digest, const Resolution& resolution,
+                        std::string_view certificate) {
     if (!resolution.dkms_source) {
         return;
     }
     add_packages(digest, {*resolution.dkms_source});
     add_packages(digest, resolution.build_root);
-    if (blueprint.nvidia && blueprint.nvidia->secure_boot) {
-        digest.path(blueprint.nvidia->secure_boot->certificate);
+    if (!certificate.empty()) {
+        digest.text(sha256_hex(certificate));
     }
 }
 
 }  // namespace
 
-std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution) {
+std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution,
+                          std::string_view certificate) {
     InputDigest digest;
     digest.text(EDGEGPU_VERSION);
     digest.text(blueprint.name);
@@ -303,14 +307,14 @@ std::string inputs_digest(const Blueprint& blueprint, const Resolution& resoluti
         digest.text(value);
     }
     if (!ostree.gpg_public_key.empty()) {
-        digest.path(ostree.gpg_public_key);
+        digest.copy(ostree.gpg_public_key);
     }
     add_configuration(digest, blueprint);
     add_accounts_and_files(digest, blueprint);
     add_device_configuration(digest, blueprint);
     add_directories_and_policy(digest, blueprint);
     add_packages(digest, resolution.packages);
-    add_kernel_modules(digest, blueprint, resolution);
+    add_kernel_modules(digest, resolution, certificate);
     add_packages(digest, resolution.policy_root);
     return digest.hex();
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "fetch/fetch.hpp"
 #include "pipeline.hpp"
@@ -10,8 +11,11 @@ namespace edgegpu {
 
 /// Digest of everything that decides the commit: the blueprint's values, the content of
 /// every file it names (overlays, bundles, policy modules, keys), the resolved packages, and
-/// the version of edgegpu itself. Paths of the builder do not enter it.
-[[nodiscard]] std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution);
+/// the version of edgegpu itself. Paths of the builder do not enter it. `blueprint` is what
+/// `take_snapshot` returned, and its copies are what counts; `certificate` (DER) is that of the
+/// kernel modules' signatures, or empty. Throws Error for a blueprint without copies.
+[[nodiscard]] std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution,
+                                        std::string_view certificate = {});
 
 /// "Now" for everything inside the image: SOURCE_DATE_EPOCH where set, else the newest build
 /// time of the packages. Unix time. Throws ErrorKind::usage for a malformed variable.

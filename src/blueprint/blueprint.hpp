@@ -3,9 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "blueprint/stored_source.hpp"
 
 namespace edgegpu {
 
@@ -154,6 +157,8 @@ struct FileRequest {
     std::string data;
     /// File of the builder (`uri = "file://…"`), absolute, whose content it gets instead of `data`.
     std::filesystem::path source;
+    /// The content of `source` as the build took it (pipeline_snapshot.hpp).
+    std::optional<StoredFile> stored;
     bool directory = false;
     bool ensure_parents = false;
     SourceLocation location;
@@ -179,6 +184,8 @@ struct OverlayRequest {
     /// A directory or a tar archive (plain, gzip, xz, zstd, bzip2), absolute, resolved against the
     /// blueprint's directory.
     std::filesystem::path source;
+    /// What lay there as the build took it (pipeline_snapshot.hpp); null before.
+    std::shared_ptr<const StoredSource> stored;
     /// Directory of the image that its top becomes.
     std::string target = "/";
     /// Leading parts of every path to drop, as tar's --strip-components.
@@ -210,6 +217,8 @@ struct SelinuxRequest {
     /// Ordinary containers (container_t) may use the GPU: boolean and module are chosen from what
     /// the image's policy contains.
     bool gpu_containers = false;
+    /// The module that gpu_containers may need, as the build took it; empty before.
+    std::filesystem::path map_module;
     SourceLocation location;
 };
 
@@ -306,6 +315,8 @@ struct BundleRequest {
     std::string name;
     std::filesystem::path source;
     SourceLocation location;
+    /// What lay there as the build took it; null before.
+    std::shared_ptr<const StoredSource> stored = nullptr;
 };
 
 /// `[ostree]`.

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <sys/stat.h>
-#include <sys/xattr.h>
 
 #include "blueprint/overlay_archive.hpp"
+#include "blueprint/source_directory.hpp"
 #include "blueprint/toml_reader.hpp"
 #include "blueprint/validate.hpp"
 #include "support/path_glob.hpp"
@@ -214,62 +214,46 @@ void Checker::finish() const {
     }
 }
 
-std::string_view kind_of(unsigned type) {
-    switch (type & S_IFMT) {
-        case S_IFCHR:
-            return "is a character device";
-        case S_IFBLK:
-            return "is a block device";
-        case S_IFIFO:
-            return "is a fifo";
-        case S_IFSOCK:
-            return "is a socket";
-        default:
-            return "is neither file, directory nor link";
-    }
-}
-
 Error refuse_kind(const Checker& checker, std::string_view name, unsigned type) {
-    return checker.refused(name, kind_of(type))
-        .hinted(
-            "an image carries files, directories and symbolic links; devices and fifos are "
-            "made at boot, by udev or tmpfiles.d");
+    return checker.refused(name, unfit_kind(type)).hinted(unfit_kind_hint());
 }
 
-void visit_directory(const OverlayRequest& overlay, Checker& checker, bool contents) {
-    // Sorted, so that the first error does not depend on the file system.
-    std::vector<fs::path> found;
-    try {
-        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(overlay.source)) {
-            found.push_back(entry.path());
-        }
-    } catch (const fs::filesystem_error& failure) {
-        throw error_at(overlay.location, "overlay {}: {}", overlay.source.string(),
-                       failure.code().message());
-    }
-    std::sort(found.begin(), found.end());
-    for (const fs::path& path : found) {
+void visit_directory(const OverlayRequest& overlay, Checker& checker) {
+    const auto visit = [&](const SourceObject& object) {
         OverlayMember member;
-        member.name = path.lexically_relative(overlay.source).string();
-        struct stat status {};
-        if (::lstat(path.c_str(), &status) != 0) {
-            throw checker.refused(member.name, std::generic_category().message(errno));
-        }
+        member.name = object.name;
         member.path = checker.place(member.name);
-        checker.count(member.name,
-                      S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0);
-        if (S_ISLNK(status.st_mode)) {
+        checker.count(member.name, object.size);
+        if (S_ISLNK(object.mode)) {
             member.type = MemberType::symlink;
-            member.target = fs::read_symlink(path).string();
-        } else if (S_ISREG(status.st_mode)) {
+            member.target = object.target;
+        } else if (S_ISREG(object.mode)) {
             member.type = MemberType::file;
-            member.executable = (status.st_mode & S_IXUSR) != 0;
-            member.privileged = (status.st_mode & (S_ISUID | S_ISGID)) != 0 ||
-                                ::lgetxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
-            member.content = contents ? path : fs::path{};
-        } else if (!S_ISDIR(status.st_mode)) {
-            throw refuse_kind(checker, member.name, status.st_mode);
+            member.executable = (object.mode & S_IXUSR) != 0;
+            member.privileged = (object.mode & (S_ISUID | S_ISGID)) != 0 || object.has_capabilities;
         }
+        if (!member.path.empty()) {
+            checker.add(member);
+        }
+    };
+    walk_source(overlay.source, false, visit, [&](std::string_view name, std::string_view reason) {
+        return name.empty()
+                   ? error_at(overlay.location, "overlay {}: {}", overlay.source.string(), reason)
+                   : checker.refused(name, reason);
+    });
+}
+
+void visit_stored(const StoredSource& stored, Checker& checker) {
+    for (const StoredMember& object : stored.members) {
+        OverlayMember member;
+        member.name = object.name;
+        member.path = checker.place(member.name);
+        checker.count(member.name, object.content.size);
+        member.type = object.type;
+        member.target = object.target;
+        member.executable = object.executable;
+        member.privileged = object.privileged;
+        member.stored = object.content;
         if (!member.path.empty()) {
             checker.add(member);
         }
@@ -292,10 +276,11 @@ void unpack(TarReader& reader, const fs::path& file) {
     }
 }
 
-void visit_archive(const OverlayRequest& overlay, Checker& checker, const fs::path& scratch) {
+void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Checker& checker,
+                   const fs::path& scratch) {
     const fs::path content = scratch.empty() ? fs::path{} : scratch / "overlay-member";
-    TarReader reader(overlay.source, fmt::format("{}: overlay {}", overlay.location.text(),
-                                                 overlay.source.string()));
+    TarReader reader(
+        archive, fmt::format("{}: overlay {}", overlay.location.text(), overlay.source.string()));
     TarMember raw;
     while (reader.next(raw)) {
         OverlayMember member;
@@ -387,10 +372,14 @@ void visit_overlay(const OverlayRequest& overlay, const fs::path& scratch,
                    const OverlayLimits& limits) {
     Checker checker(overlay, limits, visit);
     std::error_code failure;
-    if (fs::is_directory(overlay.source, failure)) {
-        visit_directory(overlay, checker, !scratch.empty());
+    if (overlay.stored && overlay.stored->archive) {
+        visit_archive(overlay, overlay.stored->archive->path, checker, scratch);
+    } else if (overlay.stored) {
+        visit_stored(*overlay.stored, checker);
+    } else if (fs::is_directory(overlay.source, failure)) {
+        visit_directory(overlay, checker);
     } else if (fs::is_regular_file(overlay.source, failure)) {
-        visit_archive(overlay, checker, scratch);
+        visit_archive(overlay, overlay.source, checker, scratch);
     } else {
         throw error_at(overlay.location, "overlay not found: {}", overlay.source.string());
     }

@@ -9,8 +9,6 @@
 
 namespace edgegpu {
 
-enum class MemberType { directory, file, symlink };
-
 /// One object of an overlay, on its way into the image.
 struct OverlayMember {
     /// As its source names it, for messages.
@@ -24,7 +22,10 @@ struct OverlayMember {
     bool privileged = false;
     /// symlinks: the target
     std::string target;
-    /// files: where the content can be read during the call; empty where nobody asked for it
+    /// files of a stored directory: the content
+    StoredFile stored;
+    /// files of an archive: where the content can be read during the call; empty where nobody asked
+    /// for it
     std::filesystem::path content;
     /// files: path in the image of the earlier member that this is a hard link to; `content` is
     /// then empty
@@ -40,7 +41,8 @@ struct OverlayLimits {
 /// Calls `visit` for every object of the overlay: of a directory in sorted order, links never
 /// followed; of an archive (tar: ustar, pax, GNU; plain, gzip, xz, zstd, bzip2) in its own order,
 /// a directory that it does not list before what is in it. With `scratch`, a directory, files of
-/// archives are unpacked there one at a time; without it contents are read and forgotten.
+/// archives are unpacked there one at a time; without it contents are read and forgotten. Where the
+/// overlay is `stored`, that is visited, and what lies at its source now does not matter.
 ///
 /// Throws ErrorKind::usage at the overlay's line, naming source and member, for everything an
 /// image cannot carry whatever is in it: devices, fifos and sockets; "..", absolute names, links

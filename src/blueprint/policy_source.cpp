@@ -268,7 +268,8 @@ std::vector<FileContextLine> read_file_contexts(std::string_view text, const std
     return lines;
 }
 
-std::string display_path(const fs::path& path) {
+std::string display_path(const fs::path& shown) {
+    const fs::path path = path_of_user(shown);
     std::error_code code;
     const fs::path relative = fs::proximate(path, code);
     return code || relative.empty() || *relative.begin() == ".." ? path.string()

@@ -65,7 +65,8 @@ struct FileContextLine {
 [[nodiscard]] std::vector<FileContextLine> read_file_contexts(std::string_view text,
                                                               const std::string& shown);
 
-/// The path as a user would name it: relative to the current directory where it is below it.
+/// The path as a user would name it: relative to the current directory where it is below it, and
+/// the user's own where it is that of a copy which the build took (`path_of_user`).
 [[nodiscard]] std::string display_path(const std::filesystem::path& path);
 
 /// Everything about a module's files that can be known without the image: contexts, and that

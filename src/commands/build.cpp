@@ -11,6 +11,7 @@
 #include "commands/commands.hpp"
 #include "pipeline.hpp"
 #include "sandbox/user_namespace.hpp"
+#include "signing/signer.hpp"
 #include "support/context.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -203,9 +204,12 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
+    // First of all, and outside of the build's namespace: the keys are the caller's.
+    Signer signer(&interrupted());
     enter_build_namespace();
     Console console(standard_error(global.color, global.quiet, global.progress_fd));
     const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, console);
+    signer.allow(signing_request(blueprint));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;
@@ -225,7 +229,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     options.lockfile = std::filesystem::absolute(options.lockfile).lexically_normal();
     make_directories(options.lockfile.parent_path());
 
-    const BuildResult result = build_image(ctx, blueprint, options);
+    const BuildResult result = build_image(ctx, blueprint, options, signer);
     print_result(global.json ? json_document(result, blueprint, options, console)
                              : summary(result, blueprint, options, console));
     return result.unchanged && command.unchanged_exit_77 ? 77 : 0;

@@ -145,7 +145,6 @@ Commit describe_commit(const Blueprint& blueprint, const std::vector<FileObject>
     for (const FileObject& file : files) {
         commit.size += file.entry->type == EntryType::file ? file.entry->size : 0;
     }
-    commit.is_signed = !blueprint.ostree.sign.empty();
     return commit;
 }
 
@@ -153,7 +152,7 @@ Commit describe_commit(const Blueprint& blueprint, const std::vector<FileObject>
 
 Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolution& resolution,
                     const Tree& tree, const Repo& repo, const std::optional<Parent>& parent,
-                    const std::string& inputs_digest) {
+                    const std::string& inputs_digest, Signer& signer) {
     const Repo::Impl& impl = repo.impl();
     make_directories(ctx.cache);
     Commit commit;
@@ -167,6 +166,7 @@ Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolu
             checksums.emplace(file.path, file.checksum);
         }
         commit = describe_commit(blueprint, files, parent);
+        commit.is_signed = signer.signs_commits();
         const DirectoryObjects directories = make_directory_objects(tree.entries, checksums);
 
         std::vector<std::string> objects = stage_files(ctx, files, staging);
@@ -193,12 +193,12 @@ Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolu
             objects.push_back(object);
         }
         count_new(impl, objects, commit);
-        sign_commit(impl, blueprint, commit.checksum, detached_metadata(resolution).get());
+        sign_commit(impl, signer, commit.checksum, bytes, detached_metadata(resolution).get());
         ctx.check_cancelled();
         write_file(impl.summary_marker(), commit.checksum + "\n");
         move_ref(impl, commit.checksum);
     }
-    update_summary(impl, blueprint);
+    update_summary(impl, signer);
     return commit;
 }
 

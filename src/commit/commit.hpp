@@ -8,6 +8,7 @@
 #include "compose/compose.hpp"
 #include "compose/tree.hpp"
 #include "resolve/resolution.hpp"
+#include "signing/signer.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {
@@ -40,8 +41,10 @@ struct Parent {
     ParentAccounts accounts;
 };
 
-/// The parent commit of the build, or nothing where the ref does not exist yet.
-[[nodiscard]] std::optional<Parent> read_parent(const Repo& repo, const Blueprint& blueprint);
+/// The parent commit of the build, or nothing where the ref does not exist yet. A summary that a
+/// killed build owes is made, and signed by `signer`.
+[[nodiscard]] std::optional<Parent> read_parent(const Repo& repo, const Blueprint& blueprint,
+                                                Signer& signer);
 
 /// A finished commit.
 struct Commit {
@@ -61,11 +64,12 @@ struct Commit {
 
 /// Writes every object (`.filez` from cached deflate streams, in parallel), then the commit with
 /// its metadata, then the signature; the ref and the summary move last. `inputs_digest` goes into
-/// the metadata. Killed at any instant it leaves the old ref or the new, both complete.
+/// the metadata; `signer` signs what its request says. Killed at any instant it leaves the old ref
+/// or the new, both complete.
 [[nodiscard]] Commit write_commit(const Context& ctx, const Blueprint& blueprint,
                                   const Resolution& resolution, const Tree& tree, const Repo& repo,
                                   const std::optional<Parent>& parent,
-                                  const std::string& inputs_digest);
+                                  const std::string& inputs_digest, Signer& signer);
 
 /// Makes sure the raw deflate stream of each given file entry exists in the cache (`deflate/`), in
 /// parallel, skipping those that do. Called early for package content so that the commit only

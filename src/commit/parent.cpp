@@ -68,11 +68,11 @@ Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
 
 }  // namespace
 
-std::optional<Parent> read_parent(const Repo& repo, const Blueprint& blueprint) {
+std::optional<Parent> read_parent(const Repo& repo, const Blueprint& blueprint, Signer& signer) {
     const Repo::Impl& impl = repo.impl();
     if (::access(impl.summary_marker().c_str(), F_OK) == 0) {
         // A build was killed between moving its ref and publishing it in the summary.
-        update_summary(impl, blueprint);
+        update_summary(impl, signer);
     }
     const bool named = !blueprint.ostree.parent.empty();
     const std::string checksum =

@@ -6,6 +6,7 @@
 
 #include "commit/commit.hpp"
 #include "commit/glib.hpp"
+#include "signing/signer.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -67,12 +68,13 @@ private:
 
 /// Regenerates the summary, signed where the blueprint names a key, and removes the marker.
 /// Builds on several refs of one repository take turns.
-void update_summary(const Repo::Impl& repo, const Blueprint& blueprint);
+void update_summary(const Repo::Impl& repo, Signer& signer);
 
-/// Writes the detached metadata of a commit (unless it has a signature already) and signs the
-/// commit where the blueprint names a key.
-void sign_commit(const Repo::Impl& repo, const Blueprint& blueprint, const std::string& checksum,
-                 GVariant* detached);
+/// Writes the detached metadata of a commit (unless it has a signature already), with a signature
+/// where the blueprint names a key: beside those of other keys, and once. `object` are the bytes of
+/// the commit object `checksum`.
+void sign_commit(const Repo::Impl& repo, Signer& signer, const std::string& checksum,
+                 std::string_view object, GVariant* detached);
 
 /// Marks the repository's files readable for a web server, whatever the umask was:
 /// directories 0755, files 0644 for `path` and every parent of it below the repository.

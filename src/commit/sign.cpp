@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -8,59 +9,129 @@
 
 #include "commit/object.hpp"
 #include "commit/repository.hpp"
+#include "openpgp/packets.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu {
 namespace {
 
-const char* homedir_of(const Blueprint& blueprint) {
-    return blueprint.ostree.gpg_homedir.empty() ? nullptr : blueprint.ostree.gpg_homedir.c_str();
-}
+/// Key of detached metadata and of `summary.sig`: signatures, `aay` (libostree, ostree-repo.c).
+constexpr const char* signatures_key = "ostree.gpgsigs";
 
-Error signing_error(const Repo::Impl& repo, const Blueprint& blueprint,
-                    const GlibFailure& failure) {
-    return failure
-        .to_error(repo.path.string(),
-                  fmt::format("cannot sign with GPG key {}", blueprint.ostree.sign))
-        .hinted(fmt::format("the secret key must be in {} and need no passphrase",
-                            blueprint.ostree.gpg_homedir.empty()
-                                ? "the user's GPG home"
-                                : blueprint.ostree.gpg_homedir.string()));
-}
-
-bool has_signature(const Repo::Impl& repo, const std::string& checksum) {
+VariantHandle read_detached(const Repo::Impl& repo, const std::string& checksum) {
     GlibFailure failure;
     GVariant* found = nullptr;
     if (ostree_repo_read_commit_detached_metadata(repo.ostree.get(), checksum.c_str(), &found,
                                                   nullptr, failure.out()) == FALSE) {
         throw failure.to_error(repo.path.string(), "cannot read detached metadata");
     }
-    const VariantHandle detached(found);
-    return detached && VariantHandle(g_variant_lookup_value(detached.get(), "ostree.gpgsigs",
-                                                            nullptr)) != nullptr;
+    return VariantHandle(found);
+}
+
+VariantHandle signatures_of(GVariant* metadata) {
+    return VariantHandle(metadata == nullptr ? nullptr
+                                             : g_variant_lookup_value(metadata, signatures_key,
+                                                                      G_VARIANT_TYPE("aay")));
+}
+
+/// The key that a signature names; empty where it names none.
+std::string issuer_of(std::string_view signature) {
+    const auto packets = split_packets(signature);
+    if (!packets || packets->empty()) {
+        return {};
+    }
+    const auto read = read_signature_packet(packets->front().body);
+    return read ? read->issuer : std::string();
+}
+
+std::vector<std::string> texts_of(GVariant* signatures) {
+    std::vector<std::string> texts;
+    for (gsize i = 0; signatures != nullptr && i < g_variant_n_children(signatures); ++i) {
+        const VariantHandle item(g_variant_get_child_value(signatures, i));
+        gsize size = 0;
+        const auto* bytes =
+            static_cast<const char*>(g_variant_get_fixed_array(item.get(), &size, 1));
+        texts.emplace_back(bytes, size);
+    }
+    return texts;
+}
+
+/// `metadata` (may be null) with these signatures in place of what it has.
+VariantHandle with_signatures(GVariant* metadata, const std::vector<std::string>& signatures) {
+    GVariantBuilder list;
+    g_variant_builder_init(&list, G_VARIANT_TYPE("aay"));
+    for (const std::string& signature : signatures) {
+        g_variant_builder_add_value(
+            &list,
+            g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, signature.data(), signature.size(), 1));
+    }
+    GVariantDict all;
+    g_variant_dict_init(&all, metadata);
+    g_variant_dict_insert_value(&all, signatures_key, g_variant_builder_end(&list));
+    return own(g_variant_dict_end(&all));
+}
+
+/// What `sign` gives; what it throws names the repository.
+template <typename Sign>
+std::string signature_for(const Repo::Impl& repo, const Sign& sign) {
+    try {
+        return sign();
+    } catch (const Error& problem) {
+        if (problem.kind() == ErrorKind::interrupted) {
+            throw;
+        }
+        Error named(problem.kind(), fmt::format("{}: {}", repo.path.string(), problem.message()));
+        for (const std::string& trace : problem.traces()) {
+            named.traced(trace);
+        }
+        throw named.hinted(problem.hint());
+    }
+}
+
+void write_detached(const Repo::Impl& repo, const std::string& checksum, GVariant* metadata) {
+    GlibFailure failure;
+    if (ostree_repo_write_commit_detached_metadata(repo.ostree.get(), checksum.c_str(), metadata,
+                                                   nullptr, failure.out()) == FALSE) {
+        throw failure.to_error(repo.path.string(), "cannot write detached metadata");
+    }
+}
+
+void sign_summary(const Repo::Impl& repo, Signer& signer) {
+    const std::string summary = read_file(repo.path / "summary");
+    const std::string signature = signature_for(repo, [&] { return signer.sign_summary(summary); });
+    const VariantHandle signatures = with_signatures(nullptr, {signature});
+    const std::string_view bytes(static_cast<const char*>(g_variant_get_data(signatures.get())),
+                                 g_variant_get_size(signatures.get()));
+    write_file(repo.path / "summary.sig", bytes, 0644, repo.fsync);
 }
 
 }  // namespace
 
-void sign_commit(const Repo::Impl& repo, const Blueprint& blueprint, const std::string& checksum,
-                 GVariant* detached) {
-    GlibFailure failure;
-    // A signature comes after the rest of the detached metadata, so where one is, all is.
-    if (!has_signature(repo, checksum) &&
-        ostree_repo_write_commit_detached_metadata(repo.ostree.get(), checksum.c_str(), detached,
-                                                   nullptr, failure.out()) == FALSE) {
-        throw failure.to_error(repo.path.string(), "cannot write detached metadata");
-    }
-    if (!blueprint.ostree.sign.empty() &&
-        ostree_repo_sign_commit(repo.ostree.get(), checksum.c_str(), blueprint.ostree.sign.c_str(),
-                                homedir_of(blueprint), nullptr, failure.out()) == FALSE &&
-        !failure.is(G_IO_ERROR_EXISTS)) {
-        throw signing_error(repo, blueprint, failure);
+void sign_commit(const Repo::Impl& repo, Signer& signer, const std::string& checksum,
+                 std::string_view object, GVariant* detached) {
+    const VariantHandle present = read_detached(repo, checksum);
+    const VariantHandle before = signatures_of(present.get());
+    // A signature comes with the rest of the detached metadata, so where one is, all is.
+    GVariant* metadata = before ? present.get() : detached;
+    if (signer.signs_commits()) {
+        std::vector<std::string> signatures = texts_of(before.get());
+        std::string made = signature_for(repo, [&] { return signer.sign_commit(object); });
+        const std::string issuer = issuer_of(made);
+        const bool again = std::ranges::any_of(signatures, [&](const std::string& known) {
+            return !issuer.empty() && issuer_of(known) == issuer;
+        });
+        if (!again) {
+            signatures.push_back(std::move(made));
+            write_detached(repo, checksum, with_signatures(metadata, signatures).get());
+        }
+    } else if (!before) {
+        write_detached(repo, checksum, metadata);
     }
     make_readable(repo, repo.path / "objects" / object_path(checksum, "commitmeta"));
 }
 
-void update_summary(const Repo::Impl& repo, const Blueprint& blueprint) {
+void update_summary(const Repo::Impl& repo, Signer& signer) {
     const std::filesystem::path lock_path = repo.summary_marker().parent_path() / "summary.lock";
     const Fd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
@@ -71,12 +142,8 @@ void update_summary(const Repo::Impl& repo, const Blueprint& blueprint) {
         FALSE) {
         throw failure.to_error(repo.path.string(), "cannot write the summary");
     }
-    if (!blueprint.ostree.sign.empty()) {
-        const char* keys[] = {blueprint.ostree.sign.c_str(), nullptr};
-        if (ostree_repo_add_gpg_signature_summary(repo.ostree.get(), keys, homedir_of(blueprint),
-                                                  nullptr, failure.out()) == FALSE) {
-            throw signing_error(repo, blueprint, failure);
-        }
+    if (signer.signs_commits()) {
+        sign_summary(repo, signer);
         make_readable(repo, repo.path / "summary.sig");
     }
     make_readable(repo, repo.path / "summary");

@@ -21,10 +21,6 @@ namespace edgegpu {
 
 namespace fs = std::filesystem;
 
-fs::path content_path(const Context& ctx, const std::string& digest) {
-    return ctx.cache / "content" / digest.substr(0, 2) / digest.substr(2);
-}
-
 namespace {
 
 bool has_size(const fs::path& path, std::uint64_t size) {
@@ -43,27 +39,6 @@ Entry file_entry(unsigned mode, std::uint64_t size, std::string digest, fs::path
     return entry;
 }
 
-void copy_by_buffer(int from, int to, const fs::path& path) {
-    std::array<char, 128 * 1024> buffer;
-    while (true) {
-        const ssize_t got = ::read(from, buffer.data(), buffer.size());
-        if (got == 0) {
-            return;
-        }
-        if (got < 0) {
-            throw errno_error(path.string(), errno);
-        }
-        for (ssize_t put = 0; put < got;) {
-            const ssize_t step =
-                ::write(to, buffer.data() + put, static_cast<std::size_t>(got - put));
-            if (step < 0) {
-                throw errno_error(path.string(), errno);
-            }
-            put += step;
-        }
-    }
-}
-
 }  // namespace
 
 void copy_file_content(const fs::path& source, const fs::path& target) {
@@ -75,21 +50,7 @@ void copy_file_content(const fs::path& source, const fs::path& target) {
     if (!to) {
         throw errno_error(target.string(), errno);
     }
-    while (true) {
-        const ssize_t moved =
-            ::copy_file_range(from.get(), nullptr, to.get(), nullptr, 1U << 30U, 0);
-        if (moved == 0) {
-            return;
-        }
-        if (moved < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS ||
-                          errno == EOPNOTSUPP || errno == EPERM)) {
-            copy_by_buffer(from.get(), to.get(), target);
-            return;
-        }
-        if (moved < 0) {
-            throw errno_error(target.string(), errno);
-        }
-    }
+    copy_content(from.get(), to.get(), target.string());
 }
 
 Entry make_file_entry(const Context& ctx, std::string_view content, unsigned mode) {
@@ -102,34 +63,16 @@ Entry make_file_entry(const Context& ctx, std::string_view content, unsigned mod
     return file_entry(mode, content.size(), std::move(digest), std::move(path));
 }
 
+Entry make_stored_entry(const StoredFile& stored, unsigned mode) {
+    return file_entry(mode, stored.size, stored.digest, stored.path);
+}
+
 Entry make_file_entry_from(const Context& ctx, const fs::path& source, unsigned mode) {
-    struct stat status {};
-    if (::lstat(source.c_str(), &status) != 0) {
-        throw errno_error(source.string(), errno);
-    }
-    if (!S_ISREG(status.st_mode)) {
-        throw error("{}: not a regular file", source.string());
-    }
-    std::string digest = sha256_file(source);
-    fs::path path = content_path(ctx, digest);
-    const auto size = static_cast<std::uint64_t>(status.st_size);
-    if (!has_size(path, size)) {
-        make_directories(path.parent_path());
-        const fs::path temporary =
-            path.parent_path() / fmt::format(".new-{}-{}", ::getpid(), ::gettid());
-        std::error_code ignored;
-        fs::remove(temporary, ignored);
-        try {
-            copy_file_content(source, temporary);
-        } catch (...) {
-            fs::remove(temporary, ignored);
-            throw;
-        }
-        if (::rename(temporary.c_str(), path.c_str()) != 0) {
-            throw errno_error(path.string(), errno);
-        }
-    }
-    return file_entry(mode, size, std::move(digest), std::move(path));
+    return make_stored_entry(store_file(ctx, source), mode);
+}
+
+Entry make_file_entry_from(const Context& ctx, int source, const std::string& name, unsigned mode) {
+    return make_stored_entry(store_file(ctx, source, name), mode);
 }
 
 namespace {

@@ -6,11 +6,12 @@
 
 #include "compose/tree.hpp"
 #include "support/context.hpp"
+#include "support/stored_file.hpp"
 
 namespace edgegpu {
 
-/// Where content of that SHA-256 lies in the cache: `content/ab/cdef…`.
-[[nodiscard]] std::filesystem::path content_path(const Context& ctx, const std::string& digest);
+/// A file entry (root:root, `mode`) of what the cache holds already.
+[[nodiscard]] Entry make_stored_entry(const StoredFile& stored, unsigned mode);
 
 /// Copies `source` to `target` (which must not exist), inside the kernel where possible; mode 0600.
 /// Throws Error naming the path.

@@ -43,7 +43,7 @@ std::optional<ImportedPackage> read_import(const PackageFile& package, const fs:
         }
         result.nevra = package.package.nevra;
         result.sha256 = package.sha256;
-        result.rpm = package.path;
+        result.rpm = package.content;
         return result;
     } catch (const Error&) {
         return std::nullopt;
@@ -72,6 +72,9 @@ ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
     if (sha256.size() != 64 || sha256.find_first_not_of("0123456789abcdef") != std::string::npos) {
         throw error("package {}: '{}' is not a SHA-256", name, sha256);
     }
+    if (!package.content) {
+        throw error("package {}: it was not verified", name);
+    }
     const fs::path directory = ctx.cache / "imports" / sha256;
     if (std::optional<ImportedPackage> cached = read_import(package, directory)) {
         return std::move(*cached);
@@ -81,6 +84,7 @@ ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
     try {
         remove_tree(directory);
         unpack_package(ctx, package, temporary, directory);
+        package.content->require_unchanged(sha256);
     } catch (...) {
         std::error_code ignored;
         fs::remove_all(temporary, ignored);

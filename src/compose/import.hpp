@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ struct ImportedPackage {
     /// SHA-256 of the RPM
     std::string sha256;
     /// the RPM itself
-    std::filesystem::path rpm;
+    std::shared_ptr<const PackageContent> rpm;
     /// in the header's order
     std::vector<ImportedFile> files;
     RpmHeader header;
@@ -43,8 +44,10 @@ struct ImportedPackage {
 };
 
 /// Unpacks one package into the cache, or reads what is there. The content of every file is
-/// checked against the header's digest. Throws Error "package NEVRA: …" for paths that leave the
-/// root, devices, missing or truncated content, and digests that do not match.
+/// checked against the header's digest. What is unpacked is what was verified, through the
+/// descriptor that the package was verified through. Throws Error "package NEVRA: …" for paths that
+/// leave the root, devices, missing or truncated content, and digests that do not match, and where
+/// the RPM was written to since it was verified.
 [[nodiscard]] ImportedPackage import_package(const Context& ctx, const PackageFile& package);
 
 /// All packages, in parallel, the largest first; the result is in the order of `packages`.

@@ -59,7 +59,7 @@ void* on_event(const void* /*header*/, rpmCallbackType what, rpm_loff_t /*amount
                rpm_loff_t /*total*/, fnpyKey key, rpmCallbackData data) noexcept {
     auto& open = *static_cast<OpenPackage*>(data);
     if (what == RPMCALLBACK_INST_OPEN_FILE) {
-        open.fd = Fopen(static_cast<const ImportedPackage*>(key)->rpm.c_str(), "r.ufdio");
+        open.fd = Fopen(static_cast<const ImportedPackage*>(key)->rpm->path().c_str(), "r.ufdio");
         return open.fd;
     }
     if (what == RPMCALLBACK_INST_CLOSE_FILE && open.fd != nullptr) {

@@ -72,8 +72,12 @@ struct Tree {
 /// Stores `content` under `content/` of the cache and returns a file entry for it
 /// (root:root, `mode`). Deterministic; safe from several threads.
 [[nodiscard]] Entry make_file_entry(const Context& ctx, std::string_view content, unsigned mode);
-/// The same for a file on disk; its content is copied unless the cache has it.
+/// The same for a file on disk; its content is copied unless the cache has it. The digest is that
+/// of the stored copy. Throws Error where somebody writes to the file meanwhile.
 [[nodiscard]] Entry make_file_entry_from(const Context& ctx, const std::filesystem::path& source,
+                                         unsigned mode);
+/// The same for an open regular file, whose position does not matter; messages call it `name`.
+[[nodiscard]] Entry make_file_entry_from(const Context& ctx, int source, const std::string& name,
                                          unsigned mode);
 
 /// Puts an entry at `path` (creating missing parents as root:root 0755), in `tree.entries` and, so

@@ -284,9 +284,9 @@ void unpack_package(const Context& ctx, const PackageFile& package, const fs::pa
     import.name = package.package.nevra.text();
     import.directory = directory;
     const RpmTransaction transaction = make_transaction();
-    const RpmFd rpm(Fopen(package.path.c_str(), "r.ufdio"));
+    const RpmFd rpm(Fopen(package.content->path().c_str(), "r.ufdio"));
     if (!rpm || Ferror(rpm.get()) != 0) {
-        throw errno_error(package.path.string(), errno);
+        throw errno_error(package.content->shown(), errno);
     }
     const RpmHeader header = read_rpm_header(transaction.get(), rpm.get(), import.name);
     const RpmFiles files(rpmfilesNew(nullptr, header.get(), RPMTAG_BASENAMES, RPMFI_KEEPHEADER));

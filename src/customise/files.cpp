@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compose/account_files.hpp"
+#include "compose/content.hpp"
 #include "customise/overlays.hpp"
 #include "support/error.hpp"
 
@@ -82,8 +83,9 @@ void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
                     "'replace = true'");
         }
         const unsigned mode = request.mode.value_or(0644);
-        entry = request.source.empty() ? make_file_entry(ctx, request.data, mode)
-                                       : make_file_entry_from(ctx, request.source, mode);
+        require_stored(request.source.empty() || request.stored, request.source);
+        entry = request.stored ? make_stored_entry(*request.stored, mode)
+                               : make_file_entry(ctx, request.data, mode);
     }
     entry.uid = owner.uid;
     entry.gid = owner.gid;
@@ -93,9 +95,12 @@ void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
 void check_kustomization(const BundleRequest& bundle) {
     static constexpr std::array<std::string_view, 3> names{"kustomization.yaml",
                                                            "kustomization.yml", "Kustomization"};
-    const auto count = std::count_if(names.begin(), names.end(), [&](std::string_view name) {
-        return fs::is_regular_file(fs::symlink_status(bundle.source / name));
-    });
+    const auto count =
+        std::count_if(bundle.stored->members.begin(), bundle.stored->members.end(),
+                      [&](const StoredMember& member) {
+                          return member.type == MemberType::file &&
+                                 std::find(names.begin(), names.end(), member.name) != names.end();
+                      });
     if (count != 1) {
         throw error(ErrorKind::usage, "{}: bundle '{}' has {} kustomization files instead of one",
                     bundle.location.text(), bundle.name, count)
@@ -118,10 +123,12 @@ void add_files(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
 void add_bundles(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
     for (std::size_t i = 0; i < blueprint.bundles.size(); ++i) {
         const BundleRequest& bundle = blueprint.bundles[i];
+        require_stored(bundle.stored != nullptr, bundle.source);
         check_kustomization(bundle);
         OverlayRequest files;
         files.location = bundle.location;
-        files.source = fs::canonical(bundle.source);
+        files.source = bundle.source;
+        files.stored = bundle.stored;
         files.target =
             i == 0 ? "/etc/microshift/manifests" : "/etc/microshift/manifests.d/" + bundle.name;
         static_cast<void>(add_overlay(ctx, files, tree, true));

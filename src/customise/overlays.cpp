@@ -12,6 +12,7 @@
 #include "blueprint/overlay_source.hpp"
 #include "blueprint/toml_reader.hpp"
 #include "compose/account_files.hpp"
+#include "compose/content.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -106,6 +107,7 @@ public:
 
 private:
     Entry make(const OverlayMember& member, const Attributes& attributes);
+    [[nodiscard]] Entry content_of(const OverlayMember& member) const;
     /// Whether the object shall be put where `old` is; throws where that cannot be.
     bool replaces(const OverlayMember& member, const std::string& real, const Entry& old,
                   Entry& entry, bool mode_said) const;
@@ -120,6 +122,14 @@ private:
     std::map<std::string, Entry> files_;
     std::set<std::string> placed_;
 };
+
+Entry Placement::content_of(const OverlayMember& member) const {
+    if (!member.linked.empty()) {
+        return files_.at(member.linked);
+    }
+    return member.content.empty() ? make_stored_entry(member.stored, 0)
+                                  : make_file_entry_from(ctx_, member.content, 0);
+}
 
 Entry Placement::make(const OverlayMember& member, const Attributes& attributes) {
     Entry entry;
@@ -136,8 +146,7 @@ Entry Placement::make(const OverlayMember& member, const Attributes& attributes)
         entry.mode = 0777;
         entry.target = member.target;
     } else {
-        entry = member.linked.empty() ? make_file_entry_from(ctx_, member.content, 0)
-                                      : files_.at(member.linked);
+        entry = content_of(member);
         entry.mode = attributes.mode.value_or(member.executable ? 0755 : 0644);
         if (member.privileged && !attributes.mode) {
             ctx_.console->warn_of(
@@ -224,8 +233,15 @@ void Placement::check_labels() const {
 
 }  // namespace
 
+void require_stored(bool stored, const fs::path& source) {
+    if (!stored) {
+        throw error("{}: the build took no copy of it", source.string());
+    }
+}
+
 std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree,
                                   bool plain) {
+    require_stored(overlay.stored != nullptr, overlay.source);
     Placement placement(ctx, overlay, tree, plain);
     const fs::path scratch = ctx.cache / "work" / fmt::format("overlay-{}", ::getpid());
     make_directories(scratch);

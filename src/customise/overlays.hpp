@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -16,6 +17,8 @@ namespace edgegpu {
 /// the image has stay as they are, unless `replace`. Labels of rules are the policy's matter
 /// (selinux/overlay_labels.hpp); here only the objects of the overlay may fit their patterns.
 ///
+/// Only what the build took of them (`stored`) is read.
+///
 /// Throws ErrorKind::usage for a path that the image has already, naming its package where the
 /// image's own rpm knows it (unless `replace`), and for whatever `visit_overlay` refuses. Returns
 /// the paths in the image of what was put there.
@@ -24,5 +27,9 @@ std::set<std::string> add_overlays(const Context& ctx, const Blueprint& blueprin
 /// The same for one; with `plain`, links are refused as well.
 std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree,
                                   bool plain = false);
+
+/// Throws Error unless the build took a copy (pipeline_snapshot.hpp) of what lies at `source`: no
+/// stage reads the user's own files.
+void require_stored(bool stored, const std::filesystem::path& source);
 
 }  // namespace edgegpu

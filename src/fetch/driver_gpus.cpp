@@ -54,7 +54,8 @@ std::optional<std::string> find_list(const Context& ctx, const PackageFile& pack
     const Reader reader(archive_read_new());
     archive_read_support_filter_all(reader.get());
     archive_read_support_format_cpio(reader.get());
-    if (archive_read_open_filename(reader.get(), package.path.c_str(), block_size) != ARCHIVE_OK) {
+    if (archive_read_open_filename(reader.get(), package.content->path().c_str(), block_size) !=
+        ARCHIVE_OK) {
         throw unreadable(package, reader.get());
     }
     archive_entry* entry = nullptr;

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -13,6 +15,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fetch/download.hpp"
@@ -58,7 +61,7 @@ std::string repomd_of(const Resolution& resolution, const std::string& id) {
     return "";
 }
 
-/// The package inside a file:// repository, which is read in place; nothing for others.
+/// The package inside a file:// repository; nothing for others.
 std::optional<fs::path> local_path(const Repository& repository, const ResolvedPackage& package) {
     const std::vector<std::string> own{package.base};
     for (const std::string& url : package.base.empty() ? repository.baseurls : own) {
@@ -83,31 +86,29 @@ struct Digests {
     std::string sha256;
 };
 
-Digests digests_of(const fs::path& path, ChecksumAlgorithm algorithm) {
+Digests digests_of(const PackageContent& content, ChecksumAlgorithm algorithm) {
     if (algorithm == ChecksumAlgorithm::sha256) {
-        const std::string digest = sha256_file(path);
+        const std::string digest = sha256_file(content.path());
         return {digest, digest};
-    }
-    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd) {
-        throw errno_error(path.string(), errno);
     }
     Digester promised(algorithm);
     Sha256 address;
     std::vector<char> buffer(1U << 18U);
+    off_t at = 0;
     while (true) {
-        const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+        const ssize_t got = ::pread(content.descriptor(), buffer.data(), buffer.size(), at);
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got < 0) {
-            throw errno_error(path.string(), errno);
+            throw errno_error(content.shown(), errno);
         }
         if (got == 0) {
             return {promised.hex(), address.hex()};
         }
         promised.update(buffer.data(), static_cast<std::size_t>(got));
         address.update(buffer.data(), static_cast<std::size_t>(got));
+        at += got;
     }
 }
 
@@ -116,18 +117,16 @@ std::string algorithm_text(ChecksumAlgorithm algorithm) {
     return "SHA-" + std::string(checksum_name(algorithm).substr(3));
 }
 
-Error wrong_content(const PackageFile& file, const std::string& digest) {
-    const ResolvedPackage& package = file.package;
-    std::error_code code;
-    const std::uint64_t size = fs::file_size(file.path, code);
+Error wrong_content(const ResolvedPackage& package, const PackageContent& content,
+                    const std::string& digest) {
     const std::string promised =
         package.size != 0 ? fmt::format("{} bytes with {}", package.size, package.checksum.hex)
                           : package.checksum.hex;
     return error(ErrorKind::fetch,
                  "package {}: {} bytes with {} {}, but repository '{}' promises {}",
-                 package.nevra.text(), size, algorithm_text(package.checksum.algorithm), digest,
-                 package.repository, promised)
-        .traced(fmt::format("file {}", file.path.string()))
+                 package.nevra.text(), content.size(), algorithm_text(package.checksum.algorithm),
+                 digest, package.repository, promised)
+        .traced(fmt::format("file {}", content.shown()))
         .hinted(
             "the file was truncated or changed after the repository's metadata were made; "
             "remove it from the cache if it lies there, or have the repository made again");
@@ -156,7 +155,8 @@ public:
                              sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
             // A damaged hint is no hint: the package is downloaded again.
             if (hex && fs::exists(by_sha256(sha256), code) &&
-                digests_of(by_sha256(sha256), checksum.algorithm).promised == checksum.hex) {
+                digests_of(PackageContent(by_sha256(sha256)), checksum.algorithm).promised ==
+                    checksum.hex) {
                 return by_sha256(sha256);
             }
             fs::remove(index, code);
@@ -164,15 +164,9 @@ public:
         return index.string() + ".rpm";
     }
 
-    /// Moves what was just verified to its address.
-    void keep(PackageFile& file) const {
-        if (file.path.parent_path() != directory_ || file.path == by_sha256(file.sha256)) {
-            return;
-        }
-        fs::rename(file.path, by_sha256(file.sha256));
-        file.path = by_sha256(file.sha256);
-        write_file(index_of(file.package.checksum), file.sha256);
-    }
+    /// Opens a package where it lies in the cache, copied there from `local` first if it is absent
+    /// or damaged, and gives it its address there. Throws where it has not the promised checksum.
+    void open(PackageFile& file, const std::optional<fs::path>& local) const;
 
 private:
     [[nodiscard]] fs::path by_sha256(const std::string& sha256) const {
@@ -181,9 +175,70 @@ private:
     [[nodiscard]] fs::path index_of(const Checksum& checksum) const {
         return directory_ / fmt::format("{}-{}", checksum_name(checksum.algorithm), checksum.hex);
     }
+    void open_copy(PackageFile& file, const fs::path& local) const;
+    void keep(PackageFile& file, std::shared_ptr<PackageContent> content) const;
 
     fs::path directory_;
 };
+
+void PackageCache::open(PackageFile& file, const std::optional<fs::path>& local) const {
+    if (local && !fs::exists(file.path)) {
+        open_copy(file, *local);
+        return;
+    }
+    auto content = std::make_shared<PackageContent>(file.path);
+    Digests digests = digests_of(*content, file.package.checksum.algorithm);
+    if (digests.promised == file.package.checksum.hex) {
+        file.sha256 = std::move(digests.sha256);
+        keep(file, std::move(content));
+    } else if (local) {
+        // What the cache lost, the repository still has.
+        open_copy(file, *local);
+    } else {
+        throw wrong_content(file.package, *content, digests.promised);
+    }
+}
+
+/// The copy is what is hashed: the original may be written to at any moment.
+void PackageCache::open_copy(PackageFile& file, const fs::path& local) const {
+    const PackageContent original(local);
+    std::string temporary = file.path.string() + ".XXXXXX";
+    const Fd copy(::mkostemp(temporary.data(), O_CLOEXEC));
+    if (!copy) {
+        throw errno_error(file.path.string(), errno);
+    }
+    try {
+        copy_content(original.descriptor(), copy.get(), temporary, original.size());
+        if (::fchmod(copy.get(), 0644) != 0) {
+            throw errno_error(temporary, errno);
+        }
+        auto content = std::make_shared<PackageContent>(temporary, local.string());
+        Digests digests = digests_of(*content, file.package.checksum.algorithm);
+        if (digests.promised != file.package.checksum.hex) {
+            throw wrong_content(file.package, *content, digests.promised);
+        }
+        file.sha256 = std::move(digests.sha256);
+        file.path = temporary;
+        keep(file, std::move(content));
+    } catch (...) {
+        ::unlink(temporary.c_str());
+        throw;
+    }
+}
+
+/// Moves what was just opened to its address.
+void PackageCache::keep(PackageFile& file, std::shared_ptr<PackageContent> content) const {
+    const fs::path address = by_sha256(file.sha256);
+    if (file.path != address) {
+        fs::rename(file.path, address);
+        content->renamed();
+        file.path = address;
+        if (file.package.checksum.algorithm != ChecksumAlgorithm::sha256) {
+            write_file(index_of(file.package.checksum), file.sha256);
+        }
+    }
+    file.content = std::move(content);
+}
 
 /// Verifies packages against their repositories' keys, and remembers what was verified, so
 /// that the next build need not do it again for the same package and keys.
@@ -207,7 +262,7 @@ public:
         if (fs::exists(mark)) {
             return;
         }
-        keys.verify(file.path, file.package.nevra.text());
+        keys.verify(file.content->path(), file.content->shown(), file.package.nevra.text());
         write_file(mark, "");
     }
 
@@ -251,19 +306,18 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
                             const Resolution& resolution) {
     const PackageCache cache(ctx);
     PackageFiles files;
+    std::vector<std::optional<fs::path>> locals;
     std::map<std::string, std::vector<PackageFile>> missing;
     std::set<fs::path> wanted_paths;
     for (const ResolvedPackage& package : resolution.packages) {
         const Repository& repository = repository_of(blueprint, package);
-        PackageFile file{package, cache.path_of(package.checksum), ""};
-        if (!fs::exists(file.path)) {
-            if (const auto local = local_path(repository, package)) {
-                file.path = *local;
-            } else if (wanted_paths.insert(file.path).second) {
-                missing[repository.id].push_back(file);
-            }
+        PackageFile file{package, cache.path_of(package.checksum), "", nullptr};
+        std::optional<fs::path> local = local_path(repository, package);
+        if (!local && !fs::exists(file.path) && wanted_paths.insert(file.path).second) {
+            missing[repository.id].push_back(file);
         }
         files.push_back(std::move(file));
+        locals.push_back(std::move(local));
     }
     for (const auto& [id, wanted] : missing) {
         download_packages(ctx, repository_of(blueprint, wanted.front().package), wanted,
@@ -275,7 +329,7 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
     std::atomic<std::uint64_t> bytes{0};
     const auto checked = [&](const PackageFile& file) {
         check_signature(repository_of(blueprint, file.package), file);
-        require_identity(file.path, file.package);
+        require_identity(file);
         bytes += file.package.size;
         ctx.console->progress(++done, files.size(), "packages, " + human_size(bytes));
     };
@@ -285,18 +339,14 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
             return;
         }
         PackageFile& file = files[i];
-        Digests digests = digests_of(file.path, file.package.checksum.algorithm);
-        if (digests.promised != file.package.checksum.hex) {
-            throw wrong_content(file, digests.promised);
-        }
-        file.sha256 = std::move(digests.sha256);
-        cache.keep(file);
+        cache.open(file, locals[i]);
         checked(file);
     });
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (firsts[i] != i) {
             files[i].path = files[firsts[i]].path;
             files[i].sha256 = files[firsts[i]].sha256;
+            files[i].content = files[firsts[i]].content;
             checked(files[i]);
         }
     }

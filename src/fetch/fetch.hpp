@@ -1,9 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "fetch/package_content.hpp"
 #include "resolve/resolution.hpp"
 #include "support/context.hpp"
 
@@ -12,19 +15,23 @@ namespace edgegpu {
 /// A verified RPM on this machine.
 struct PackageFile {
     ResolvedPackage package;
-    /// `packages/<sha256>.rpm` in the cache, or the file itself for file:// repositories
+    /// `packages/<sha256>.rpm` in the cache. What is read of the package is read through `content`.
     std::filesystem::path path;
     /// SHA-256 of the file, computed here, whatever checksum the repository has of it: what the
     /// cache keeps all that comes of the package under. Empty before it is verified.
     std::string sha256;
+    /// The bytes that were verified; null before.
+    std::shared_ptr<const PackageContent> content;
 };
 
 /// All packages of a resolution, in its order.
 using PackageFiles = std::vector<PackageFile>;
 
 /// Brings every package of `resolution` here: parallel, resumable, digest checked against the
-/// metadata, signature checked against the repository's keys unless gpgcheck is off.
-/// With ctx.offline nothing is downloaded. Throws ErrorKind::fetch naming package and repository.
+/// metadata, signature checked against the repository's keys unless gpgcheck is off. Packages of
+/// repositories of this machine (file://) are copied into the cache first, and the copy is
+/// verified: what happens to the repository afterwards does not matter. With ctx.offline nothing is
+/// downloaded. Throws ErrorKind::fetch naming package and repository.
 [[nodiscard]] PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
                                           const Resolution& resolution);
 

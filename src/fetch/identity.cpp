@@ -39,12 +39,13 @@ std::string text_of(Header header, rpmTagVal tag) {
 
 }  // namespace
 
-void require_identity(const std::filesystem::path& rpm, const ResolvedPackage& package) {
-    const RpmHeader header = read_header(rpm);
+void require_identity(const PackageFile& file) {
+    const ResolvedPackage& package = file.package;
+    const RpmHeader header = read_header(file.content->path());
     if (!header) {
         throw error(ErrorKind::fetch, "package {}: the file is truncated or damaged",
                     package.nevra.text())
-            .traced("file " + rpm.string())
+            .traced("file " + file.content->shown())
             .hinted("its repository offers it like this: tell who runs the repository");
     }
     const Nevra found{text_of(header.get(), RPMTAG_NAME),
@@ -54,7 +55,7 @@ void require_identity(const std::filesystem::path& rpm, const ResolvedPackage& p
     if (found != package.nevra) {
         throw error(ErrorKind::fetch, "package {} is {}: the metadata of repository '{}' are wrong",
                     package.nevra.text(), found.text(), package.repository)
-            .traced("file " + rpm.string())
+            .traced("file " + file.content->shown())
             .hinted(
                 "the repository or its mirror offers one package as another: have its metadata "
                 "made again, or do not use it");

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <filesystem>
-
-#include "resolve/resolution.hpp"
+#include "fetch/fetch.hpp"
 
 namespace edgegpu {
 
@@ -10,6 +8,6 @@ namespace edgegpu {
 /// architecture of its header. A signature says nothing of that: a mirror may offer any signed
 /// package under another one's name. Many threads may call it at once. Throws ErrorKind::fetch
 /// naming both.
-void require_identity(const std::filesystem::path& rpm, const ResolvedPackage& package);
+void require_identity(const PackageFile& file);
 
 }  // namespace edgegpu

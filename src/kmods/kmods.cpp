@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -123,19 +125,21 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
     file.package.build_time = package.build_time;
     file.package.why = "compiled here";
     file.path = ctx.cache / "packages" / (file.sha256 + ".rpm");
-    std::error_code code;
-    if (!fs::exists(file.path, code)) {
-        make_directories(file.path.parent_path());
-        write_file(file.path, rpm);
+    // Whatever lay there, and whoever has it open.
+    make_directories(file.path.parent_path());
+    write_file(file.path, rpm);
+    auto content = std::make_shared<const PackageContent>(file.path);
+    if (sha256_file(content->path()) != file.sha256) {
+        throw error("{} changed while it was written", file.path.string());
     }
+    file.content = std::move(content);
     return file;
 }
 
 }  // namespace
 
 PackageFile build_module_package(const Context& ctx, const Blueprint& blueprint,
-                                 const Resolution& resolution,
-                                 const std::optional<ModuleSigner>& signer) {
+                                 const Resolution& resolution, Signer& signer) {
     make_directories(ctx.cache / "kmods");
     const fs::path kept = ctx.cache / "kmods" / compilation_digest(resolution);
     std::optional<CompiledModules> compiled = find(kept);
@@ -147,12 +151,14 @@ PackageFile build_module_package(const Context& ctx, const Blueprint& blueprint,
     const std::string directory =
         fmt::format("/usr/lib/modules/{}/extra/", resolution.kernel_uname);
     for (auto& [name, content] : compiled->modules) {
-        package.files.emplace(directory + name + ".ko",
-                              signer ? signer->sign(content) : std::move(content));
+        if (signer.certificate()) {
+            content += signer.sign_module(content);
+        }
+        package.files.emplace(directory + name + ".ko", std::move(content));
     }
-    if (signer) {
-        const std::string path = fmt::format("{}/{}.der", certificate_directory, signer->name());
-        package.files.emplace(path, signer->certificate());
+    if (const std::optional<ModuleCertificate>& certificate = signer.certificate()) {
+        const std::string path = fmt::format("{}/{}.der", certificate_directory, certificate->name);
+        package.files.emplace(path, certificate->der);
         ctx.console->note(
             fmt::format("Secure Boot: on every device once, mokutil --import {}, then "
                         "reboot and confirm the enrolment",

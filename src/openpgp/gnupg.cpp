@@ -1,17 +1,19 @@
 #include "openpgp/gnupg.hpp"
 
-#include <clocale>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <system_error>
 
-#include <gpgme.h>
-#include <cerrno>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "openpgp/gpgme.hpp"
+#include "sandbox/tool.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -19,11 +21,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using GpgmeContext = Handle<gpgme_context, gpgme_release>;
-using GpgmeData = Handle<gpgme_data, gpgme_data_release>;
+/// The word as a shell takes it literally.
+std::string quoted(const std::string& word) {
+    std::string text = "'";
+    for (const char c : word) {
+        text += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return text + "'";
+}
 
-/// A private directory with a short name: GnuPG's sockets must fit into 108 bytes. A failure to
-/// remove it is not worth losing the answer for.
+/// A private directory with a short name: GnuPG's sockets must fit into 108 bytes. Beside the home
+/// is a program that stands for gpg, and runs it in a sandbox where it sees nothing but this home:
+/// keys and signatures come from whoever runs a repository. A failure to remove it is not worth
+/// losing the answer for.
 class Home {
 public:
     Home() {
@@ -31,23 +41,61 @@ public:
         if (::mkdtemp(name.data()) == nullptr) {
             throw errno_error(name, errno);
         }
-        path_ = name;
+        directory_ = name;
+        path_ = directory_ / "home";
+        if (::mkdir(path_.c_str(), 0700) != 0) {
+            throw errno_error(path_.string(), errno);
+        }
         // What the user's configuration may say about trust, key servers or agents is not ours.
         write_file(path_ / "gpg.conf",
                    "no-autostart\nno-auto-check-trustdb\ntrust-model always\n"
                    "allow-non-selfsigned-uid\ndisable-dirmngr\nno-auto-key-retrieve\n"
                    "no-auto-key-import\nno-random-seed-file\n",
                    0600);
+        std::string script = "#!/bin/sh\nexec";
+        for (const std::string& word : tool_sandbox(path_)) {
+            script += ' ' + quoted(word);
+        }
+        write_file(
+            program(),
+            fmt::format("{} gpg \"$@\" 2>{}\n", script, quoted((directory_ / "log").string())),
+            0700);
+        if (::access(program().c_str(), X_OK) != 0) {
+            const Error problem = errno_error(program().string(), errno);
+            remove();
+            throw Error(problem).hinted(
+                "programs cannot be started in the directory for temporary files: name another "
+                "with TMPDIR");
+        }
     }
-    ~Home() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
+    ~Home() { remove(); }
     Home(const Home&) = delete;
     Home& operator=(const Home&) = delete;
     [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+    /// What stands for gpg; out of its own reach.
+    [[nodiscard]] fs::path program() const { return directory_ / "gpg"; }
+    /// Throws where the sandbox could not be made: GnuPG's library does not know why gpg is silent.
+    void check_sandbox() const {
+        std::error_code code;
+        if (!fs::exists(directory_ / "log", code)) {
+            return;
+        }
+        const std::string log = read_file(directory_ / "log");
+        if (log.starts_with("bwrap: ")) {
+            throw error("cannot run gpg in a sandbox: {}", log.substr(7, log.find('\n') - 7))
+                .hinted(
+                    "signatures are checked with gpg under bubblewrap: it needs user namespaces "
+                    "(sysctl kernel.unprivileged_userns_clone=1)");
+        }
+    }
 
 private:
+    void remove() const {
+        std::error_code ignored;
+        fs::remove_all(directory_, ignored);
+    }
+
+    fs::path directory_;
     fs::path path_;
 };
 
@@ -58,13 +106,15 @@ void require(gpgme_error_t code, const char* what) {
     }
 }
 
-GpgmeContext open_context(const fs::path& home) {
+GpgmeContext open_context(const Home& home) {
     gpgme_check_version(nullptr);
     gpgme_ctx_t raw = nullptr;
     require(gpgme_new(&raw), "begin");
     GpgmeContext context(raw);
     require(gpgme_set_protocol(raw, GPGME_PROTOCOL_OpenPGP), "begin");
-    require(gpgme_ctx_set_engine_info(raw, GPGME_PROTOCOL_OpenPGP, nullptr, home.c_str()), "begin");
+    require(gpgme_ctx_set_engine_info(raw, GPGME_PROTOCOL_OpenPGP, home.program().c_str(),
+                                      home.path().c_str()),
+            "begin");
     gpgme_set_offline(raw, 1);
     return context;
 }
@@ -101,9 +151,11 @@ GnupgAnswer ask_gnupg(std::string_view content, std::string_view signature,
     static std::mutex one_at_a_time;
     const std::lock_guard<std::mutex> alone(one_at_a_time);
     const Home home;
-    const GpgmeContext context = open_context(home.path());
+    const GpgmeContext context = open_context(home);
     const GpgmeData keys = view(certificates);
-    require(gpgme_op_import(context.get(), keys.get()), "read the repository's keys");
+    const gpgme_error_t unread = gpgme_op_import(context.get(), keys.get());
+    home.check_sandbox();
+    require(unread, "read the repository's keys");
     const gpgme_import_result_t imported = gpgme_op_import_result(context.get());
     if (imported == nullptr || imported->imported + imported->unchanged == 0) {
         detail = "GnuPG cannot use its key";

@@ -15,9 +15,9 @@ enum class GnupgAnswer {
 };
 
 /// Verifies one detached signature (a binary packet) of `content` with the keys in `certificates`
-/// (binary packets) in a GnuPG home of its own, which is removed; no agent is started, no network
-/// used. `detail` receives GnuPG's words for `refused`. Threads wait for one another. Throws Error
-/// where GnuPG is not there or cannot work.
+/// (binary packets): with gpg in a sandbox (sandbox/tool.hpp) and a GnuPG home of its own, which is
+/// removed; no agent is started, no network used. `detail` receives GnuPG's words for `refused`.
+/// Threads wait for one another. Throws Error where GnuPG is not there or cannot work.
 [[nodiscard]] GnupgAnswer ask_gnupg(std::string_view content, std::string_view signature,
                                     const std::string& certificates, std::string& detail);
 

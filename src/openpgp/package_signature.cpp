@@ -199,12 +199,13 @@ PackageKeys::PackageKeys(PackageKeys&&) noexcept = default;
 PackageKeys& PackageKeys::operator=(PackageKeys&&) noexcept = default;
 PackageKeys::~PackageKeys() = default;
 
-void PackageKeys::verify(const std::filesystem::path& rpm, const std::string& name) const {
+void PackageKeys::verify(const std::filesystem::path& rpm, const std::string& shown,
+                         const std::string& name) const {
     const TransactionSet set(rpmtsCreate());
     rpmtsSetKeyring(set.get(), impl_->keyring.get());
     const bool fits = check(set.get(), rpm, RPMSIG_SIGNATURE_TYPE | RPMSIG_DIGEST_TYPE, 0);
     const RpmHeader header = read_header(set.get(), rpm);
-    const std::string file = "file " + rpm.string();
+    const std::string file = "file " + shown;
     if (!header || (!fits && !check(set.get(), rpm, RPMSIG_DIGEST_TYPE, _RPMVSF_NOSIGNATURES))) {
         throw error(ErrorKind::fetch, "package {}: the file is truncated or damaged", name)
             .traced(file)

@@ -26,8 +26,10 @@ public:
     /// does; besides, at least one signature must be over SHA-224 or better, with a key that is not
     /// revoked, is for signatures and had not expired when it was used. Throws ErrorKind::fetch:
     /// unsigned, signed by another key, a signature that is refused or does not fit, damaged;
-    /// `name` names the package there. Many threads may call it at once: librpm locks its keyring.
-    void verify(const std::filesystem::path& rpm, const std::string& name) const;
+    /// `name` names the package there, and `shown` the file. Many threads may call it at once:
+    /// librpm locks its keyring.
+    void verify(const std::filesystem::path& rpm, const std::string& shown,
+                const std::string& name) const;
 
 private:
     struct Impl;

@@ -25,6 +25,9 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Mounted freshly in every sandbox. Those that an image lacks are made and stay: it needs them.
+/// What a program of an image sees as the name of its machine.
+constexpr std::string_view image_host_name = "localhost";
+
 constexpr std::array<std::string_view, 5> mount_points{"/dev", "/proc", "/run", "/tmp", "/var/tmp"};
 
 /// What scriptlets of packages need: owners, modes, file capabilities, other users, chroot. Not
@@ -243,11 +246,14 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
                                   "--unshare-cgroup-try",
                                   "--die-with-parent",
                                   "--new-session",
-                                  "--hostname",
-                                  "localhost",
                                   "--clearenv",
                                   "--userns2",
                                   std::to_string(image_user_namespace())};
+    // The seccomp profiles of containers refuse sethostname(2): they are to have this name already.
+    struct utsname machine {};
+    if (::uname(&machine) != 0 || std::string_view(machine.nodename) != image_host_name) {
+        append(argv, {"--hostname", std::string(image_host_name)});
+    }
     append(argv, {"--cap-drop", "ALL"});
     for (const std::string_view capability : kept_capabilities) {
         append(argv, {"--cap-add", std::string(capability)});

@@ -10,12 +10,12 @@
 
 #include "blueprint/policy_package.hpp"
 #include "blueprint/policy_source.hpp"
+#include "sandbox/tool.hpp"
 #include "selinux/calls.hpp"
 #include "selinux/contexts.hpp"
 #include "selinux/interfaces.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/process.hpp"
 
 namespace edgegpu::selinux {
 
@@ -48,12 +48,19 @@ Error compile_error(const std::string& shown, const std::string& output) {
         .traced(output.substr(0, output.find_last_not_of('\n') + 1));
 }
 
-void run_compiler(const Context& ctx, const std::string& shown,
-                  const std::vector<std::string>& argv) {
-    const ProcessResult result = run_process(ctx, argv);
-    if (result.status != 0) {
+/// Runs one of the compilers, in a sandbox, and gives the one file that it makes.
+std::string compile(const Context& ctx, const std::string& shown, const ToolCommand& command) {
+    ToolResult result = run_tool(ctx, command);
+    if (result.status > 128) {
+        throw error(ErrorKind::usage, "{}: the policy compiler cannot cope with it", shown)
+            .traced(fmt::format("{} was ended by signal {}", command.argv.front(),
+                                result.status - 128));
+    }
+    const std::string& made = command.outputs.front();
+    if (result.status != 0 || !result.files.contains(made)) {
         throw compile_error(shown, result.output);
     }
+    return std::move(result.files.at(made));
 }
 
 /// Takes a module as it is, under a name of its own, so that the sandbox sees nothing beside it.
@@ -125,22 +132,28 @@ CompiledModule compile_module(const Context& ctx, const fs::path& source,
     }
     const std::string shown = display_path(source);
     CompiledModule result{name_of(source), source, {}};
-    const fs::path compiled = directory / (result.name + ".mod");
-    const fs::path labels = directory / (result.name + ".mod.fc");
-    result.file = directory / (result.name + ".pp");
-    std::vector<std::string> compiler{"checkmodule", "-m", "-c", std::string(module_format)};
+    // The compiler compares the module's name with that of its output.
+    const std::string text = result.name + ".te";
+    const std::string compiled = result.name + ".mod";
+    const std::string packed = result.name + ".pp";
+    ToolCommand compiler;
+    compiler.argv = {"checkmodule", "-m", "-c", std::string(module_format)};
     if (mls) {
-        compiler.emplace_back("-M");
+        compiler.argv.emplace_back("-M");
     }
-    compiler.insert(compiler.end(), {"-o", compiled.string(), source.string()});
-    run_compiler(ctx, shown, compiler);
-    std::vector<std::string> packager{"semodule_package", "-o", result.file.string(), "-m",
-                                      compiled.string()};
+    compiler.argv.insert(compiler.argv.end(), {"-o", "./" + compiled, "./" + text});
+    compiler.inputs = {{text, read_file(source, source_limit)}};
+    compiler.outputs = {compiled};
+    ToolCommand packager;
+    packager.argv = {"semodule_package", "-o", "./" + packed, "-m", "./" + compiled};
+    packager.inputs = {{compiled, compile(ctx, shown, compiler)}};
+    packager.outputs = {packed};
     if (!contexts.empty()) {
-        write_file(labels, contexts);
-        packager.insert(packager.end(), {"-f", labels.string()});
+        packager.argv.insert(packager.argv.end(), {"-f", "./" + compiled + ".fc"});
+        packager.inputs.emplace(compiled + ".fc", contexts);
     }
-    run_compiler(ctx, shown, packager);
+    result.file = directory / packed;
+    write_file(result.file, compile(ctx, shown, packager));
     return result;
 }
 

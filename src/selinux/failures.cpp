@@ -10,9 +10,8 @@
 #include <fmt/format.h>
 
 #include "blueprint/policy_source.hpp"
-#include "selinux/modules.hpp"
+#include "selinux/translate.hpp"
 #include "support/file.hpp"
-#include "support/process.hpp"
 
 namespace edgegpu::selinux {
 
@@ -20,8 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Translates a `.pp` into CIL, as semodule does (Debian's and RHEL's place of it).
-constexpr std::string_view pp_to_cil = "/usr/libexec/selinux/hll/pp";
 constexpr std::uint64_t source_limit = 16U << 20U;
 constexpr std::string_view neverallow_mark = "neverallow check failed at ";
 
@@ -32,6 +29,10 @@ std::vector<std::string> lines_of(const std::string& text) {
         lines.push_back(line);
     }
     return lines;
+}
+
+std::string without_end(const std::string& output) {
+    return output.substr(0, output.find_last_not_of('\n') + 1);
 }
 
 std::string trimmed(const std::string& text) {
@@ -73,18 +74,24 @@ struct Place {
 
 /// The module in CIL, or empty.
 std::string cil_of(const Context& ctx, const CompiledModule& module) {
-    if (module.file.extension() == ".cil") {
-        return read_file(module.file, source_limit);
+    return translate(ctx, module).cil;
+}
+
+/// A module that came compiled and that nobody can read: semodule does not say which it was.
+std::optional<Error> unreadable(const Context& ctx, const std::vector<CompiledModule>& modules) {
+    for (const CompiledModule& module : modules) {
+        if (module.source.extension() == ".te") {
+            continue;
+        }
+        const Translation translation = translate(ctx, module);
+        if (!translation.failure.empty()) {
+            return error(ErrorKind::usage, "{}: not a module that the policy tools can read",
+                         display_path(module.source))
+                .traced(translation.failure)
+                .hinted("compile it anew from its source, or give the .te itself");
+        }
     }
-    if (!fs::exists(pp_to_cil)) {
-        return {};
-    }
-    fs::path plain = module.file;
-    if (plain.extension() == ".bz2") {
-        plain += ".plain.pp";
-        write_file(plain, read_module_file(module.file), 0644);
-    }
-    return run_process(ctx, {std::string(pp_to_cil), plain.string()}).output;
+    return std::nullopt;
 }
 
 /// "…/modules/400/x/cil:7" in a text, where x is one of the blueprint's.
@@ -319,10 +326,6 @@ std::optional<Error> unresolved(const Context& ctx, const Place& place, const st
     return std::nullopt;
 }
 
-std::string without_end(const std::string& output) {
-    return output.substr(0, output.find_last_not_of('\n') + 1);
-}
-
 }  // namespace
 
 bool is_broken_neverallow(const std::string& output) {
@@ -372,6 +375,9 @@ Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& mod
             problem.traced("it says " + rule_text(trimmed(place->line)));
         }
         return problem.traced("semodule: " + without_end(output));
+    }
+    if (auto problem = unreadable(ctx, modules)) {
+        return problem->traced("semodule: " + without_end(output));
     }
     return error("the image's semodule failed").traced(without_end(output));
 }

@@ -153,6 +153,9 @@ void add_stored(std::vector<ModuleText> stored, std::vector<ModuleText>& modules
 }  // namespace
 
 fs::path map_module_source(const Blueprint& blueprint) {
+    if (!blueprint.selinux.map_module.empty()) {
+        return blueprint.selinux.map_module;
+    }
     return find_shipped({blueprint.path.parent_path(), {}, {}}, "selinux", map_module, ".te");
 }
 

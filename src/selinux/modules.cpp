@@ -268,7 +268,7 @@ std::vector<AllowRule> source_rules(const fs::path& source) {
         return TeScanner(read_file(source, module_limit)).rules();
     }
     if (source.extension() == ".cil") {
-        read_cil(read_file(source, module_limit), source.string(),
+        read_cil(read_file(source, module_limit), path_of_user(source).string(),
                  [&](const CilNode& statement, const std::vector<CilCondition>& conditions) {
                      AllowRule rule = allow_rule(statement);
                      if (conditions.empty() && !rule.permissions.empty()) {

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,45 @@
 namespace edgegpu {
 
 namespace fs = std::filesystem;
+
+FileState state_of(int file, const std::string& name) {
+    struct stat status {};
+    if (::fstat(file, &status) != 0) {
+        throw errno_error(name, errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        throw error("{}: not a regular file", name);
+    }
+    const auto nanoseconds = [](const struct timespec& time) {
+        return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    };
+    return {static_cast<std::uint64_t>(status.st_size), nanoseconds(status.st_mtim),
+            nanoseconds(status.st_ctim)};
+}
+
+fs::path path_of_descriptor(int fd) {
+    return fmt::format("/proc/self/fd/{}", fd);
+}
+
+Fd open_regular(int place, const std::string& name) {
+    static_cast<void>(state_of(place, name));
+    // O_NONBLOCK: not even a lease that somebody has is waited for.
+    Fd file(::open(path_of_descriptor(place).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) {
+        throw errno_error(name, errno);
+    }
+    return file;
+}
+
+void allow_open_files() {
+    constexpr rlim_t wanted = 8192;
+    struct rlimit limit {};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+        limit.rlim_cur = std::min(limit.rlim_max, wanted);
+        // Where that fails, the file that is one too many says so.
+        [[maybe_unused]] const int done = ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
 
 std::string read_file(const fs::path& path, std::uint64_t limit) {
     // Opening a fifo would wait for a writer, which O_NONBLOCK does not; to regular files it means
@@ -63,10 +103,11 @@ std::string read_file(int fd, const std::string& name, std::uint64_t limit) {
 
 namespace {
 
-void copy_by_buffer(int from, int to, const std::string& name) {
+void copy_by_buffer(int from, int to, const std::string& name, std::uint64_t limit) {
     std::vector<char> buffer(128U * 1024U);
-    while (true) {
-        const ssize_t got = ::read(from, buffer.data(), buffer.size());
+    while (limit > 0) {
+        const ssize_t got =
+            ::read(from, buffer.data(), std::min<std::uint64_t>(limit, buffer.size()));
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -76,6 +117,7 @@ void copy_by_buffer(int from, int to, const std::string& name) {
         if (got == 0) {
             return;
         }
+        limit -= static_cast<std::uint64_t>(got);
         for (ssize_t put = 0; put < got;) {
             const ssize_t step =
                 ::write(to, buffer.data() + put, static_cast<std::size_t>(got - put));
@@ -89,20 +131,22 @@ void copy_by_buffer(int from, int to, const std::string& name) {
 
 }  // namespace
 
-void copy_content(int source, int target, const std::string& name) {
-    while (true) {
-        const ssize_t moved = ::copy_file_range(source, nullptr, target, nullptr, 1U << 30U, 0);
+void copy_content(int source, int target, const std::string& name, std::uint64_t limit) {
+    while (limit > 0) {
+        const ssize_t moved = ::copy_file_range(source, nullptr, target, nullptr,
+                                                std::min<std::uint64_t>(limit, 1U << 30U), 0);
         if (moved == 0) {
             return;
         }
         if (moved < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS ||
                           errno == EOPNOTSUPP || errno == EPERM)) {
-            copy_by_buffer(source, target, name);
+            copy_by_buffer(source, target, name, limit);
             return;
         }
         if (moved < 0 && errno != EINTR) {
             throw errno_error(name, errno);
         }
+        limit -= static_cast<std::uint64_t>(std::max<ssize_t>(moved, 0));
     }
 }
 

@@ -5,7 +5,33 @@
 #include <string>
 #include <string_view>
 
+#include "support/handles.hpp"
+
 namespace edgegpu {
+
+/// What tells that nobody wrote to an open file: its size, and when content and attributes were
+/// last changed (nanoseconds since 1970). A program may set the former time, but not the latter.
+struct FileState {
+    std::uint64_t size = 0;
+    std::int64_t modified = 0;
+    std::int64_t changed = 0;
+    bool operator==(const FileState&) const = default;
+};
+
+/// The state of an open regular file; throws Error "NAME: not a regular file" for another object.
+[[nodiscard]] FileState state_of(int file, const std::string& name);
+
+/// Where an open object can be opened again, with a position of its own, whatever became of its
+/// path: "/proc/self/fd/N". Valid while the descriptor is open.
+[[nodiscard]] std::filesystem::path path_of_descriptor(int fd);
+
+/// Opens for reading what `place` (a descriptor made with O_PATH) stands for, which is no device,
+/// fifo or socket at any time. Throws Error calling it `name`.
+[[nodiscard]] Fd open_regular(int place, const std::string& name);
+
+/// Lets this process have as many open files as a build of thousands of packages takes, as far as
+/// the hard limit goes. Not more: there are programs that close every descriptor they may have.
+void allow_open_files();
 
 /// The whole content of a file of at most `limit` bytes. Throws Error naming the path.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path,
@@ -16,8 +42,9 @@ namespace edgegpu {
                                     std::uint64_t limit = 1ULL << 30U);
 
 /// Copies an open file's content from where it stands to another, inside the kernel where
-/// possible. Errors call the target `name`.
-void copy_content(int source, int target, const std::string& name);
+/// possible, and no more than `limit` bytes. Errors call the target `name`.
+void copy_content(int source, int target, const std::string& name,
+                  std::uint64_t limit = UINT64_MAX);
 
 /// Replaces `path` atomically (temporary file in the same directory, then rename) with
 /// `content` and exactly the permission bits `mode`, whatever the umask. With `durable` the file is

@@ -10,6 +10,9 @@ import sys
 import tomllib
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests/support"))
+import user_namespace  # noqa: E402
+
 LAB = SOURCE / "build/lab"
 EDGEGPU = pathlib.Path(os.environ.get("EDGEGPU", SOURCE / "build/edgegpu"))
 BLUEPRINT = SOURCE / "blueprints/lab-gpu.toml"
@@ -27,9 +30,12 @@ def skip(reason):
 
 
 def need(*programs):
-    """Skips the test unless it runs as root and has the binary, the lab and these programs."""
-    if os.geteuid() != 0:
-        skip("needs root")
+    """Skips the test unless it has the binary, the lab and these programs.
+
+    From then on an ordinary user is root of a user namespace, as the tests look at the owners of files, mount
+    and chroot.
+    """
+    user_namespace.enter()
     if not EDGEGPU.exists():
         skip(f"{EDGEGPU} is not built (scripts/build)")
     if not (LAB / "repos/baseos/repodata/repomd.xml").exists():
@@ -106,9 +112,20 @@ def nevra(package):
 
 
 def checkout(repo, ref, target):
-    """The commit with its owners, modes and extended attributes, as root sees it."""
+    """The commit with its owners, modes and extended attributes, as root sees it.
+
+    Root of a user namespace may set labels only on a file system that was mounted there: for ordinary users
+    the commit goes away with the test.
+    """
+    if os.path.ismount(target):
+        run("umount", target)
     if target.exists():
         shutil.rmtree(target)
+    if user_namespace.inside():
+        target.mkdir()
+        run("mount", "-t", "tmpfs", "-o", "mode=0755,size=5g", "edgegpu-test", target)
+        run("ostree", f"--repo={repo}", "checkout", "--union", ref, target)
+        return target
     run("ostree", f"--repo={repo}", "checkout", ref, target)
     return target
 

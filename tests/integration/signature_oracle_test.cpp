@@ -281,7 +281,7 @@ protected:
     [[nodiscard]] std::string refusal(const Case& c) const {
         try {
             const PackageKeys keys({read_file(work_.path() / "keys" / c.keys)}, {"KEY"});
-            keys.verify(rpm(c.package), "tiny");
+            keys.verify(rpm(c.package), c.package, "tiny");
         } catch (const Error& problem) {
             EXPECT_EQ(problem.kind(), ErrorKind::fetch);
             EXPECT_NE(problem.hint(), "");

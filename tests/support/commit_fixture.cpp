@@ -74,8 +74,10 @@ void CommitFixture::add_link(std::string_view path, std::string_view target) {
 
 Commit CommitFixture::build(const std::string& inputs) {
     const Repo opened(ctx_, repo(), blueprint.ostree.ref);
-    const auto parent = read_parent(opened, blueprint);
-    return write_commit(ctx_, blueprint, resolution, tree, opened, parent, inputs);
+    Signer signer;
+    signer.allow(signing_request(blueprint));
+    const auto parent = read_parent(opened, blueprint, signer);
+    return write_commit(ctx_, blueprint, resolution, tree, opened, parent, inputs, signer);
 }
 
 std::string output_of(const std::string& shell_command, int* status) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ public:
         file.sha256 = sha256_file(file.path);
         file.package.checksum = {ChecksumAlgorithm::sha256, file.sha256};
         file.package.size = std::filesystem::file_size(file.path);
+        file.content = std::make_shared<const PackageContent>(file.path);
         return file;
     }
 

@@ -8,6 +8,7 @@
 #include "customise/firstboot.hpp"
 #include "customise/trust.hpp"
 #include "customise_fixture.hpp"
+#include "pipeline_snapshot.hpp"
 #include "unit/certificates.hpp"
 
 namespace edgegpu::test {
@@ -174,7 +175,7 @@ TEST_F(Device, FilesOfTheBuilderAreCopied) {
     request.path = "/etc/a";
     request.source = scratch / "source";
     blueprint.files = {request};
-    add_files(ctx, blueprint, tree);
+    add_files(ctx, take_snapshot(ctx, blueprint), tree);
     EXPECT_EQ(text("/etc/a"), "of the builder");
     EXPECT_EQ(tree.entries.at("/etc/a").mode, 0644U);
 }

@@ -3,6 +3,7 @@
 #include "customise/files.hpp"
 #include "customise/system.hpp"
 #include "customise_fixture.hpp"
+#include "pipeline_snapshot.hpp"
 
 namespace edgegpu::test {
 namespace {
@@ -47,7 +48,7 @@ TEST_F(Files, FirstBundleIsMicroshiftsOwnDirectory) {
     host_file("two/kustomization.yml", "resources: []\n");
     blueprint.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}},
                          {"two", scratch / "two", {"b.toml", 2, 1}}};
-    add_bundles(ctx, blueprint, tree);
+    add_bundles(ctx, take_snapshot(ctx, blueprint), tree);
     EXPECT_EQ(text("/etc/microshift/manifests/a.yaml"), "kind: X\n");
     EXPECT_EQ(tree.entries.at("/etc/microshift/manifests/a.yaml").mode, 0644U);
     EXPECT_TRUE(tree.entries.contains("/etc/microshift/manifests.d/two/kustomization.yml"));
@@ -57,12 +58,14 @@ TEST_F(Files, BundleNeedsOneKustomizationAndNoLinks) {
     make_directories(scratch / "one");
     blueprint.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}}};
     EXPECT_NE(error_of([&] {
-                  add_bundles(ctx, blueprint, tree);
+                  add_bundles(ctx, take_snapshot(ctx, blueprint), tree);
               }).find("bundle 'one' has 0 kustomization files instead of one"),
               std::string::npos);
     host_file("one/kustomization.yaml", "");
     std::filesystem::create_symlink("/etc/shadow", scratch / "one/secret.yaml");
-    EXPECT_NE(error_of([&] { add_bundles(ctx, blueprint, tree); }).find("is a symbolic link"),
+    EXPECT_NE(error_of([&] {
+                  add_bundles(ctx, take_snapshot(ctx, blueprint), tree);
+              }).find("is a symbolic link"),
               std::string::npos);
 }
 

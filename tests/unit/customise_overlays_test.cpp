@@ -2,6 +2,7 @@
 
 #include "customise/overlays.hpp"
 #include "customise_fixture.hpp"
+#include "pipeline_snapshot.hpp"
 #include "tar_fixture.hpp"
 
 namespace edgegpu::test {
@@ -19,7 +20,7 @@ protected:
     void add() {
         Blueprint blueprint;
         blueprint.overlays = {overlay};
-        add_overlays(ctx, blueprint, tree);
+        add_overlays(ctx, take_snapshot(ctx, blueprint), tree);
     }
     std::string failure() {
         std::string text = error_of([&] { add(); });

@@ -14,6 +14,7 @@ inline std::string make_module(const std::string& modinfo) {
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
     header.e_ident[EI_CLASS] = ELFCLASS64;
     header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_type = ET_REL;
     header.e_shentsize = sizeof(Elf64_Shdr);
     header.e_shnum = 3;
     header.e_shstrndx = 2;

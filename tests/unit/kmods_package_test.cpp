@@ -40,6 +40,7 @@ protected:
         file.sha256 = sha256_hex(rpm);
         file.package.checksum = {ChecksumAlgorithm::sha256, file.sha256};
         file.package.size = rpm.size();
+        file.content = std::make_shared<const PackageContent>(file.path);
         return file;
     }
 };

@@ -7,6 +7,7 @@
 
 #include "customise_fixture.hpp"
 #include "pipeline_inputs.hpp"
+#include "pipeline_snapshot.hpp"
 
 namespace edgegpu::test {
 namespace {
@@ -78,7 +79,8 @@ TEST_F(InputsDigest, EveryPartOfTheDevicesConfigurationCounts) {
     for (std::size_t i = 0; i < changes.size(); ++i) {
         Blueprint blueprint = with_everything();
         changes[i](blueprint);
-        EXPECT_TRUE(digests.insert(inputs_digest(blueprint, Resolution{})).second)
+        EXPECT_TRUE(
+            digests.insert(inputs_digest(take_snapshot(ctx, blueprint), Resolution{})).second)
             << "change " << i << " is not seen";
     }
 }
@@ -87,9 +89,9 @@ TEST_F(InputsDigest, FilesOfTheBuilderCountByContent) {
     Blueprint blueprint = with_everything();
     blueprint.files[0].source = scratch / "source";
     host_file("source", "one");
-    const std::string one = inputs_digest(blueprint, Resolution{});
+    const std::string one = inputs_digest(take_snapshot(ctx, blueprint), Resolution{});
     host_file("source", "two");
-    EXPECT_NE(inputs_digest(blueprint, Resolution{}), one);
+    EXPECT_NE(inputs_digest(take_snapshot(ctx, blueprint), Resolution{}), one);
 }
 
 }  // namespace

@@ -22,9 +22,6 @@ protected:
         std::string pattern = (fs::temp_directory_path() / "edgegpu-sandbox.XXXXXX").string();
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         directory_ = pattern;
-        if (::geteuid() != 0) {
-            return;
-        }
         const std::string script =
             "set -e; mkdir -p root/usr/bin root/usr/lib root/usr/lib64 root/etc\n"
             "for d in bin lib lib64; do ln -s usr/$d root/$d; done; ln -s usr/bin root/sbin\n"
@@ -38,9 +35,6 @@ protected:
     static void TearDownTestSuite() { fs::remove_all(directory_); }
 
     void SetUp() override {
-        if (::geteuid() != 0) {
-            GTEST_SKIP() << "a sandbox with several owners needs root";
-        }
         ctx_.cache = directory_ / "cache";
         ctx_.source_date_epoch = 1700000000;
     }

@@ -70,6 +70,22 @@ TEST_F(Compile, AModuleOfAnotherNameThanItsFileIsRefused) {
               "x.te: the module calls itself 'y'");
 }
 
+TEST_F(Compile, ASourceReadsNoOtherFile) {
+    const fs::path canary = directory_ / "canary";
+    write_file(canary, "type secret_canary_t;\n");
+    const std::string name = canary.string();
+    for (const std::string& line :
+         std::vector<std::string>{"include(`" + name + "')", "include \"" + name + "\"",
+                                  "#include \"" + name + "\"", "#line 1 \"" + name + "\"\nsecret",
+                                  "sinclude(`../canary')", "include ../out/../canary"}) {
+        const std::string said = refusal("module x 1.0;\nrequire { type a_t; }\n" + line + "\n");
+        EXPECT_THAT(said, testing::Not(testing::HasSubstr("secret_canary_t"))) << line;
+    }
+    for (const fs::path& made : fs::directory_iterator(directory_ / "out")) {
+        EXPECT_THAT(read_file(made), testing::Not(testing::HasSubstr("secret_canary_t"))) << made;
+    }
+}
+
 TEST_F(Compile, TakesOnlyWholeModulesThatComeCompiled) {
     write_file(directory_ / "x.pp", "no module");
     try {
@@ -306,6 +322,40 @@ TEST_F(Failures, AMissingPermissionIsNamed) {
                       "Failed to resolve permission nosuch\nFailed to resolve allow statement at "
                       "/m/modules/400/x/cil:2\n"),
               "x.te:2: the class 'file' has no permission 'nosuch'");
+}
+
+TEST_F(Failures, ACompiledModuleThatNobodyCanReadIsNamed) {
+    write_file(
+        directory_ / "x.te",
+        "module x 1.0;\nrequire { type a_t; class file { read write open }; }\ntype b_t; "
+        "bool q false; attribute g; typeattribute b_t g;\nallow b_t a_t:file { read write };\n"
+        "if (q) { allow a_t b_t:file open; }\n");
+    const CompiledModule good =
+        compile_module(Context{}, directory_ / "x.te", "", directory_ / "out", true);
+    const std::string whole = read_file(good.file);
+    const std::string output = "libsemanage: Failed to compile hll files into cil files.\n";
+    const auto explain = [&](const std::string& content) {
+        const fs::path file = directory_ / "out" / "y.pp";
+        write_file(file, content);
+        const CompiledModule bad{"y", directory_ / "y.pp", file};
+        return explain_failure(Context{}, {good, bad}, output);
+    };
+    EXPECT_EQ(explain(whole).message(), "the image's semodule failed");
+    std::string huge = whole;
+    huge.replace(huge.size() - 60, 4, "\xff\xff\xff\x7f");
+    // libsepol 3.4 reads behind the end of a table for this one, and crashes.
+    std::string crash = whole;
+    crash.replace(265, 4, "\xff\xff\xff\xff");
+    for (const std::string& content :
+         {whole.substr(0, whole.size() - 20), huge, crash, std::string()}) {
+        const Error problem = explain(content);
+        EXPECT_EQ(problem.kind(), ErrorKind::usage);
+        EXPECT_EQ(problem.message(),
+                  (directory_ / "y.pp").string() + ": not a module that the policy tools can read");
+        ASSERT_EQ(problem.traces().size(), 2U);
+        EXPECT_NE(problem.traces().front(), "");
+        EXPECT_THAT(problem.traces().back(), testing::HasSubstr("Failed to compile hll files"));
+    }
 }
 
 TEST_F(Failures, OthersCarryTheOutput) {

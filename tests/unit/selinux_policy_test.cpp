@@ -153,8 +153,8 @@ class PolicyTransaction : public Policy {
 protected:
     void SetUp() override {
         Policy::SetUp();
-        if (::geteuid() != 0 || !fs::exists("/var/lib/selinux/default/active/modules")) {
-            GTEST_SKIP() << "needs root and the package selinux-policy-default";
+        if (!fs::exists("/var/lib/selinux/default/active/modules")) {
+            GTEST_SKIP() << "needs the package selinux-policy-default";
         }
         tree_.root = ctx_.cache / "root";
         tree_.kernel = "6.1.0-99-edge";

@@ -1,4 +1,4 @@
-#include "kmods/sign.hpp"
+#include "signing/module_signer.hpp"
 
 #include <cstring>
 
@@ -71,7 +71,7 @@ ModuleSigner::ModuleSigner(const SecureBootRequest& request)
     }
 }
 
-std::string ModuleSigner::sign(std::string_view module) const {
+std::string ModuleSigner::signature(std::string_view module) const {
     const BioHandle data = open_memory(module);
     constexpr unsigned flags = CMS_NOCERTS | CMS_BINARY;
     const CmsHandle message(
@@ -87,8 +87,7 @@ std::string ModuleSigner::sign(std::string_view module) const {
     for (unsigned i = 0; i < trailer.size.size(); ++i) {
         trailer.size[i] = static_cast<std::uint8_t>(der.size() >> (8 * (3 - i)));
     }
-    std::string out(module);
-    out += der;
+    std::string out = der;
     out.append(reinterpret_cast<const char*>(&trailer), sizeof trailer);
     out += signature_marker;
     return out;

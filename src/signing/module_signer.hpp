@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "blueprint/blueprint.hpp"
-#include "kmods/openssl.hpp"
+#include "signing/openssl.hpp"
 
 namespace edgegpu {
 
@@ -29,8 +29,8 @@ struct SignatureTrailer {
 };
 static_assert(sizeof(SignatureTrailer) == 12);
 
-/// A private key with its certificate. The key stays in this process: it is in no file that
-/// edgegpu writes, in no argument and in no message.
+/// A private key with its certificate. Only the signing process makes one (signing/signer.hpp): the
+/// key is in no file that edgegpu writes, in no argument and in no message.
 class ModuleSigner {
 public:
     /// Reads and checks both files. Throws ErrorKind::usage beginning with the blueprint's line:
@@ -38,10 +38,10 @@ public:
     /// certificate's.
     explicit ModuleSigner(const SecureBootRequest& request);
 
-    /// `module` with a signature as the kernel's scripts/sign-file appends it: detached CMS
-    /// without attributes, SHA-256. The same bytes for the same module. Throws Error where
-    /// OpenSSL refuses.
-    [[nodiscard]] std::string sign(std::string_view module) const;
+    /// What the kernel's scripts/sign-file appends to `module`: a detached CMS signature without
+    /// attributes, SHA-256. The same bytes for the same module. Throws Error where OpenSSL
+    /// refuses.
+    [[nodiscard]] std::string signature(std::string_view module) const;
     /// The certificate, DER.
     [[nodiscard]] std::string certificate() const;
     /// Name of the certificate's file without extension.

@@ -1,4 +1,4 @@
-#include "kmods/openssl.hpp"
+#include "signing/openssl.hpp"
 
 #include <climits>
 

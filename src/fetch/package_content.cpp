@@ -1,0 +1,55 @@
+#include "fetch/package_content.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+
+#include "support/digest.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+Error cannot_open(const std::string& shown) {
+    const int code = errno;
+    Error problem = errno_error(shown, code);
+    return code == EMFILE ? problem.hinted(
+                                "every package stays open during a build: raise the "
+                                "limit of open files (ulimit -Hn 8192)")
+                          : problem;
+}
+
+Error changed(const std::string& shown) {
+    return error(ErrorKind::fetch, "{} changed after it was verified", shown)
+        .hinted("build again when nothing writes to it");
+}
+
+}  // namespace
+
+PackageContent::PackageContent(const std::filesystem::path& path, std::string shown)
+    : shown_(std::move(shown)) {
+    const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (!place) {
+        throw cannot_open(shown_);
+    }
+    file_ = open_regular(place.get(), shown_);
+    state_ = state_of(file_.get(), shown_);
+}
+
+void PackageContent::renamed() {
+    const FileState now = state_of(file_.get(), shown_);
+    if (now.size != state_.size || now.modified != state_.modified) {
+        throw changed(shown_);
+    }
+    state_ = now;
+}
+
+void PackageContent::require_unchanged(const std::string& sha256) const {
+    if (state_of(file_.get(), shown_) != state_ && sha256_file(path()) != sha256) {
+        throw changed(shown_);
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include <gpgme.h>
+
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+using GpgmeContext = Handle<gpgme_context, gpgme_release>;
+using GpgmeData = Handle<gpgme_data, gpgme_data_release>;
+
+}  // namespace edgegpu

@@ -1,0 +1,184 @@
+#include "sandbox/tool.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+#include "support/process.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view work_place = "/work";
+constexpr std::string_view search_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin";
+/// Whom the program is there: nobody in particular, but not root, so that no call treats it so.
+constexpr std::string_view own_id = "1000";
+
+using Words = std::vector<std::string>;
+
+void append(Words& words, std::initializer_list<std::string> more) {
+    words.insert(words.end(), more);
+}
+
+/// The builder's programs and libraries as it has them: /bin, /lib… are links, or directories.
+void append_programs(Words& argv) {
+    append(argv, {"--ro-bind", "/usr", "/usr"});
+    for (const char* const name : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
+        std::error_code code;
+        const fs::file_status status = fs::symlink_status(name, code);
+        if (fs::is_symlink(status)) {
+            append(argv, {"--symlink", fs::read_symlink(name).string(), name});
+        } else if (fs::is_directory(status)) {
+            append(argv, {"--ro-bind", name, name});
+        }
+    }
+    for (const char* const name : {"/etc/alternatives", "/etc/ld.so.cache"}) {
+        append(argv, {"--ro-bind-try", name, name});
+    }
+}
+
+/// What the program may do and use: to the sandbox's argv belongs what bubblewrap restricts, and
+/// behind it comes what the program's limits are set with.
+void append_restrictions(Words& argv) {
+    append(argv, {"--cap-drop", "ALL"});
+}
+void append_limits(Words& argv) {
+    append(argv, {"prlimit", "--as=2147483648", "--cpu=30", "--fsize=536870912", "--core=0", "--"});
+}
+
+/// The sandbox around `directory`, which is at `place` in it.
+Words sandbox(const fs::path& directory, const std::string& place, bool ends_with_us) {
+    Words argv{"bwrap",
+               "--unshare-user",
+               "--unshare-ipc",
+               "--unshare-pid",
+               "--unshare-net",
+               "--unshare-uts",
+               "--unshare-cgroup-try",
+               "--uid",
+               std::string(own_id),
+               "--gid",
+               std::string(own_id),
+               "--new-session",
+               "--hostname",
+               "localhost",
+               "--clearenv"};
+    if (ends_with_us) {
+        argv.emplace_back("--die-with-parent");
+    }
+    append_restrictions(argv);
+    append_programs(argv);
+    append(argv, {"--dev", "/dev", "--tmpfs", "/tmp"});
+    append(argv, {"--bind", directory.string(), place, "--chdir", place, "--remount-ro", "/"});
+    append(argv, {"--setenv", "PATH", std::string(search_path), "--setenv", "HOME", place,
+                  "--setenv", "LC_ALL", "C", "--setenv", "TZ", "UTC", "--"});
+    append_limits(argv);
+    return argv;
+}
+
+/// A new directory for one run; removed with all that is in it.
+class WorkDirectory {
+public:
+    WorkDirectory() {
+        std::string name = (fs::temp_directory_path() / "edgegpu-tool.XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            throw errno_error(name, errno);
+        }
+        path_ = name;
+        handle_ = Fd(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+        if (!handle_) {
+            const int code = errno;
+            ::rmdir(name.c_str());
+            throw errno_error(name, code);
+        }
+    }
+    ~WorkDirectory() {
+        try {
+            remove_tree(path_);
+        } catch (const Error&) {
+            // What is left in the directory for temporary files harms nobody.
+            return;
+        }
+    }
+    WorkDirectory(const WorkDirectory&) = delete;
+    WorkDirectory& operator=(const WorkDirectory&) = delete;
+
+    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+    /// A file that the program left here; nothing where it is none, but a link, a fifo, ….
+    [[nodiscard]] bool read(const std::string& name, std::uint64_t limit, std::string& out) const {
+        const Fd file(
+            ::openat(handle_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        struct stat status {};
+        if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+            return false;
+        }
+        out = read_file(file.get(), name, limit);
+        return true;
+    }
+
+private:
+    fs::path path_;
+    Fd handle_;
+};
+
+/// Throws where it was not the program that failed, but what was to start it.
+void check_started(const ToolCommand& command, const ProcessResult& result) {
+    const std::string_view output = result.output;
+    const std::string_view line = output.substr(0, output.find('\n'));
+    if (result.status == 127 && line.starts_with("prlimit: failed to execute ")) {
+        throw error("{}: program not found", command.argv.front())
+            .hinted(
+                "install the package that brings it; scripts/setup installs all that is needed");
+    }
+    if (result.status == 1 && line.starts_with("bwrap: ")) {
+        throw error("cannot run '{}' in a sandbox: {}", command.argv.front(), line.substr(7))
+            .hinted(
+                "programs that read what others made run under bubblewrap: it needs user "
+                "namespaces (sysctl kernel.unprivileged_userns_clone=1)");
+    }
+}
+
+}  // namespace
+
+ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
+    if (command.argv.empty()) {
+        throw Error("no program to run in a sandbox");
+    }
+    const WorkDirectory directory;
+    for (const auto& [name, content] : command.inputs) {
+        if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
+            throw error("'{}' is not the name of a file", name);
+        }
+        write_file(directory.path() / name, content, 0444);
+    }
+    Words argv = sandbox(directory.path(), std::string(work_place), true);
+    argv.insert(argv.end(), command.argv.begin(), command.argv.end());
+    ProcessResult ended = run_process(ctx, argv);
+    check_started(command, ended);
+    ToolResult result{ended.status, std::move(ended.output), {}};
+    for (const std::string& name : command.outputs) {
+        std::string content;
+        if (directory.read(name, command.output_limit, content)) {
+            result.files.emplace(name, std::move(content));
+        }
+    }
+    return result;
+}
+
+std::vector<std::string> tool_sandbox(const fs::path& directory) {
+    return sandbox(directory, directory.string(), false);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,84 @@
+#include "signing/gpg_signature.hpp"
+
+#include <cstddef>
+
+#include "openpgp/gpgme.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using GpgmeKey = Handle<_gpgme_key, gpgme_key_unref>;
+
+/// One key in one home, and how a failure with it reads.
+struct KeyPlace {
+    const std::string& key;
+    const fs::path& homedir;
+
+    [[nodiscard]] Error failure(std::string_view reason) const {
+        return error("cannot sign with GPG key {}: {}", key, reason)
+            .hinted(fmt::format("the secret key must be in {} and need no passphrase",
+                                homedir.empty() ? "the user's GPG home" : homedir.string()));
+    }
+    void require(gpgme_error_t code) const {
+        if (code != 0) {
+            throw failure(gpgme_strerror(code));
+        }
+    }
+};
+
+GpgmeContext open_context(const KeyPlace& place) {
+    gpgme_check_version(nullptr);
+    gpgme_ctx_t raw = nullptr;
+    place.require(gpgme_new(&raw));
+    GpgmeContext context(raw);
+    place.require(gpgme_set_protocol(raw, GPGME_PROTOCOL_OpenPGP));
+    if (!place.homedir.empty()) {
+        place.require(
+            gpgme_ctx_set_engine_info(raw, GPGME_PROTOCOL_OpenPGP, nullptr, place.homedir.c_str()));
+    }
+    // A build asks nothing: an agent that knows the passphrase may use it, none may ask for it.
+    place.require(gpgme_set_pinentry_mode(raw, GPGME_PINENTRY_MODE_ERROR));
+    return context;
+}
+
+GpgmeKey find_secret_key(const KeyPlace& place, gpgme_ctx_t context) {
+    gpgme_key_t raw = nullptr;
+    const gpgme_error_t failed = gpgme_get_key(context, place.key.c_str(), &raw, 1);
+    if (gpgme_err_code(failed) == GPG_ERR_EOF) {
+        throw place.failure("no such secret key");
+    }
+    place.require(failed);
+    return GpgmeKey(raw);
+}
+
+std::string content_of(const KeyPlace& place, GpgmeData data) {
+    std::size_t size = 0;
+    const Handle<char, gpgme_free> bytes(gpgme_data_release_and_get_mem(data.release(), &size));
+    if (!bytes || size == 0) {
+        throw place.failure("GnuPG gave no signature");
+    }
+    return {bytes.get(), size};
+}
+
+}  // namespace
+
+std::string make_gpg_signature(const std::string& key, const fs::path& homedir,
+                               std::string_view content) {
+    const KeyPlace place{key, homedir};
+    const GpgmeContext context = open_context(place);
+    const GpgmeKey secret = find_secret_key(place, context.get());
+    place.require(gpgme_signers_add(context.get(), secret.get()));
+    gpgme_data_t raw = nullptr;
+    place.require(gpgme_data_new_from_mem(&raw, content.data(), content.size(), 0));
+    const GpgmeData text(raw);
+    place.require(gpgme_data_new(&raw));
+    GpgmeData signature(raw);
+    place.require(gpgme_op_sign(context.get(), text.get(), signature.get(), GPGME_SIG_MODE_DETACH));
+    return content_of(place, std::move(signature));
+}
+
+}  // namespace edgegpu

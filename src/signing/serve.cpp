@@ -1,0 +1,173 @@
+#include "signing/serve.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <exception>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "signing/signing_keys.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::uint64_t request_limit = module_limit_to_sign + 4096;
+/// The socket's number in the signing process: behind the standard ones.
+constexpr int own_socket = 3;
+
+std::uint32_t number_of(const std::string& text) {
+    std::uint32_t number = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (code != std::errc{} || end != text.data() + text.size()) {
+        throw Error("not a number in a request");
+    }
+    return number;
+}
+
+/// Takes the fields of `allow` apart: ref, GPG key, home; then, where modules are signed, key,
+/// certificate, and file, line and column of the blueprint that says so.
+SigningRequest request_of(const std::vector<std::string>& fields) {
+    if (fields.size() != 3 && fields.size() != 8) {
+        throw Error("a request of another form");
+    }
+    SigningRequest request{fields[0], fields[1], fields[2], {}};
+    if (fields.size() == 8) {
+        SecureBootRequest& modules = request.secure_boot.emplace();
+        modules.key = fields[3];
+        modules.certificate = fields[4];
+        modules.location = {fields[5], number_of(fields[6]), number_of(fields[7])};
+    }
+    return request;
+}
+
+std::vector<std::string> answer(std::optional<SigningKeys>& keys, const Message& asked) {
+    if (asked.kind == signing_message::allow) {
+        keys.emplace(request_of(asked.fields));
+        const std::optional<ModuleCertificate> certificate = keys->certificate();
+        return certificate ? std::vector{certificate->name, certificate->der}
+                           : std::vector<std::string>();
+    }
+    const std::string& content = asked.fields.at(0);
+    switch (asked.kind) {
+        case signing_message::commit:
+            return {keys->sign_commit(content)};
+        case signing_message::summary:
+            return {keys->sign_summary(content)};
+        default:
+            return {keys->sign_module(content)};
+    }
+}
+
+void send_error(Channel& channel, const Error& problem) {
+    const std::string kind = std::to_string(static_cast<int>(problem.kind()));
+    std::vector<std::string_view> fields{kind, problem.message(), problem.hint()};
+    const std::size_t most = std::min<std::size_t>(problem.traces().size(), 100);
+    fields.insert(fields.end(), problem.traces().begin(),
+                  problem.traces().begin() + static_cast<std::ptrdiff_t>(most));
+    channel.send(signing_message::failed, fields);
+}
+
+extern "C" void stay(int /*signal*/) {}
+
+/// ^C and what a service manager sends reach every process of a build: this one waits for the build
+/// to decide. A handler, not SIG_IGN, which GnuPG and an agent it starts would inherit.
+void outlast_signals() noexcept {
+    struct sigaction action {};
+    action.sa_handler = stay;
+    action.sa_flags = SA_RESTART;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        ::sigaction(signal, &action, nullptr);
+    }
+    action.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &action, nullptr);
+    sigset_t none{};
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// Leaves nothing open but /dev/null and the socket.
+bool keep_socket_only(int socket) noexcept {
+    if (socket != own_socket && ::dup3(socket, own_socket, O_CLOEXEC) != own_socket) {
+        return false;
+    }
+    if (::close_range(own_socket + 1, ~0U, 0) != 0) {
+        return false;
+    }
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (null < 0 || ::dup2(null, standard) != standard) {
+            return false;
+        }
+    }
+    ::close(null);
+    return true;
+}
+
+/// No core with a key in it, and no other process of this user may trace it or read its memory.
+void hide_memory() noexcept {
+    ::prctl(PR_SET_DUMPABLE, 0);
+    const struct rlimit none {};
+    ::setrlimit(RLIMIT_CORE, &none);
+    // GnuPG's library now cannot list its descriptors and closes every possible one instead.
+    struct rlimit files {};
+    if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
+        files.rlim_cur = 1024;
+        ::setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+}  // namespace
+
+void serve_signatures(Channel& channel) {
+    std::optional<SigningKeys> keys;
+    while (const std::optional<Message> asked = channel.receive(request_limit)) {
+        const bool first = asked->kind == signing_message::allow;
+        const bool known = first || asked->kind == signing_message::commit ||
+                           asked->kind == signing_message::summary ||
+                           asked->kind == signing_message::module;
+        if (!known || first == keys.has_value() || (!first && asked->fields.size() != 1)) {
+            throw Error("a request that no build sends");
+        }
+        try {
+            const std::vector<std::string> fields = answer(keys, *asked);
+            channel.send(signing_message::done, {fields.begin(), fields.end()});
+        } catch (const Error& problem) {
+            send_error(channel, problem);
+        } catch (const std::exception& problem) {
+            send_error(channel, error("the signing process: {}", problem.what()));
+        }
+        if (!keys) {
+            return;  // there is nothing that it may sign, and nobody may try again
+        }
+    }
+}
+
+void become_signing_process(int socket, pid_t parent) noexcept {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) {
+        ::_exit(1);
+    }
+    outlast_signals();
+    hide_memory();
+    if (!keep_socket_only(socket)) {
+        ::_exit(1);
+    }
+    try {
+        Channel channel{Fd(own_socket)};
+        serve_signatures(channel);
+    } catch (...) {
+        // Whoever asked was told, or is gone, or is not to be answered.
+        ::_exit(1);
+    }
+    ::_exit(0);
+}
+
+}  // namespace edgegpu

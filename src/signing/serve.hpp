@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include <sys/types.h>
+
+#include "signing/channel.hpp"
+
+namespace edgegpu {
+
+/// Kinds of messages. Requests: `allow` has the fields of a SigningRequest, the others what is to
+/// be signed. Answers: `done` has what was asked for, `failed` an Error (kind, message, hint,
+/// traces).
+namespace signing_message {
+inline constexpr std::uint32_t allow = 1;
+inline constexpr std::uint32_t commit = 2;
+inline constexpr std::uint32_t summary = 3;
+inline constexpr std::uint32_t module = 4;
+inline constexpr std::uint32_t done = 100;
+inline constexpr std::uint32_t failed = 101;
+}  // namespace signing_message
+
+/// Answers requests until the other end goes. Throws Error for what is no request: whoever sends
+/// that is not to be answered any more.
+void serve_signatures(Channel& channel);
+
+/// Turns a forked child of `parent` into the signing process, with `socket` to the build. Does not
+/// return.
+[[noreturn]] void become_signing_process(int socket, pid_t parent) noexcept;
+
+}  // namespace edgegpu

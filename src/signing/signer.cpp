@@ -1,0 +1,146 @@
+#include "signing/signer.hpp"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <utility>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "signing/serve.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::uint64_t answer_limit = 16U << 20U;
+/// How long the process may take to end by itself; it does so at once unless GnuPG works for it.
+constexpr int end_patience_ms = 50;
+
+std::pair<Fd, Fd> make_sockets() {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        throw errno_error("socketpair", errno);
+    }
+    return {Fd(ends[0]), Fd(ends[1])};
+}
+
+/// The Error that `failed` carries.
+Error error_of(const std::vector<std::string>& fields) {
+    int kind = 0;
+    if (fields.size() < 3) {
+        return Error("the signing process gave no reason");
+    }
+    std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), kind);
+    Error problem(static_cast<ErrorKind>(kind), fields[1]);
+    problem.hinted(fields[2]);
+    for (std::size_t i = 3; i < fields.size(); ++i) {
+        problem.traced(fields[i]);
+    }
+    return problem;
+}
+
+}  // namespace
+
+Signer::Signer(const std::atomic<bool>* cancelled) : channel_(Fd(), cancelled) {
+    auto [ours, theirs] = make_sockets();
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ < 0) {
+        throw errno_error("fork", errno);
+    }
+    if (pid_ == 0) {
+        become_signing_process(theirs.get(), parent);
+    }
+    ::setpgid(pid_, pid_);  // in both processes, so that neither is too late
+    channel_ = Channel(std::move(ours), cancelled);
+}
+
+Signer::~Signer() {
+    channel_.close();
+    // By number: glibc 2.36 declares pidfd_open without C linkage.
+    const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+    pollfd ended{handle.get(), POLLIN, 0};
+    if (!handle || ::poll(&ended, 1, end_patience_ms) != 1) {
+        ::kill(-pid_, SIGKILL);
+        ::kill(pid_, SIGKILL);
+    }
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+void Signer::allow(const SigningRequest& request) {
+    const std::string home = request.gpg_homedir.string();
+    std::vector<std::string_view> fields{request.ref, request.gpg_key, home};
+    std::vector<std::string> modules;
+    if (request.secure_boot) {
+        const SecureBootRequest& boot = *request.secure_boot;
+        modules = {boot.key.string(), boot.certificate.string(), boot.location.file,
+                   std::to_string(boot.location.line), std::to_string(boot.location.column)};
+        fields.insert(fields.end(), modules.begin(), modules.end());
+    }
+    Message answer = ask(signing_message::allow, fields);
+    if (answer.fields.size() == 2) {
+        certificate_ = {std::move(answer.fields[0]), std::move(answer.fields[1])};
+    }
+    request_ = request;
+}
+
+const SigningRequest& Signer::request() const {
+    if (!request_) {
+        throw Error("nobody told the signing process what it may sign");
+    }
+    return *request_;
+}
+
+bool Signer::signs_commits() const {
+    return !request().gpg_key.empty();
+}
+
+const std::optional<ModuleCertificate>& Signer::certificate() const {
+    static_cast<void>(request());
+    return certificate_;
+}
+
+Message Signer::ask(std::uint32_t kind, const std::vector<std::string_view>& fields) {
+    channel_.send(kind, fields);
+    std::optional<Message> answer = channel_.receive(answer_limit);
+    if (!answer) {
+        throw Error("the signing process is gone")
+            .hinted("if nobody ended it, this is a defect of edgegpu");
+    }
+    if (answer->kind != signing_message::done) {
+        throw error_of(answer->fields);
+    }
+    return *std::move(answer);
+}
+
+std::string Signer::ask_for_signature(std::uint32_t kind, std::string_view content) {
+    static_cast<void>(request());
+    Message answer = ask(kind, {content});
+    if (answer.fields.size() != 1 || answer.fields[0].empty()) {
+        throw Error("the signing process gave no signature");
+    }
+    return std::move(answer.fields[0]);
+}
+
+std::string Signer::sign_commit(std::string_view object) {
+    return ask_for_signature(signing_message::commit, object);
+}
+
+std::string Signer::sign_summary(std::string_view summary) {
+    return ask_for_signature(signing_message::summary, summary);
+}
+
+std::string Signer::sign_module(std::string_view module) {
+    return ask_for_signature(signing_message::module, module);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,166 @@
+#include "signing/signing_keys.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include <elf.h>
+#include <glib-object.h>
+#include <ostree.h>
+
+#include "signing/gpg_signature.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using VariantHandle = Handle<GVariant, g_variant_unref>;
+
+Error refused(std::string_view what) {
+    return error("refused to sign {}", what)
+        .hinted("a build signs its own commit, summary and kernel modules only");
+}
+
+/// `bytes` as a variant of `type`; nothing where they are not exactly how such a value is written.
+VariantHandle parse(const char* type, std::string_view bytes) {
+    const Handle<GBytes, g_bytes_unref> copy(g_bytes_new(bytes.data(), bytes.size()));
+    VariantHandle value(
+        g_variant_ref_sink(g_variant_new_from_bytes(G_VARIANT_TYPE(type), copy.get(), FALSE)));
+    if (g_variant_is_normal_form(value.get()) == FALSE) {
+        value.reset();
+    }
+    return value;
+}
+
+/// Whether a commit's metadata bind it to `ref` and to nothing else.
+bool is_bound_to(GVariant* commit, const std::string& ref) {
+    const VariantHandle metadata(g_variant_get_child_value(commit, 0));
+    const VariantHandle refs(g_variant_lookup_value(
+        metadata.get(), OSTREE_COMMIT_META_KEY_REF_BINDING, G_VARIANT_TYPE_STRING_ARRAY));
+    if (!refs || g_variant_n_children(refs.get()) != 1) {
+        return false;
+    }
+    const VariantHandle bound(g_variant_get_child_value(refs.get(), 0));
+    return ref == g_variant_get_string(bound.get(), nullptr);
+}
+
+/// The commit that a summary names for `ref`, hexadecimal; empty where it names none, or several.
+std::string commit_in_summary(GVariant* summary, const std::string& ref) {
+    const VariantHandle refs(g_variant_get_child_value(summary, 0));
+    std::string found;
+    for (gsize i = 0; i < g_variant_n_children(refs.get()); ++i) {
+        const VariantHandle item(g_variant_get_child_value(refs.get(), i));
+        const char* name = nullptr;
+        GVariant* bytes = nullptr;
+        g_variant_get_child(item.get(), 0, "&s", &name);
+        if (ref != name) {
+            continue;
+        }
+        g_variant_get_child(item.get(), 1, "(t@ay@a{sv})", nullptr, &bytes, nullptr);
+        const VariantHandle checksum(bytes);
+        if (!found.empty() || g_variant_n_children(checksum.get()) != OSTREE_SHA256_DIGEST_LEN) {
+            return {};
+        }
+        const Handle<char, g_free> text(ostree_checksum_from_bytes_v(checksum.get()));
+        found = text.get();
+    }
+    return found;
+}
+
+/// Whether this is the beginning of a kernel module: an object file of 64 bits, not linked.
+bool is_object_file(std::string_view bytes) {
+    Elf64_Ehdr header{};
+    if (bytes.size() < sizeof header) {
+        return false;
+    }
+    std::memcpy(&header, bytes.data(), sizeof header);
+    return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+           header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_type == ET_REL;
+}
+
+}  // namespace
+
+SigningRequest signing_request(const Blueprint& blueprint) {
+    SigningRequest request;
+    request.ref = blueprint.ostree.ref;
+    request.gpg_key = blueprint.ostree.sign;
+    request.gpg_homedir = blueprint.ostree.gpg_homedir;
+    if (blueprint.nvidia) {
+        request.secure_boot = blueprint.nvidia->secure_boot;
+    }
+    return request;
+}
+
+SigningKeys::SigningKeys(SigningRequest request) : request_(std::move(request)) {
+    if (request_.secure_boot) {
+        modules_.emplace(*request_.secure_boot);
+    }
+}
+
+std::string SigningKeys::gpg_signature(std::string_view content) const {
+    return make_gpg_signature(request_.gpg_key, request_.gpg_homedir, content);
+}
+
+std::string SigningKeys::sign_commit(std::string_view object) {
+    if (request_.gpg_key.empty()) {
+        throw refused("a commit: the blueprint names no GPG key");
+    }
+    const VariantHandle commit =
+        object.size() > commit_limit ? nullptr : parse(OSTREE_COMMIT_GVARIANT_STRING, object);
+    if (!commit || ostree_validate_structureof_commit(commit.get(), nullptr) == FALSE) {
+        throw refused("what is no commit");
+    }
+    if (!is_bound_to(commit.get(), request_.ref)) {
+        throw refused(fmt::format("a commit that is not bound to ref {} alone", request_.ref));
+    }
+    std::string checksum = sha256_hex(object);
+    if (!commit_.empty() && commit_ != checksum) {
+        throw refused(fmt::format("a second commit, {}", checksum));
+    }
+    std::string signature = gpg_signature(object);
+    commit_ = std::move(checksum);
+    return signature;
+}
+
+std::string SigningKeys::sign_summary(std::string_view summary) {
+    if (request_.gpg_key.empty()) {
+        throw refused("a summary: the blueprint names no GPG key");
+    }
+    const VariantHandle parsed =
+        summary.size() > commit_limit ? nullptr : parse(OSTREE_SUMMARY_GVARIANT_STRING, summary);
+    if (!parsed) {
+        throw refused("what is no summary");
+    }
+    const std::string named = commit_in_summary(parsed.get(), request_.ref);
+    if (commit_.empty() ? owed_summary_signed_ : named != commit_) {
+        throw refused(fmt::format("a summary that says of ref {}: {}", request_.ref,
+                                  named.empty() ? "nothing" : named));
+    }
+    std::string signature = gpg_signature(summary);
+    owed_summary_signed_ = true;
+    return signature;
+}
+
+std::string SigningKeys::sign_module(std::string_view module) const {
+    if (!modules_) {
+        throw refused("a kernel module: the blueprint has no [nvidia.secure_boot]");
+    }
+    if (module.size() > module_limit_to_sign || !is_object_file(module)) {
+        throw refused("what is no kernel module");
+    }
+    if (module.ends_with(signature_marker)) {
+        throw refused("a kernel module that has a signature already");
+    }
+    return modules_->signature(module);
+}
+
+std::optional<ModuleCertificate> SigningKeys::certificate() const {
+    if (!modules_) {
+        return std::nullopt;
+    }
+    return ModuleCertificate{modules_->name(), modules_->certificate()};
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,105 @@
+#include "sandbox/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "../support/rpm_fixture.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+ToolResult shell(const std::string& script, const std::vector<std::string>& outputs = {}) {
+    ToolCommand command;
+    command.argv = {"sh", "-c", script};
+    command.inputs = {{"in", "content\n"}};
+    command.outputs = outputs;
+    return run_tool(Context{}, command);
+}
+
+TEST(Tool, ReadsItsInputsAndGivesItsOutputs) {
+    const ToolResult result = shell("ls; tr a-z A-Z <in >out; echo said; exit 3", {"out", "none"});
+    EXPECT_EQ(result.status, 3);
+    EXPECT_EQ(result.output, "in\nsaid\n");
+    EXPECT_EQ(result.files, (std::map<std::string, std::string>{{"out", "CONTENT\n"}}));
+}
+
+TEST(Tool, SeesNoFileOfTheBuilder) {
+    const test::TemporaryDirectory directory;
+    const std::string canary = (directory.path() / "canary").string();
+    write_file(canary, "secret canary\n", 0644);
+    const ToolResult result = shell("ls /; ls /etc; ls -a /tmp /root /home /proc /sys /var; cat " +
+                                    canary + " /etc/passwd /etc/shadow; cat /../etc/passwd");
+    EXPECT_NE(result.status, 0);
+    EXPECT_THAT(result.output, Not(HasSubstr("secret canary")));
+    EXPECT_THAT(result.output, Not(HasSubstr("root:")));
+    EXPECT_THAT(result.output, testing::StartsWith("bin\ndev\n"));
+    EXPECT_EQ(shell("ls -A /tmp; ls /etc | grep -v -e alternatives -e ld.so.cache").output, "");
+}
+
+TEST(Tool, HasNoPrivilegesAndNoNetwork) {
+    // The kernel's own words of it, through a process file system that the program lacks.
+    const ToolResult result = shell(
+        "touch /usr/x /x; chown 5 in; mount -t tmpfs x /tmp; mknod null c 1 3; "
+        "id -u; hostname; kill -9 2>/dev/null -1; echo alive");
+    EXPECT_THAT(result.output, Not(HasSubstr("alive\nalive")));
+    EXPECT_THAT(result.output, HasSubstr("1000\nlocalhost\n"));
+    for (const char* what : {"'/usr/x'", "'/x'", "chown", "mount", "mknod"}) {
+        EXPECT_THAT(result.output, HasSubstr(what)) << "no error of it";
+    }
+    const ToolResult network =
+        shell("python3 -c 'import socket; print(socket.if_nameindex())' || true");
+    EXPECT_THAT(network.output, HasSubstr("[(1, 'lo')]"));
+}
+
+TEST(Tool, TakesOnlyFilesAsOutputs) {
+    const ToolResult result = shell(
+        "ln -s /etc/passwd link; ln -s in inner; mkdir directory; mkfifo fifo; "
+        "ln in hard; echo x >plain",
+        {"link", "inner", "directory", "fifo", "hard", "plain"});
+    EXPECT_EQ(result.files,
+              (std::map<std::string, std::string>{{"hard", "content\n"}, {"plain", "x\n"}}));
+    ToolCommand command;
+    command.argv = {"sh", "-c", "head -c 2000 /dev/zero >out"};
+    command.outputs = {"out"};
+    command.output_limit = 1000;
+    EXPECT_THROW((void)run_tool(Context{}, command), Error);
+    command.inputs = {{"../x", ""}};
+    EXPECT_THROW((void)run_tool(Context{}, command), Error);
+}
+
+TEST(Tool, LimitsMemoryAndFiles) {
+    EXPECT_NE(shell("head -c 4000000000 /dev/zero | tail -c 3000000000 >/dev/null").status, 0);
+    const ToolResult result = shell("truncate -s 1G out", {"out"});
+    EXPECT_NE(result.status, 0);
+    EXPECT_TRUE(result.files.empty());
+}
+
+TEST(Tool, ProgramsThatAreNotThere) {
+    ToolCommand command;
+    command.argv = {"no-such-program"};
+    try {
+        (void)run_tool(Context{}, command);
+        ADD_FAILURE() << "it ran";
+    } catch (const Error& problem) {
+        EXPECT_EQ(problem.message(), "no-such-program: program not found");
+    }
+}
+
+TEST(Tool, LeavesNothingBehind) {
+    const test::TemporaryDirectory directory;
+    const char* before = std::getenv("TMPDIR");
+    const std::string kept = before != nullptr ? before : "";
+    ::setenv("TMPDIR", directory.path().c_str(), 1);
+    (void)shell("mkdir -p a/b; chmod 0 a; echo x >y; ln -s / root");
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+    before != nullptr ? ::setenv("TMPDIR", kept.c_str(), 1) : ::unsetenv("TMPDIR");
+}
+
+}  // namespace
+}  // namespace edgegpu
