@@ -4,30 +4,25 @@ The distribution is one of its own, as small as edgegpu takes: busybox, a kernel
 stand for dracut and depmod, so that a build takes about a second. A package may bring them orders of its own
 (/usr/lib/dracut/hostile, …), as it may replace the programs. Its repository is signed by a key made for it.
 """
+import json
 import os
 import pathlib
 import re
-import secrets
 import shlex
 import shutil
 import signal
-import socket
-import stat
-import struct
 import subprocess
 import sys
-import tempfile
-import threading
 import time
-import zlib
 from dataclasses import dataclass, field
 
 HERE = pathlib.Path(os.path.realpath(__file__)).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "lab")]
 import lab_image as lab  # noqa: E402
 from labtool import rpm  # noqa: E402
+from canaries import Canaries, Listener  # noqa: E402
 
-CANARY_BEGINS = "edgegpu-canary-"
+NAMESPACE = lab.SOURCE / "tests/support/user_namespace.py"
 KERNEL = "1-1.x86_64"
 REPORTS = "/usr/share/hostile/reports"
 HEADER = """\
@@ -106,87 +101,6 @@ def reporting(name, *arguments, **more):
                   report=True, status="clean", **more)
 
 
-class Canaries:
-    """Files of the builder that nobody may read or change, in a directory that everybody may enter."""
-
-    def __init__(self):
-        self.place = pathlib.Path(tempfile.mkdtemp(prefix="edgegpu-hostile-", dir="/var/tmp"))
-        self.place.chmod(0o755)
-        self.tokens = {name: f"{CANARY_BEGINS}{name}-{secrets.token_hex(24)}"
-                       for name in ("world", "key", "open", "root", "environment", "deep", "config")}
-        for name, mode in (("world", 0o644), ("key", 0o600), ("open", 0o666), ("root", 0o600)):
-            self.write(self.place / name, self.tokens[name], mode)
-        if os.geteuid() == 0:
-            os.chown(self.place / "key", 65534, 65534)
-        # A directory that everybody may write to, in the shape of what edgegpu puts files into.
-        for name in ("folder", "folder/rpm", "folder/1-1.x86_64", "folder/targeted", "folder/selinux", "folder/etc"):
-            (self.place / name).mkdir()
-            (self.place / name).chmod(0o777)
-        for name in ("aux-cache", "passwd", "group", "config", "vmlinuz", "modules.dep", "rpmdb.sqlite", "uname",
-                     "rpm/rpmdb.sqlite", "1-1.x86_64/vmlinuz", "targeted/x", "etc/passwd", "app", "file", "calls",
-                     "hostname", "tmpfiles.conf", "policy.33", "targeted/semanage.conf"):
-            self.write(self.place / "folder" / name, f"{self.tokens['deep']} {name}", 0o666)
-        os.setxattr(self.place / "open", "user.hostile", b"kept")
-        for path, _, _ in os.walk(self.place):
-            os.utime(path, (1_600_000_000, 1_600_000_000))
-        self.before = self.facts()
-
-    def write(self, path, text, mode):
-        path.write_text(text + "\n")
-        path.chmod(mode)
-        os.utime(path, (1_600_000_000, 1_600_000_000))
-
-    def facts(self):
-        found = {}
-        for folder, names, files in os.walk(self.place):
-            for path in [pathlib.Path(folder), *(pathlib.Path(folder, name) for name in names + files)]:
-                status = path.lstat()
-                found[str(path)] = (status.st_mode, status.st_uid, status.st_gid, status.st_nlink, status.st_mtime_ns,
-                                    status.st_ctime_ns, status.st_ino,
-                                    path.read_bytes() if stat.S_ISREG(status.st_mode) else b"",
-                                    sorted((n, os.getxattr(path, n, follow_symlinks=False))
-                                           for n in os.listxattr(path, follow_symlinks=False)))
-        return found
-
-    def changed(self):
-        """Paths that are not as they were at the last call."""
-        before, self.before = self.before, self.facts()
-        return sorted(path for path in {*before, *self.before} if before.get(path) != self.before.get(path))
-
-    def found_in(self, data):
-        return [name for name, token in self.tokens.items() if token.encode() in data]
-
-    def remove(self):
-        shutil.rmtree(self.place, ignore_errors=True)
-
-
-class Listener:
-    """Sockets of the builder to which nobody of an image may come."""
-
-    def __init__(self):
-        self.visits = []
-        self.four = socket.create_server(("127.0.0.1", 0))
-        self.port = self.four.getsockname()[1]
-        self.sockets = [self.four]
-        try:
-            self.sockets.append(socket.create_server(("::1", self.port), family=socket.AF_INET6))
-        except OSError:
-            pass  # a machine without IPv6
-        self.abstract = "edgegpu-hostile-" + secrets.token_hex(8)
-        unix = socket.socket(socket.AF_UNIX)
-        unix.bind("\0" + self.abstract)
-        unix.listen()
-        self.sockets.append(unix)
-        for one in self.sockets:
-            threading.Thread(target=self.accept, args=(one,), daemon=True).start()
-
-    def accept(self, listening):
-        while True:
-            connection, _ = listening.accept()
-            self.visits.append(str(listening.getsockname()))
-            connection.close()
-
-
 @dataclass
 class Result:
     """How one build ended."""
@@ -231,7 +145,7 @@ class Suite:
         self.lab.mkdir()
         rpm.setup_signing(self.lab)
         self.program = self.compile_attack()
-        self.scanned = {}
+        self.scan = self.start_scan()
 
     def compile_attack(self):
         program = self.work / "attack"
@@ -348,20 +262,19 @@ class Suite:
 
     # What must hold afterwards
 
-    def leaks(self):
-        """[(file, canary)] of what builds wrote since the last call: objects, cache, logs."""
-        found = []
-        for path, status in (each for top in (self.repo, self.cache, self.logs) for each in walk(top)):
-            seen = (status.st_ino, status.st_ctime_ns, status.st_size)
-            if self.scanned.get(path) != seen:
-                self.scanned[path] = seen
-                found += [(path, token) for token in self.canaries.found_in(read_whole(pathlib.Path(path)))]
-        return found
+    def start_scan(self):
+        """Looks at objects, the cache and logs; where the user's subordinate ids are mapped, root is the user."""
+        scan = subprocess.Popen([NAMESPACE, sys.executable, HERE / "scan.py", self.repo, self.cache, self.logs], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        scan.stdin.write(json.dumps({token: name for name, token in self.canaries.tokens.items()}) + "\n")
+        return scan
 
-    def set_ids_of_the_builder(self):
-        """Files of the cache that would give another user of this machine an id of the builder's."""
-        mine = {0, os.getuid()}
-        return [path for path, status in walk(self.cache) if status.st_mode & 0o6000 and status.st_uid in mine]
+    def look(self):
+        """([file, canary] of what builds wrote since the last call, files that give an id of the builder's)."""
+        self.scan.stdin.write("\n")
+        self.scan.stdin.flush()
+        leaks, setting = json.loads(self.scan.stdout.readline())
+        return leaks, [path for path, owner in setting if owner == 0 and path.startswith(str(self.cache))]
 
     def mounts(self):
         text = pathlib.Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
@@ -369,29 +282,14 @@ class Suite:
 
     def close(self):
         self.canaries.remove()
+        self.scan.stdin.close()
+        self.scan.wait()
         clean(self.cache)
 
 
 def clean(place):
-    """Removes a directory in which images were built: rm takes trees of any depth, and files of an ordinary
-    user's subordinate ids can be removed only where these are mapped."""
-    inside = [] if os.geteuid() == 0 else ["unshare", "--user", "--map-auto", "--map-root-user"]
-    subprocess.run([*inside, "rm", "-rf", str(place)], check=False)
-
-
-def walk(top):
-    """(path, status) of all regular files below; trees so deep that no path leads there are left out."""
-    folders = [str(top)]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    elif entry.is_file(follow_symlinks=False):
-                        yield entry.path, entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
+    """Removes a directory in which images were built: rm takes trees of any depth."""
+    subprocess.run([NAMESPACE, "rm", "-rf", str(place)], check=False)
 
 
 def stragglers():
@@ -405,27 +303,3 @@ def stragglers():
         if b"/usr/libexec/attack" in line or b"hostile-straggler" in line:
             found.append(f"{place.name}: {line.decode(errors='replace')}")
     return found
-
-
-def read_whole(path):
-    """A file's bytes; of an archive object the content, of a deflate stream what it holds."""
-    try:
-        status = path.lstat()
-        if not stat.S_ISREG(status.st_mode) or status.st_blocks * 512 > 64 << 20:
-            return b""
-        data = path.read_bytes() if status.st_size < 64 << 20 else b""
-    except PermissionError:
-        return b""
-    if path.suffix == ".filez" and len(data) > 8:
-        header = struct.unpack(">I", data[:4])[0]
-        return data + inflate(data[8 + header:])
-    if "deflate" in path.parts:
-        return data + inflate(data)
-    return data
-
-
-def inflate(data):
-    try:
-        return zlib.decompressobj(-15).decompress(data, 64 << 20)
-    except zlib.error:
-        return b""
