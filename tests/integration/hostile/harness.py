@@ -58,6 +58,18 @@ for index in dep dep.bin alias alias.bin symbols symbols.bin softdep devname bui
     : >"/usr/lib/modules/$kernel/modules.$index" || exit 1
 done
 """
+BLUEPRINT = """\
+name = "image"
+architecture = "x86_64"
+[ostree]
+ref = "hostile/{name}"
+url = "http://127.0.0.1/repo"
+remote = "edge"
+[[repositories]]
+id = "hostile"
+baseurl = "{repository}"
+gpgkey = "{key}"
+"""
 # A policy module of a blueprint's.
 MODULE = "module hostile 1.0;\nrequire { type any_t; class file read; }\nallow any_t any_t:file read;\n"
 # Programs that edgegpu runs or covers: the image has its own, or none.
@@ -144,7 +156,12 @@ class Suite:
         self.lab = work / "lab"
         self.lab.mkdir()
         rpm.setup_signing(self.lab)
+        # What blueprints of attacks bring themselves.
+        (work / "hostile.te").write_text(MODULE)
+        (work / "overlay/etc").mkdir(parents=True)
+        (work / "overlay/etc/passwd").write_text("of the overlay\n")
         self.program = self.compile_attack()
+        self.count = 0
         self.scan = self.start_scan()
 
     def compile_attack(self):
@@ -187,7 +204,8 @@ class Suite:
         (root / "etc/passwd").write_text(PASSWD)
         (root / "etc/group").write_text(GROUP)
         (root / "usr/share/hostile/target").write_text(self.write_target())
-        made = subprocess.run(["cpio", "-o", "-H", "newc", "--quiet"], input=b"usr/lib/ostree/ostree-prepare-root\n",
+        made = subprocess.run(["cpio", "-o", "-H", "newc", "--quiet"],
+                              input=b"usr/lib/ostree/ostree-prepare-root\netc/modprobe.d/edgegpu.conf\n",
                               cwd=self.initramfs(), stdout=subprocess.PIPE, check=True)
         (root / "usr/lib/dracut/image").write_bytes(made.stdout)
         files = rpm.file_list(root, {"/usr/libexec/attack-setid": "%attr(4755,root,root)"})
@@ -205,6 +223,8 @@ class Suite:
         place = self.work / "initramfs"
         (place / "usr/lib/ostree").mkdir(parents=True)
         (place / "usr/lib/ostree/ostree-prepare-root").write_text("#!/bin/sh\n")
+        (place / "etc/modprobe.d").mkdir(parents=True)
+        (place / "etc/modprobe.d/edgegpu.conf").write_text("blacklist nouveau\n")
         return place
 
     def build_packages(self, attacks):
@@ -232,12 +252,11 @@ class Suite:
     # Builds
 
     def blueprint(self, name, packages, more=""):
-        text = (f'name = "{name}"\ndistro = ""\narchitecture = "x86_64"\n[ostree]\nref = "hostile/{name}"\n'
-                f'[[repositories]]\nid = "hostile"\nbaseurl = "{self.packages}"\n'
-                f'gpgkey = "{self.lab / "RPM-GPG-KEY-lab"}"\n').replace('distro = ""\n', "")
+        text = BLUEPRINT.format(name=name, repository=self.packages, key=self.lab / "RPM-GPG-KEY-lab")
         text += "".join(f'[[packages]]\nname = "{package}"\n' for package in ("hostile-base", *packages)) + more
-        (self.work / "hostile.te").write_text(MODULE)
-        path = self.work / f"{name}.toml"
+        # No attack's name is in it: an error that names the blueprint alone does not name the package.
+        self.count += 1
+        path = self.work / f"image-{self.count}.toml"
         path.write_text(text)
         return path
 
@@ -245,7 +264,7 @@ class Suite:
         """One image; a build that hangs is ended, with status None."""
         more = blueprint.replace("@CANARIES@", str(self.canaries.place))
         argv = [str(a) for a in (lab.EDGEGPU, "build", self.blueprint(name, packages, more), "--repo", self.repo,
-                                 "--cache-dir", self.cache, "--lock", self.work / f"{name}.lock", *arguments)]
+                                 "--cache-dir", self.cache, "--lock", self.work / "image.lock", *arguments)]
         environment = {**lab.PLAIN, "EDGEGPU_CANARY": self.canaries.tokens["environment"]}
         started = time.monotonic()
         with open(self.logs / f"{name}.out", "wb") as out, open(self.logs / f"{name}.err", "wb") as err:

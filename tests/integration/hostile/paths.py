@@ -93,14 +93,6 @@ ATTACKS = [
     planted("modprobe", "/etc/modprobe.d", FOLDER),
     planted("usr-lib-edgegpu", "/usr/lib/edgegpu", FOLDER),
     planted("systemd", "/etc/systemd", FOLDER),
-    planted("hostname", "/etc/hostname", f"{FOLDER}/hostname",
-            blueprint='[customizations]\nhostname = "node"\n'),
-    Attack("hostile-link-file", {"post": f"rm -rf /etc/planted\nln -s {FOLDER} /etc/planted"},
-           blueprint='[[customizations.files]]\npath = "/etc/planted/file"\ndata = "from the blueprint"\n',
-           error="hostile-link-file|/etc/planted"),
-    Attack("hostile-link-home", {"post": f"rm -rf /home /root\nln -s {FOLDER} /home\nln -s {FOLDER} /root"},
-           blueprint='[[customizations.user]]\nname = "someone"\nkey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOLnNw5NA5MJilctpDqs5ON27MVyUp2mYVcMjMFgiAlq x"\n',
-           error="hostile-link-home|/home|/root"),
     # mount points of the sandbox
     Attack("hostile-mount-points", {"post": "cd /\nfor place in tmp run dev proc sys; do\n"
                                             f"    rm -rf /$place 2>/dev/null; mv /$place /$place.old 2>/dev/null\n"
