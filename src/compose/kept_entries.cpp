@@ -64,6 +64,10 @@ bool read_line(const Context& ctx, std::string_view line, Entries& entries) {
     entry.digest = fields[5];
     entry.target = fields[8];
     if (entry.type == EntryType::file) {
+        // Nothing but the cache has content of images.
+        if (fields[6].starts_with('/') || fields[6].find("..") != std::string_view::npos) {
+            return false;
+        }
         entry.content = ctx.cache / fields[6];
         std::error_code code;
         if (fs::file_size(entry.content, code) != entry.size || code) {

@@ -103,8 +103,11 @@ Entries indexes_of(const Tree& tree, const std::string& modules) {
 void run_depmod(const Context& ctx, Tree& tree) {
     const std::string modules = "/usr/lib/modules/" + tree.kernel;
     const Entry* directory = find_entry(tree, modules);
-    if (tree.kernel.empty() || directory == nullptr) {
-        throw error("the image has no modules of kernel '{}'", tree.kernel);
+    if (tree.kernel.empty() || directory == nullptr || directory->type != EntryType::directory) {
+        throw error("the image has no modules of kernel '{}'", tree.kernel)
+            .hinted(fmt::format("expected the directory {}: see that no package or overlay puts a "
+                                "link in its place or on the way to it",
+                                modules));
     }
     place_kernel(tree, modules);
     const std::filesystem::path kept = ctx.cache / "depmod" / indexes_key(tree, modules);

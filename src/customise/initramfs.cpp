@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +13,8 @@
 #include "customise/initramfs_contents.hpp"
 #include "customise/modprobe.hpp"
 #include "customise/modprobe_check.hpp"
-#include "sandbox/sandbox.hpp"
 #include "image/image_root.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -24,6 +26,10 @@ namespace {
 
 /// In the sandbox; below a fresh mount, so that it leaves no trace in the image.
 constexpr const char* out_directory = "/run/edgegpu-out";
+/// in that directory
+constexpr std::string_view made_image = "/initramfs.img";
+/// Firmware for every device there is takes a quarter of it.
+constexpr std::uint64_t image_limit = 1ULL << 30U;
 
 /// A compressor with fixed output: one thread (the blocks of several depend on their number), no
 /// time stamp. zstd at a low level costs a seventh of gzip's time at the same size, and
@@ -57,7 +63,7 @@ std::vector<std::string> dracut_arguments(const Tree& tree) {
             "--compress",
             compressor(tree),
             "--force",
-            fmt::format("{}/initramfs.img", out_directory),
+            fmt::format("{}{}", out_directory, made_image),
             tree.kernel};
 }
 
@@ -93,7 +99,8 @@ std::string tail(const std::string& text, int lines) {
     return text.substr(std::min(at + 1, text.size()));
 }
 
-fs::path run_dracut(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
+/// The content of what dracut made: read once, so that what is checked is what is kept.
+std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
     const fs::path out = ctx.cache / "work" / fmt::format("initramfs-{}", ::getpid());
     remove_tree(out);
     make_writable_directory(out);
@@ -106,7 +113,8 @@ fs::path run_dracut(const Context& ctx, const Tree& tree, const std::vector<std:
     command.read_only_root = true;
     const ProcessResult result = run_in_sandbox(ctx, command);
     // dracut ends with 0 after some failures: the file decides as well.
-    if (result.status != 0 || !fs::exists(out / "initramfs.img")) {
+    const ImageRoot results(out);
+    if (result.status != 0 || !results.status(made_image)) {
         throw error("the image's dracut failed with status {} for kernel {}", result.status,
                     tree.kernel)
             .traced(tail(result.output, 20))
@@ -115,7 +123,9 @@ fs::path run_dracut(const Context& ctx, const Tree& tree, const std::vector<std:
                           "rpm-ostree) to the blueprint"
                         : "");
     }
-    return out / "initramfs.img";
+    std::string image = results.read(made_image, image_limit, LastLink::not_followed);
+    remove_tree(out);
+    return image;
 }
 
 }  // namespace
@@ -131,8 +141,8 @@ Entry build_initramfs(const Context& ctx, const Blueprint& blueprint, const Tree
     if (const auto kept = cache.find()) {
         return make_file_entry_from(ctx, *kept, 0644);
     }
-    const fs::path made = run_dracut(ctx, tree, argv);
-    const std::vector<std::string> paths = list_initramfs(made);
+    const std::string made = run_dracut(ctx, tree, argv);
+    const std::vector<std::string> paths = list_initramfs(made, "what the image's dracut made");
     check_contents(tree, paths);
     // What the cache has was checked with the same blacklist: dracut's configuration is in its key.
     check_initramfs_modules(blueprint.modprobe, paths);

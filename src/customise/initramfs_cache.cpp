@@ -139,7 +139,8 @@ std::optional<fs::path> InitramfsCache::find() const {
     return std::nullopt;
 }
 
-fs::path InitramfsCache::store(const fs::path& image, const std::vector<std::string>& paths) const {
+fs::path InitramfsCache::store(std::string_view image,
+                               const std::vector<std::string>& paths) const {
     std::string manifest;
     for (const std::string& path : paths) {
         const std::string input = describe_input(tree_, path);
@@ -151,14 +152,7 @@ fs::path InitramfsCache::store(const fs::path& image, const std::vector<std::str
     make_directories(directory_);
     const std::string name = sha256_hex(manifest);
     const fs::path kept = directory_ / (name + ".img");
-    const fs::path temporary = directory_ / (name + ".new");
-    std::error_code code;
-    fs::rename(image, temporary, code);
-    if (code) {
-        fs::copy_file(image, temporary, fs::copy_options::overwrite_existing);
-    }
-    fs::permissions(temporary, fs::perms(0644));
-    fs::rename(temporary, kept);
+    write_file(kept, image);
     // Last: an image without its manifest is never looked at.
     write_file(directory_ / (name + ".manifest"), manifest);
     return kept;

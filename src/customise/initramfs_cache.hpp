@@ -32,9 +32,9 @@ public:
 
     /// A cached image that fits the tree, or nothing.
     [[nodiscard]] std::optional<std::filesystem::path> find() const;
-    /// Keeps `image`, which holds `paths`, for later builds; returns where it lies now. Atomic: a
-    /// killed build leaves no half image that `find` would return.
-    [[nodiscard]] std::filesystem::path store(const std::filesystem::path& image,
+    /// Keeps an image's content, which holds `paths`, for later builds; returns where it lies.
+    /// Atomic: a killed build leaves no half image that `find` would return.
+    [[nodiscard]] std::filesystem::path store(std::string_view image,
                                               const std::vector<std::string>& paths) const;
 
 private:

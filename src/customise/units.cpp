@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +14,7 @@
 #include "blueprint/toml_reader.hpp"
 #include "compose/account_files.hpp"
 #include "customise/unit_check.hpp"
+#include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 
@@ -189,14 +188,12 @@ void run_systemctl(const Context& ctx, const Tree& tree, const char* verb,
 /// Takes what systemctl removed out of the tree. A link that a package's own scriptlet made is in
 /// the upper layer alone, and leaves no whiteout there for sync_tree.
 void drop_removed_links(Tree& tree) {
+    const ImageRoot root(tree.root);
     const std::string top = fmt::format("{}/", unit_directories.front());
+    const ImageRoot root(tree.root);
     for (auto at = tree.entries.lower_bound(top);
          at != tree.entries.end() && at->first.starts_with(top);) {
-        std::error_code failure;
-        const auto status =
-            std::filesystem::symlink_status(tree.root / at->first.substr(1), failure);
-        const bool gone = at->second.type == EntryType::symlink &&
-                          status.type() == std::filesystem::file_type::not_found;
+        const bool gone = at->second.type == EntryType::symlink && !root.status(at->first);
         at = gone ? tree.entries.erase(at) : std::next(at);
     }
 }

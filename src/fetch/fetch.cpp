@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -230,7 +231,9 @@ void PackageCache::open_copy(PackageFile& file, const fs::path& local) const {
 void PackageCache::keep(PackageFile& file, std::shared_ptr<PackageContent> content) const {
     const fs::path address = by_sha256(file.sha256);
     if (file.path != address) {
-        fs::rename(file.path, address);
+        if (::rename(file.path.c_str(), address.c_str()) != 0) {
+            throw errno_error(address.string(), errno);
+        }
         content->renamed();
         file.path = address;
         if (file.package.checksum.algorithm != ChecksumAlgorithm::sha256) {

@@ -1,8 +1,6 @@
 #include "kmods/build_root.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,8 +13,8 @@
 #include "compose/workplace.hpp"
 #include "fetch/fetch.hpp"
 #include "image/image_root.hpp"
+#include "kmods/build_output.hpp"
 #include "kmods/dkms_conf.hpp"
-#include "kmods/module_file.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -29,9 +27,6 @@ namespace {
 
 /// In the sandbox, on a fresh mount.
 constexpr const char* out_directory = "/run/edgegpu-out";
-constexpr std::size_t log_lines = 25;
-/// in what a compiler says
-constexpr std::string_view error_mark = ": error: ";
 
 /// dkms signs with a key of its own making unless it finds no program to sign with.
 constexpr std::string_view framework_conf = "sign_file=\"/run/edgegpu-signs-itself\"\n";
@@ -120,91 +115,6 @@ void link_headers(Tree& tree) {
     }
 }
 
-/// Verbose makes print whole command lines of several thousand characters.
-std::string shortened(std::string_view line) {
-    std::size_t limit = 200;
-    if (line.size() <= limit) {
-        return std::string(line);
-    }
-    // Not within a character of UTF-8.
-    while (limit > 0 && (static_cast<unsigned char>(line[limit]) & 0xc0U) == 0x80U) {
-        --limit;
-    }
-    return std::string(line.substr(0, limit)) + " …";
-}
-
-std::vector<std::string> last_lines(std::string_view text) {
-    std::deque<std::string> lines;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        if (end > 0) {
-            lines.emplace_back(text.substr(0, end));
-        }
-        if (lines.size() > log_lines) {
-            lines.pop_front();
-        }
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return {lines.begin(), lines.end()};
-}
-
-/// A file that a program in the sandbox left in `directory`, not a link to somewhere else.
-std::optional<std::string> read_output(const fs::path& path) {
-    std::error_code code;
-    if (!fs::is_regular_file(fs::symlink_status(path, code))) {
-        return std::nullopt;
-    }
-    return read_file(path);
-}
-
-/// What the compiler said: the errors first, as make's -j mixes other files' lines behind them.
-Error build_failure(const Resolution& resolution, std::string what, const fs::path& out,
-                    const std::string& output) {
-    const std::string source = resolution.dkms_source->nevra.text();
-    Error problem = error("the kernel modules of {} do not compile for kernel {}: {}", source,
-                          resolution.kernel_uname, what);
-    const std::optional<std::string> log = read_output(out / "make.log");
-    problem.traced(log ? "the end of make.log:" : "dkms said:");
-    if (log) {
-        std::size_t at = log->find(error_mark);
-        for (int shown = 0; at != std::string::npos && shown < 5; ++shown) {
-            const std::size_t begin = log->rfind('\n', at) + 1;
-            const std::size_t end = std::min(log->find('\n', at), log->size());
-            problem.traced(shortened(std::string_view(*log).substr(begin, end - begin)));
-            at = log->find(error_mark, end);
-        }
-    }
-    for (const std::string& line : last_lines(log ? *log : output)) {
-        problem.traced(shortened(line));
-    }
-    return problem.hinted(
-        "a distribution changes its newest kernels before NVIDIA's sources follow: set kernel to "
-        "an older one (a glob over its NEVRA), or take a newer driver or modules = "
-        "\"precompiled\"");
-}
-
-std::map<std::string, std::string> collect(const Resolution& resolution, const DkmsConf& conf,
-                                           const fs::path& out, const std::string& output) {
-    std::map<std::string, std::string> modules;
-    for (const std::string& name : conf.modules) {
-        std::optional<std::string> content;
-        for (const char* suffix : {".ko", ".ko.xz", ".ko.zst", ".ko.gz"}) {
-            content = content ? content : read_output(out / "modules" / (name + suffix));
-        }
-        if (!content) {
-            throw build_failure(resolution, fmt::format("there is no {}.ko", name), out, output);
-        }
-        std::string module = unpack_module(std::move(*content), name + ".ko");
-        const std::string kernel = read_module(module, name + ".ko").kernel();
-        if (kernel != resolution.kernel_uname) {
-            throw build_failure(resolution, fmt::format("{}.ko is for kernel {}", name, kernel),
-                                out, output);
-        }
-        modules.emplace(name, std::move(module));
-    }
-    return modules;
-}
-
 std::map<std::string, std::string> run_dkms(const Context& ctx, const Workplace& place,
                                             const Resolution& resolution, const DkmsConf& conf) {
     const fs::path out = place.made("out");
@@ -232,11 +142,7 @@ std::map<std::string, std::string> run_dkms(const Context& ctx, const Workplace&
                                {framework, "/etc/dkms/framework.conf.d/edgegpu.conf"}};
     command.writable_binds = {{out, out_directory}};
     const ProcessResult result = run_in_sandbox(ctx, command);
-    if (result.status != 0) {
-        throw build_failure(resolution, fmt::format("dkms ended with status {}", result.status),
-                            out, result.output);
-    }
-    return collect(resolution, conf, out, result.output);
+    return take_modules(resolution, conf, result, ImageRoot(out));
 }
 
 }  // namespace

@@ -1,20 +1,16 @@
 #include "report/diff_policy.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "report/generated_attributes.hpp"
 #include "selinux/policydb.hpp"
 #include "support/error.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -22,7 +18,6 @@ namespace {
 
 constexpr std::uint64_t largest_config = 1U << 20U;
 constexpr std::uint64_t largest_contexts = 64U << 20U;
-constexpr std::uint64_t largest_policy = 256U << 20U;
 
 /// Value of KEY=VALUE in /etc/selinux/config, or empty.
 std::string setting(const CommitView& commit, const std::string& key) {
@@ -62,23 +57,9 @@ std::string binary_policy(const CommitView& commit, const std::string& directory
     return best.second.empty() ? "" : place + '/' + best.second;
 }
 
-/// Reads a commit's policy through a file in memory: libsepol's reader takes files.
 selinux::PolicyDb load_policy(const CommitView& commit, const std::string& path) {
-    const std::string content = commit.read(path, largest_policy).value_or("");
-    const Fd file(::memfd_create("policy", MFD_CLOEXEC));
-    std::size_t written = 0;
-    while (file && written < content.size()) {
-        const ssize_t put = ::write(file.get(), content.data() + written, content.size() - written);
-        if (put < 0 && errno != EINTR) {
-            break;
-        }
-        written += put > 0 ? static_cast<std::size_t>(put) : 0;
-    }
-    if (!file || written < content.size()) {
-        throw errno_error("a copy of " + path, errno);
-    }
     try {
-        return selinux::PolicyDb(fmt::format("/proc/self/fd/{}", file.get()));
+        return {commit.read(path, selinux::policy_limit).value_or(""), path};
     } catch (const Error& failure) {
         throw Error(fmt::format("commit {}: {} is not a binary policy that can be read",
                                 commit.info().checksum, path))

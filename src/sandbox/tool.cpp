@@ -71,8 +71,6 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
                "--gid",
                std::string(own_id),
                "--new-session",
-               "--hostname",
-               "localhost",
                "--clearenv"};
     if (ends_with_us) {
         argv.emplace_back("--die-with-parent");
@@ -87,11 +85,14 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
     return argv;
 }
 
-/// A new directory for one run; removed with all that is in it.
+/// A new directory for one run; removed with all that is in it. It lies where the next build with
+/// this cache looks for what a killed one has left.
 class WorkDirectory {
 public:
-    WorkDirectory() {
-        std::string name = (fs::temp_directory_path() / "edgegpu-tool.XXXXXX").string();
+    explicit WorkDirectory(const Context& ctx) {
+        const fs::path parent = ctx.cache.empty() ? fs::temp_directory_path() : ctx.cache / "work";
+        make_directories(parent);
+        std::string name = (fs::absolute(parent) / "edgegpu-tool.XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr) {
             throw errno_error(name, errno);
         }
@@ -156,7 +157,7 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
     if (command.argv.empty()) {
         throw Error("no program to run in a sandbox");
     }
-    const WorkDirectory directory;
+    const WorkDirectory directory(ctx);
     for (const auto& [name, content] : command.inputs) {
         if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
             throw error("'{}' is not the name of a file", name);

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "blueprint/variables.hpp"
+#include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
 #include "selinux/modules.hpp"
 #include "selinux/policydb.hpp"
@@ -76,8 +77,11 @@ public:
                     .traced(result.output.substr(0, result.output.find_last_not_of('\n') + 1));
             }
         }
+        // The image's tools own the directory.
+        const ImageRoot results(directory_);
         for (std::size_t i = 0; i < packages_.size(); ++i) {
-            modules_[packages_[i]].cil = read_module_file(package(i, "cil"));
+            modules_[packages_[i]].cil =
+                results.read(fmt::format("/{}.cil", i), module_limit, LastLink::not_followed);
         }
         return std::move(modules_);
     }

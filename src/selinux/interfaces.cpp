@@ -17,8 +17,9 @@
 #include "compose/unite.hpp"
 #include "compose/workplace.hpp"
 #include "fetch/fetch.hpp"
-#include "sandbox/sandbox.hpp"
 #include "image/image_root.hpp"
+#include "sandbox/sandbox.hpp"
+#include "selinux/modules.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -34,7 +35,6 @@ constexpr std::string_view include_directory = "/usr/share/selinux/devel/include
 constexpr std::string_view makefile = "/usr/share/selinux/devel/Makefile";
 /// In the sandbox, on a fresh mount.
 constexpr std::string_view work_directory = "/run/edgegpu-modules";
-constexpr std::uint64_t module_limit = 64U << 20U;
 
 /// Calls `visit(path, entry)` for the interface files among `entries`.
 template <typename Visit>
@@ -150,6 +150,8 @@ std::map<std::string, std::string> compile(const Context& ctx, const MacroModule
     command.kernel = kernel;
     command.read_only_root = true;
     command.writable_binds = {{work, std::string(work_directory)}};
+    // What the image's tools do in there is theirs: links, for example.
+    const ImageRoot results(work);
     std::map<std::string, std::string> result;
     for (const fs::path& source : modules.sources) {
         const std::string name = source.stem().string();
@@ -163,15 +165,15 @@ std::map<std::string, std::string> compile(const Context& ctx, const MacroModule
                         fmt::format("MLSENABLED={}", modules.mls ? 1 : 0),
                         name + ".pp"};
         const ProcessResult made = run_in_sandbox(ctx, command);
-        const fs::path file = work / (name + ".pp");
-        std::error_code code;
-        if (made.status != 0 || !fs::is_regular_file(fs::symlink_status(file, code))) {
+        const std::string package = fmt::format("/{}.pp", name);
+        const std::optional<struct stat> found = results.status(package);
+        if (made.status != 0 || !found || !S_ISREG(found->st_mode)) {
             MacroModules one = modules;
             one.sources = {source};
             throw macro_error(made.output, one, shown_directory(source),
                               all_macros(entries, modules));
         }
-        result[name] = read_file(file, module_limit);
+        result[name] = results.read(package, module_limit, LastLink::not_followed);
     }
     return result;
 }

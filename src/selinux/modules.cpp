@@ -23,9 +23,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The largest module of the policies there are is a tenth of this.
-constexpr std::uint64_t module_limit = 64U << 20U;
-
 /// "100/base" of "STORE/active/modules/100/base/cil".
 struct StoredName {
     int priority = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -10,6 +11,9 @@
 #include "selinux/policydb.hpp"
 
 namespace edgegpu::selinux {
+
+/// A module is at most so large: ten times the largest of the policies there are.
+inline constexpr std::uint64_t module_limit = 64U << 20U;
 
 /// A policy module's text in CIL.
 struct ModuleText {

@@ -64,7 +64,7 @@ void add_overlay_labels(const Blueprint& blueprint, bool mls,
 }
 
 void explain_refused_label(const Blueprint& blueprint, const std::string& output,
-                           const std::filesystem::path& policy_file) {
+                           const std::function<PolicyDb()>& policy) {
     // libsemanage's validate_handler: "invalid context C specified for REGEX [all files]"
     each_label(blueprint, [&](const OverlayRule& rule) {
         const std::string place = fmt::format(" specified for {} [", PathGlob(rule.path).regex());
@@ -77,7 +77,7 @@ void explain_refused_label(const Blueprint& blueprint, const std::string& output
             throw error_at(rule.location, "the image's SELinux policy knows no context \"{}\"",
                            rule.label);
         }
-        const std::set<std::string> known = PolicyDb(policy_file).types();
+        const std::set<std::string> known = policy().types();
         throw error_at(rule.location, "the image's SELinux policy has no type \"{}\"", type)
             .hinted(near_names_hint(type, {known.begin(), known.end()}));
     });

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "blueprint/blueprint.hpp"
 #include "compose/tree.hpp"
+#include "selinux/policydb.hpp"
 
 namespace edgegpu::selinux {
 
@@ -16,9 +17,9 @@ void add_overlay_labels(const Blueprint& blueprint, bool mls,
                         std::map<std::pair<std::string, std::string>, std::string>& file_contexts);
 
 /// Throws ErrorKind::usage at a rule's line if semodule's `output` refuses its label, with near
-/// names of the types in `policy_file`. Does nothing for other output.
+/// names of the types in the policy, which is read only then. Does nothing for other output.
 void explain_refused_label(const Blueprint& blueprint, const std::string& output,
-                           const std::filesystem::path& policy_file);
+                           const std::function<PolicyDb()>& policy);
 
 }  // namespace edgegpu::selinux
 

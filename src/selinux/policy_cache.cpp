@@ -65,6 +65,13 @@ std::optional<PolicyResult> load_policy(const Context& ctx, const std::string& d
 }
 
 void store_policy(const Context& ctx, const std::string& digest, const PolicyResult& policy) {
+    const auto odd = [](const std::string& name) {
+        return name.find_first_of("\t\n") != std::string::npos;
+    };
+    if (std::any_of(policy.removed.begin(), policy.removed.end(), odd) ||
+        std::any_of(policy.modules.begin(), policy.modules.end(), odd)) {
+        return;  // A package's name for a file is no line of the cache's.
+    }
     const std::optional<std::string> entries = format_entries(ctx, policy.entries);
     if (entries) {
         write_sealed(manifest(ctx, digest),

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -100,9 +99,9 @@ struct PolicyData {
     std::vector<IoctlRule> ioctls;
 };
 
-/// Reads a binary kernel policy ("policy.33") with libsepol, which checks it for consistency.
-/// Throws Error naming the file if libsepol cannot read it.
-[[nodiscard]] PolicyData read_policy(const std::filesystem::path& path);
+/// Reads the content of a binary kernel policy ("policy.33") with libsepol, which checks it for
+/// consistency. Throws Error naming it by `name` if libsepol cannot read it.
+[[nodiscard]] PolicyData read_policy(std::string content, const std::string& name);
 
 /// The condition as the policy language writes it: "a", "a && !b".
 [[nodiscard]] std::string condition_text(const PolicyData& policy, const Condition& condition);

@@ -12,7 +12,6 @@
 
 #include "selinux/policy_data.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/handles.hpp"
 
 // libsepol's headers for its tables are C; until 3.5 a member of theirs is called `bool`, since
@@ -29,12 +28,10 @@ namespace edgegpu::selinux {
 
 namespace {
 
-constexpr std::uint64_t policy_limit = 256U << 20U;
-
 using OwnedPolicy = Handle<sepol_policydb_t, sepol_policydb_free>;
 
-OwnedPolicy open_policy(const std::filesystem::path& path) {
-    std::string content = read_file(path, policy_limit);
+/// `content` is libsepol's to write to.
+OwnedPolicy open_policy(std::string& content, const std::string& name) {
     const Handle<sepol_handle_t, sepol_handle_destroy> handle(sepol_handle_create());
     sepol_policydb_t* raw = nullptr;
     if (!handle || sepol_policydb_create(&raw) < 0) {
@@ -53,7 +50,7 @@ OwnedPolicy open_policy(const std::filesystem::path& path) {
     sepol_policy_file_set_mem(file.get(), content.data(), content.size());
     sepol_policy_file_set_handle(file.get(), handle.get());
     if (sepol_policydb_read(policy.get(), file.get()) < 0 || policy->p.policy_type != POLICY_KERN) {
-        throw error("{}: not a binary policy that can be read", path.string())
+        throw error("{}: not a binary policy that can be read", name)
             .hinted("it may be newer than the builder's libsepol");
     }
     return policy;
@@ -244,8 +241,8 @@ void read_named_transitions(const policydb_t& from, PolicyData& policy) {
 
 }  // namespace
 
-PolicyData read_policy(const std::filesystem::path& path) {
-    const OwnedPolicy owned = open_policy(path);
+PolicyData read_policy(std::string content, const std::string& name) {
+    const OwnedPolicy owned = open_policy(content, name);
     const policydb_t& from = owned->p;
     PolicyData policy;
     read_types(from, policy);
@@ -258,8 +255,7 @@ PolicyData read_policy(const std::filesystem::path& path) {
                rule.type >= policy.types.size() || rule.tclass >= policy.classes.size();
     };
     if (std::any_of(policy.transitions.begin(), policy.transitions.end(), unknown)) {
-        throw error("{}: a rule names a type or class that the policy does not define",
-                    path.string());
+        throw error("{}: a rule names a type or class that the policy does not define", name);
     }
     return policy;
 }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "selinux/policy_data.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu::selinux {
 
@@ -236,7 +238,10 @@ std::string AllowRule::text() const {
 }
 
 PolicyDb::PolicyDb(const std::filesystem::path& path)
-    : data_(std::make_shared<const PolicyData>(read_policy(path))) {}
+    : PolicyDb(read_file(path, policy_limit), path.string()) {}
+
+PolicyDb::PolicyDb(std::string content, const std::string& name)
+    : data_(std::make_shared<const PolicyData>(read_policy(std::move(content), name))) {}
 
 std::map<std::string, bool> PolicyDb::booleans() const {
     return {data_->booleans.begin(), data_->booleans.end()};

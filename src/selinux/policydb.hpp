@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -13,6 +14,9 @@
 namespace edgegpu::selinux {
 
 struct PolicyData;
+
+/// A file of a policy is at most so large: ten times the largest there are.
+inline constexpr std::uint64_t policy_limit = 256U << 20U;
 
 /// "allow SOURCE TARGET:TCLASS { PERMISSIONS };": source and target are a type, an alias or an
 /// attribute; the target may be "self".
@@ -52,6 +56,8 @@ class PolicyDb {
 public:
     /// Throws Error naming the file if libsepol cannot read it.
     explicit PolicyDb(const std::filesystem::path& path);
+    /// The same for a policy's content; errors call it `name`.
+    PolicyDb(std::string content, const std::string& name);
 
     /// Every boolean with its value.
     [[nodiscard]] std::map<std::string, bool> booleans() const;

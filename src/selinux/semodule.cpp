@@ -1,17 +1,22 @@
 #include "selinux/semodule.hpp"
 
-#include <filesystem>
+#include <cstdint>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 
+#include <sys/stat.h>
+
+#include "image/image_root.hpp"
 #include "selinux/failures.hpp"
-#include "support/file.hpp"
 
 namespace edgegpu::selinux {
 
-namespace fs = std::filesystem;
-
 namespace {
+
+constexpr std::string_view semanage_conf = "/etc/selinux/semanage.conf";
+constexpr std::uint64_t conf_limit = 1U << 20U;
 
 /// Distributions ship semanage.conf without the check: it takes time, and they have made it
 /// themselves.
@@ -30,15 +35,16 @@ std::string with_expand_check(const std::string& text) {
 
 ProcessResult run_checked(const Context& ctx, const SandboxCommand& command, const StoreCopy& copy,
                           const std::vector<CompiledModule>& modules) {
-    const fs::path conf = copy.place("/etc/selinux/semanage.conf");
-    if (modules.empty() || !fs::exists(conf)) {
+    const ImageRoot& root = copy.root();
+    const std::optional<struct stat> conf = root.status(semanage_conf);
+    if (modules.empty() || !conf) {
         return run_in_sandbox(ctx, command);
     }
-    const std::string text = read_file(conf);
-    const auto mode = static_cast<unsigned>(fs::status(conf).permissions());
-    write_file(conf, with_expand_check(text), mode);
+    const std::string text = root.read(semanage_conf, conf_limit, LastLink::not_followed);
+    const FileAttributes attributes{0, 0, conf->st_mode & 07777U, {}};
+    root.write(semanage_conf, with_expand_check(text), attributes);
     ProcessResult result = run_in_sandbox(ctx, command);
-    write_file(conf, text, mode);
+    root.write(semanage_conf, text, attributes);
     if (result.status != 0 && is_broken_neverallow(result.output) &&
         !concerns(modules, result.output)) {
         result = run_in_sandbox(ctx, command);

@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/image_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/handles.hpp"
 
 namespace edgegpu::selinux {
 
@@ -23,6 +24,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view etc_selinux = "/etc/selinux";
+/// Some 20 times what the policies there are need.
+constexpr std::uint64_t store_limit = 1024U << 20U;
+constexpr std::uint64_t conf_limit = 1U << 20U;
 
 std::string_view trim(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(" \t\r");
@@ -77,6 +81,11 @@ std::string with_store_in_etc(const std::string& text) {
     return result + "store-root=/etc/selinux\n";
 }
 
+fs::path new_directory(const fs::path& path) {
+    make_directories(path);
+    return path;
+}
+
 }  // namespace
 
 std::optional<PolicyPaths> find_policy(const Tree& tree) {
@@ -102,6 +111,10 @@ std::optional<PolicyPaths> find_policy(const Tree& tree) {
         root.find("..") != std::string::npos) {
         throw error("/etc/selinux/semanage.conf: store-root '{}' is not a plain path", root);
     }
+    if (root == "/" || (root != etc_selinux && below(etc_selinux, root))) {
+        // What is bound there would hold the directory that is bound at /etc/selinux.
+        throw error("/etc/selinux/semanage.conf: store-root '{}' holds /etc/selinux itself", root);
+    }
     paths.store_root = root;
     paths.store = root + "/" + paths.type;
     return paths;
@@ -124,121 +137,134 @@ std::set<ModuleId> stored_modules(const Tree& tree, const PolicyPaths& paths) {
     return result;
 }
 
-StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& paths)
-    : paths_(paths) {
+ScratchDirectory::ScratchDirectory(const Context& ctx) {
     make_directories(ctx.cache / "work");
     std::string pattern = (ctx.cache / "work" / "policy-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) {
         throw errno_error(pattern, errno);
     }
-    directory_ = pattern;
-    make_writable_directory(place(std::string(etc_selinux)));
-    make_writable_directory(place(paths_.store_root));
-    make_writable_directory(place(paths_.store_root + "/final"));
-    make_writable_directory(place(paths_.store_root + "/final/" + paths_.type));
+    path_ = pattern;
+}
+
+ScratchDirectory::~ScratchDirectory() {
+    try {
+        remove_tree(path_);
+    } catch (const Error&) {
+        // The next build clears work/.
+    }
+}
+
+StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& paths)
+    : paths_(paths), scratch_(ctx), root_(new_directory(scratch_.path() / "root")) {
+    for (const std::string_view top : {etc_selinux, std::string_view(paths_.store_root)}) {
+        root_.make_directories(top);
+    }
     for (const auto& [path, entry] : tree.entries) {
         if (!below(path, etc_selinux) && !below(path, paths_.store_root)) {
             continue;
         }
         ctx.check_cancelled();
-        const fs::path target = place(path);
+        const bool top = path == etc_selinux || path == paths_.store_root;
+        if (top && entry.type != EntryType::directory) {
+            throw error("{} of the image: not a directory", path)
+                .hinted(
+                    "the image's SELinux policy and its modules lie there: a package or a "
+                    "scriptlet put something else in its place");
+        }
         if (entry.type == EntryType::directory) {
-            make_directories(target);
+            root_.make_directory(path, {0, 0, entry.mode, {}});
         } else if (entry.type == EntryType::symlink) {
-            fs::create_symlink(entry.target, target);
+            root_.make_link(path, entry.target);
+        } else if (entry.size > policy_limit) {
+            throw error("{} of the image: {} bytes are more than any file of a policy has", path,
+                        entry.size);
         } else {
-            fs::copy_file(entry.content, target);
-        }
-        if (::lchown(target.c_str(), 0, 0) != 0 ||
-            (entry.type != EntryType::symlink && ::chmod(target.c_str(), entry.mode) != 0)) {
-            throw errno_error(target.string(), errno);
+            const Fd content(::open(entry.content.c_str(), O_RDONLY | O_CLOEXEC));
+            if (!content) {
+                throw errno_error(entry.content.string(), errno);
+            }
+            root_.copy_in(path, content.get(), {0, 0, entry.mode, {}});
         }
     }
-}
-
-StoreCopy::~StoreCopy() {
-    std::error_code ignored;
-    fs::remove_all(directory_, ignored);
-}
-
-fs::path StoreCopy::place(const std::string& image_path) const {
-    if (below(image_path, etc_selinux)) {
-        return directory_ / "etc" / fs::path(image_path).lexically_relative(etc_selinux);
-    }
-    return directory_ / "store" / fs::path(image_path).lexically_relative(paths_.store_root);
+    // libsemanage makes neither.
+    root_.make_directories(fmt::format("{}/final/{}", paths_.store_root, paths_.type));
 }
 
 std::vector<std::pair<fs::path, std::string>> StoreCopy::binds() const {
-    std::vector<std::pair<fs::path, std::string>> result{
-        {directory_ / "etc", std::string(etc_selinux)}};
+    // Neither directory can be replaced by what runs in there: they are mount points, and what is
+    // above them belongs to the builder.
+    const auto bind = [&](std::string_view path) {
+        return std::pair(scratch_.path() / "root" / path.substr(1), std::string(path));
+    };
+    std::vector<std::pair<fs::path, std::string>> result{bind(etc_selinux)};
     if (!below(paths_.store_root, etc_selinux)) {
-        result.emplace_back(directory_ / "store", paths_.store_root);
+        result.push_back(bind(paths_.store_root));
     }
     return result;
 }
 
-fs::path StoreCopy::binary_policy() const {
-    const fs::path directory = place(paths_.policy + "/policy");
-    fs::path newest;
+PolicyDb StoreCopy::binary_policy() const {
+    const std::string directory = paths_.policy + "/policy";
+    std::string newest;
     int newest_version = -1;
-    std::error_code code;
-    for (const auto& item : fs::directory_iterator(directory, code)) {
-        const std::string name = item.path().filename().string();
+    for (const std::string& name :
+         root_.has_directory(directory) ? root_.list(directory) : std::vector<std::string>()) {
         constexpr std::string_view prefix = "policy.";
         int version = 0;
         if (name.starts_with(prefix) &&
             std::from_chars(name.data() + prefix.size(), name.data() + name.size(), version).ec ==
                 std::errc{} &&
             version > newest_version) {
-            newest = item.path();
+            newest = fmt::format("{}/{}", directory, name);
             newest_version = version;
         }
     }
     if (newest.empty()) {
         throw error("the image has no binary policy in {}/policy", paths_.policy);
     }
-    return newest;
+    return PolicyDb(root_.read(newest, policy_limit), newest + " of the image");
 }
 
 PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
     PolicyResult result;
     result.type = paths_.type;
-    const auto scan = [&](const fs::path& from, const std::string& to) {
-        for (auto it = fs::recursive_directory_iterator(from);
-             it != fs::recursive_directory_iterator(); ++it) {
-            const std::string name = it->path().filename().string();
-            const std::string relative = it->path().lexically_relative(from).string();
-            if (relative == "final" || relative.starts_with("final/") || name.ends_with(".LOCK")) {
-                continue;
+    std::uint64_t total = 0;
+    const auto scan = [&](const std::string& from) {
+        root_.walk(from, [&](const std::string& found, const struct stat& status) {
+            const std::string relative = found.substr(from.size() + 1);
+            if (relative == "final" || relative.starts_with("final/") ||
+                relative.ends_with(".LOCK")) {
+                return;
             }
-            const std::string path = to + "/" + relative;
-            struct stat status {};
-            if (::lstat(it->path().c_str(), &status) != 0) {
-                throw errno_error(it->path().string(), errno);
-            }
+            ctx.check_cancelled();
             Entry entry;
             if (S_ISREG(status.st_mode)) {
-                entry = make_file_entry_from(ctx, it->path(), status.st_mode & 07777U);
+                const std::string content = root_.read(found, policy_limit, LastLink::not_followed);
+                total += content.size();
+                if (total > store_limit) {
+                    throw error("{}: the policy transaction left more than {} MiB", from,
+                                store_limit >> 20U);
+                }
+                entry = make_file_entry(ctx, content, status.st_mode & 07777U);
             } else if (S_ISDIR(status.st_mode)) {
                 entry.type = EntryType::directory;
                 entry.mode = status.st_mode & 07777U;
             } else if (S_ISLNK(status.st_mode)) {
                 entry.type = EntryType::symlink;
                 entry.mode = 0777;
-                entry.target = fs::read_symlink(it->path()).string();
+                entry.target = root_.read_link(found);
             } else {
-                throw error("{}: the policy transaction left a special file", path);
+                throw error("{}: the policy transaction left a special file", found);
             }
-            result.entries[path] = std::move(entry);
-        }
+            result.entries[fmt::format("{}/{}", etc_selinux, relative)] = std::move(entry);
+        });
     };
-    scan(directory_ / "etc", std::string(etc_selinux));
+    scan(std::string(etc_selinux));
     if (!below(paths_.store_root, etc_selinux)) {
-        scan(directory_ / "store", std::string(etc_selinux));
+        scan(paths_.store_root);
         const std::string conf = "/etc/selinux/semanage.conf";
-        const auto old = result.entries.find(conf);
         const std::string text =
-            old == result.entries.end() ? std::string() : read_file(place(conf));
+            root_.status(conf) ? root_.read(conf, conf_limit, LastLink::not_followed) : "";
         result.entries[conf] = make_file_entry(ctx, with_store_in_etc(text), 0644);
         result.removed.push_back(paths_.store_root);
     }

@@ -64,12 +64,13 @@ class OrdinaryUser:
         os.chown(self.home, self.uid, self.gid)
         self.environment = {"HOME": str(self.home), "USER": self.name, "LOGNAME": self.name, "LC_ALL": "C.UTF-8",
                             "PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": str(self.directory("tmp")),
-                            "XDG_RUNTIME_DIR": str(self.directory("run")), "EDGEGPU_HOST_ROOT": "/nonexistent"}
+                            "XDG_RUNTIME_DIR": str(self.directory("run", 0o700)), "EDGEGPU_HOST_ROOT": "/nonexistent"}
 
-    def directory(self, name):
+    def directory(self, name, mode=0o755):
         """A directory of the user's below `home`."""
         path = self.home / name
-        path.mkdir(mode=0o700)
+        path.mkdir()
+        path.chmod(mode)
         os.chown(path, self.uid, self.gid)
         return path
 

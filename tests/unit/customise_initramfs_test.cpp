@@ -2,9 +2,11 @@
 #include <archive_entry.h>
 #include <gtest/gtest.h>
 
+#include "customise/customise.hpp"
 #include "customise/initramfs_cache.hpp"
 #include "customise/initramfs_contents.hpp"
 #include "customise_fixture.hpp"
+#include "small_root.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu::test {
@@ -18,10 +20,9 @@ protected:
         file("/usr/lib/dracut/dracut.sh", "1");
         file("/usr/lib/libc.so.6", "c");
         file("/usr/lib/libother.so", "o");
-        host_file("image", "IMAGE");
         const InitramfsCache cache(ctx, tree, "args");
         EXPECT_FALSE(cache.find().has_value());
-        kept = cache.store(scratch / "image",
+        kept = cache.store("IMAGE",
                            {"/bin", "/etc/passwd", "/init", "/usr/bin/bash", "/usr/lib/libc.so.6"});
     }
     [[nodiscard]] bool hit(std::string_view arguments = "args") const {
@@ -61,17 +62,41 @@ TEST_F(Initramfs, WhatDracutDecidesFromCounts) {
     EXPECT_FALSE(hit());
 }
 
+namespace fs = std::filesystem;
+
+std::string refusal(const std::string& image) {
+    return error_of([&] { static_cast<void>(list_initramfs(image, "x.img")); });
+}
+
+/// Compressed with gzip.
+std::string compressed(const std::string& content) {
+    std::string data(1U << 16U, '\0');
+    std::size_t used = 0;
+    const Handle<archive, archive_write_free> writer(archive_write_new());
+    archive_write_set_format_raw(writer.get());
+    archive_write_add_filter(writer.get(), ARCHIVE_FILTER_GZIP);
+    archive_write_open_memory(writer.get(), data.data(), data.size(), &used);
+    const Handle<archive_entry, archive_entry_free> entry(archive_entry_new());
+    archive_entry_set_filetype(entry.get(), AE_IFREG);
+    EXPECT_EQ(archive_write_header(writer.get(), entry.get()), ARCHIVE_OK);
+    EXPECT_EQ(archive_write_data(writer.get(), content.data(), content.size()),
+              static_cast<la_ssize_t>(content.size()));
+    EXPECT_EQ(archive_write_close(writer.get()), ARCHIVE_OK);
+    data.resize(used);
+    return data;
+}
+
 /// A newc archive of empty files, with libarchive's filter `filter`.
-std::string make_archive(int filter, std::initializer_list<const char*> paths) {
+std::string make_archive(int filter, const std::vector<std::string>& paths) {
     std::string data(1U << 16U, '\0');
     std::size_t used = 0;
     const Handle<archive, archive_write_free> writer(archive_write_new());
     archive_write_set_format_cpio_newc(writer.get());
     archive_write_add_filter(writer.get(), filter);
     archive_write_open_memory(writer.get(), data.data(), data.size(), &used);
-    for (const char* path : paths) {
+    for (const std::string& path : paths) {
         const Handle<archive_entry, archive_entry_free> entry(archive_entry_new());
-        archive_entry_set_pathname(entry.get(), path);
+        archive_entry_set_pathname(entry.get(), path.c_str());
         archive_entry_set_filetype(entry.get(), AE_IFREG);
         archive_entry_set_size(entry.get(), 0);
         EXPECT_EQ(archive_write_header(writer.get(), entry.get()), ARCHIVE_OK);
@@ -82,15 +107,63 @@ std::string make_archive(int filter, std::initializer_list<const char*> paths) {
 }
 
 TEST_F(Initramfs, ListsPlainAndCompressedArchivesInOneFile) {
-    host_file("two.img", make_archive(ARCHIVE_FILTER_NONE, {"kernel/ucode"}) +
-                             make_archive(ARCHIVE_FILTER_GZIP, {"./usr/bin/sh", "etc/x"}));
-    EXPECT_EQ(list_initramfs(scratch / "two.img"),
-              (std::vector<std::string>{"/etc/x", "/kernel/ucode", "/usr/bin/sh"}));
+    for (const int filter : {ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_ZSTD, ARCHIVE_FILTER_XZ,
+                             ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_LZ4}) {
+        EXPECT_EQ(list_initramfs(make_archive(ARCHIVE_FILTER_NONE, {"kernel/ucode"}) +
+                                     make_archive(filter, {"./usr/bin/sh", "etc/x"}),
+                                 "two.img"),
+                  (std::vector<std::string>{"/etc/x", "/kernel/ucode", "/usr/bin/sh"}))
+            << filter;
+    }
 }
 
 TEST_F(Initramfs, CutShortArchiveIsAnError) {
-    host_file("short.img", "0707010000");
-    EXPECT_NE(error_of([&] { (void)list_initramfs(scratch / "short.img"); }).find("cut short"),
+    EXPECT_NE(refusal("0707010000").find("cut short"), std::string::npos);
+    const std::string whole = make_archive(ARCHIVE_FILTER_GZIP, {"./usr/bin/sh", "etc/x"});
+    EXPECT_TRUE(refusal(whole.substr(0, whole.size() / 2)).starts_with("x.img: not a readable"));
+}
+
+TEST_F(Initramfs, WhatUnpacksToTooMuchIsAnError) {
+    // The size is what the header says; the archive has none of it.
+    const std::string huge = "070701" + std::string(8 * 6, '0') + "ffffffff" +
+                             std::string(8 * 4, '0') + "00000002" + std::string(8, '0') +
+                             std::string("a\0", 2);
+    EXPECT_EQ(refusal(compressed(huge)),
+              "x.img: not a readable initramfs: it unpacks to more than 4 GiB|");
+    EXPECT_NE(refusal(make_archive(ARCHIVE_FILTER_ZSTD, {std::string(5000, 'a')})).find("4096"),
+              std::string::npos);
+    // Compressed twice: the inner one is not looked into.
+    EXPECT_NE(refusal(compressed(make_archive(ARCHIVE_FILTER_GZIP, {"a"}))), "");
+    EXPECT_NE(refusal("nothing of the kind").find("neither a cpio archive"), std::string::npos);
+}
+
+/// With a dracut of the image that does what it likes.
+class HostileDracut : public TreeTest {
+protected:
+    [[nodiscard]] std::string failure_of(const std::string& script) {
+        host_file("canary", "SECRET");
+        fs::remove_all(scratch / "root");
+        tree.root.clear();
+        file("/usr/bin/dracut", script, 0755);
+        tree.root = make_small_root(scratch);
+        add_program(tree.root, "/usr/bin/dracut", script);
+        const std::string said =
+            error_of([&] { static_cast<void>(build_initramfs(ctx, blueprint, tree)); });
+        EXPECT_EQ(read_file(scratch / "canary"), "SECRET");
+        EXPECT_FALSE(fs::exists(ctx.cache / "initramfs"));
+        return said;
+    }
+    Blueprint blueprint;
+};
+
+TEST_F(HostileDracut, LeavesALinkOrAFifoOrAHugeFile) {
+    const std::string refused = "/initramfs.img of the image: not a regular file|";
+    EXPECT_EQ(
+        failure_of("ln -s " + (scratch / "canary").string() + " /run/edgegpu-out/initramfs.img"),
+        refused);
+    EXPECT_EQ(failure_of("mkfifo /run/edgegpu-out/initramfs.img"), refused);
+    EXPECT_EQ(failure_of("mkdir /run/edgegpu-out/initramfs.img"), refused);
+    EXPECT_NE(failure_of("truncate -s 1T /run/edgegpu-out/initramfs.img").find("at most"),
               std::string::npos);
 }
 

@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "../support/rpm_fixture.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/handles.hpp"
 
 namespace edgegpu {
 namespace {
@@ -42,19 +44,31 @@ TEST(Tool, SeesNoFileOfTheBuilder) {
     EXPECT_EQ(shell("ls -A /tmp; ls /etc | grep -v -e alternatives -e ld.so.cache").output, "");
 }
 
-TEST(Tool, HasNoPrivilegesAndNoNetwork) {
-    // The kernel's own words of it, through a process file system that the program lacks.
+TEST(Tool, HasNoPrivileges) {
     const ToolResult result = shell(
-        "touch /usr/x /x; chown 5 in; mount -t tmpfs x /tmp; mknod null c 1 3; "
-        "id -u; hostname; kill -9 2>/dev/null -1; echo alive");
-    EXPECT_THAT(result.output, Not(HasSubstr("alive\nalive")));
+        "touch /usr/x /x; chown 5 in; mount -t tmpfs x /tmp; mknod null c 1 3; id -u; hostname");
     EXPECT_THAT(result.output, HasSubstr("1000\nlocalhost\n"));
     for (const char* what : {"'/usr/x'", "'/x'", "chown", "mount", "mknod"}) {
         EXPECT_THAT(result.output, HasSubstr(what)) << "no error of it";
     }
-    const ToolResult network =
-        shell("python3 -c 'import socket; print(socket.if_nameindex())' || true");
-    EXPECT_THAT(network.output, HasSubstr("[(1, 'lo')]"));
+}
+
+TEST(Tool, HasNoNetwork) {
+    const Fd server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const where = reinterpret_cast<sockaddr*>(&address);
+    ASSERT_EQ(::bind(server.get(), where, size), 0);
+    ASSERT_EQ(::listen(server.get(), 4), 0);
+    ASSERT_EQ(::getsockname(server.get(), where, &size), 0);
+    ToolCommand command;
+    command.argv = {"bash", "-c",
+                    "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(::ntohs(address.sin_port))};
+    const ToolResult result = run_tool(Context{}, command);
+    EXPECT_NE(result.status, 0);
+    EXPECT_THAT(result.output, HasSubstr("Connection refused"));
 }
 
 TEST(Tool, TakesOnlyFilesAsOutputs) {
@@ -74,7 +88,7 @@ TEST(Tool, TakesOnlyFilesAsOutputs) {
 }
 
 TEST(Tool, LimitsMemoryAndFiles) {
-    EXPECT_NE(shell("head -c 4000000000 /dev/zero | tail -c 3000000000 >/dev/null").status, 0);
+    EXPECT_EQ(shell("ulimit -v; ulimit -t; ulimit -c").output, "2097152\n30\n0\n");
     const ToolResult result = shell("truncate -s 1G out", {"out"});
     EXPECT_NE(result.status, 0);
     EXPECT_TRUE(result.files.empty());

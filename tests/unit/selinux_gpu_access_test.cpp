@@ -14,6 +14,7 @@
 #include "selinux/gpu_plan.hpp"
 #include "selinux/store.hpp"
 #include "selinux_cil.hpp"
+#include "small_root.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -226,6 +227,29 @@ TEST_F(GpuAccessPlan, TheModuleToBeInstalledDecides) {
     ASSERT_EQ(sources.size(), 1U);
     EXPECT_EQ(sources[0].filename(), "nvidia-container-microshift.te");
     EXPECT_TRUE(std::filesystem::exists(sources[0]));
+}
+
+/// What the image's translator leaves where the modules in CIL should be.
+TEST_F(GpuAccessPlan, WhatTheTranslatorLeavesIsNotFollowed) {
+    add_policy("");
+    write_file(directory_ / "canary", without_map);
+    install("/usr/share/selinux/packages/container.pp", "a package");
+    tree_.root = test::make_small_root(directory_);
+    const std::string translator = "/usr/libexec/selinux/hll/pp";
+    test::add_program(tree_.root, translator,
+                      "cat \"$1\"; cat > \"$2\" <<'EOF'\n" + without_map + "\nEOF");
+    EXPECT_TRUE(plan().module);
+    for (const std::string& script :
+         {"ln -s " + (directory_ / "canary").string() + " \"$2\"", std::string("mkfifo \"$2\"")}) {
+        transaction_.booleans.clear();
+        test::add_program(tree_.root, translator, script);
+        try {
+            static_cast<void>(plan());
+            FAIL() << "no exception";
+        } catch (const Error& failure) {
+            EXPECT_EQ(failure.message(), "/0.cil of the image: not a regular file");
+        }
+    }
 }
 
 TEST_F(GpuAccessPlan, AModuleOfTheBlueprintCountsToo) {

@@ -62,13 +62,14 @@ TEST_F(OverlayLabels, TheTreeHasWhatTheRulesSay) {
 
 TEST_F(OverlayLabels, OtherFailuresOfSemoduleAreNotTheirs) {
     rule("/opt/v/**", "lib_t", 3);
-    selinux::explain_refused_label(blueprint, "semodule:  Failed!\n", "/no/such/policy");
+    const auto policy = [] { return selinux::PolicyDb("/no/such/policy"); };
+    selinux::explain_refused_label(blueprint, "semodule:  Failed!\n", policy);
     EXPECT_EQ(error_of([&] {
                   selinux::explain_refused_label(
                       blueprint,
                       "libsemanage.validate_handler: invalid context system_u:object_r:lib_t:s9 "
                       "specified for /opt/v/.* [all files] (Invalid argument).\n",
-                      "/no/such/policy");
+                      policy);
               }),
               "b.toml:3:1: the image's SELinux policy knows no context \"lib_t\"|");
 }

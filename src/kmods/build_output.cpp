@@ -1,0 +1,130 @@
+#include "kmods/build_output.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "kmods/module_file.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::size_t log_lines = 25;
+constexpr std::uint64_t log_limit = 64U << 20U;
+constexpr std::uint64_t module_limit = 1U << 30U;
+/// in what a compiler says
+constexpr std::string_view error_mark = ": error: ";
+
+/// Verbose makes print whole command lines of several thousand characters.
+std::string shortened(std::string_view line) {
+    std::size_t limit = 200;
+    if (line.size() <= limit) {
+        return std::string(line);
+    }
+    // Not within a character of UTF-8.
+    while (limit > 0 && (static_cast<unsigned char>(line[limit]) & 0xc0U) == 0x80U) {
+        --limit;
+    }
+    return std::string(line.substr(0, limit)) + " …";
+}
+
+std::vector<std::string> last_lines(std::string_view text) {
+    std::deque<std::string> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        if (end > 0) {
+            lines.emplace_back(text.substr(0, end));
+        }
+        if (lines.size() > log_lines) {
+            lines.pop_front();
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return {lines.begin(), lines.end()};
+}
+
+/// A file that programs in the sandbox left; nothing where there is a link, or something else.
+std::optional<std::string> read_output(const ImageRoot& out, const std::string& path,
+                                       std::uint64_t limit) {
+    const std::optional<struct stat> found = out.status(path);
+    return found && S_ISREG(found->st_mode)
+               ? std::optional(out.read(path, limit, LastLink::not_followed))
+               : std::nullopt;
+}
+
+/// make.log, where there is one that can be read.
+std::optional<std::string> read_log(const ImageRoot& out) {
+    try {
+        return read_output(out, "/make.log", log_limit);
+    } catch (const Error&) {
+        return std::nullopt;  // Larger than any: the other failure is the one to tell.
+    }
+}
+
+/// What the compiler said: the errors first, as make's -j mixes other files' lines behind them.
+Error build_failure(const Resolution& resolution, std::string what, const ImageRoot& out,
+                    const std::string& output) {
+    const std::string source = resolution.dkms_source->nevra.text();
+    Error problem = error("the kernel modules of {} do not compile for kernel {}: {}", source,
+                          resolution.kernel_uname, what);
+    const std::optional<std::string> log = read_log(out);
+    problem.traced(log ? "the end of make.log:" : "dkms said:");
+    if (log) {
+        std::size_t at = log->find(error_mark);
+        for (int shown = 0; at != std::string::npos && shown < 5; ++shown) {
+            const std::size_t begin = log->rfind('\n', at) + 1;
+            const std::size_t end = std::min(log->find('\n', at), log->size());
+            problem.traced(shortened(std::string_view(*log).substr(begin, end - begin)));
+            at = log->find(error_mark, end);
+        }
+    }
+    for (const std::string& line : last_lines(log ? *log : output)) {
+        problem.traced(shortened(line));
+    }
+    return problem.hinted(
+        "a distribution changes its newest kernels before NVIDIA's sources follow: set kernel to "
+        "an older one (a glob over its NEVRA), or take a newer driver or modules = "
+        "\"precompiled\"");
+}
+
+}  // namespace
+
+std::map<std::string, std::string> take_modules(const Resolution& resolution, const DkmsConf& conf,
+                                                const ProcessResult& dkms, const ImageRoot& out) {
+    if (dkms.status != 0) {
+        throw build_failure(resolution, fmt::format("dkms ended with status {}", dkms.status), out,
+                            dkms.output);
+    }
+    std::map<std::string, std::string> modules;
+    for (const std::string& name : conf.modules) {
+        std::optional<std::string> content;
+        for (const char* suffix : {".ko", ".ko.xz", ".ko.zst", ".ko.gz"}) {
+            content = content ? content
+                              : read_output(out, fmt::format("/modules/{}{}", name, suffix),
+                                            module_limit);
+        }
+        if (!content) {
+            throw build_failure(resolution, fmt::format("there is no {}.ko", name), out,
+                                dkms.output);
+        }
+        std::string module = unpack_module(std::move(*content), name + ".ko");
+        const std::string kernel = read_module(module, name + ".ko").kernel();
+        if (kernel != resolution.kernel_uname) {
+            throw build_failure(resolution, fmt::format("{}.ko is for kernel {}", name, kernel),
+                                out, dkms.output);
+        }
+        modules.emplace(name, std::move(module));
+    }
+    return modules;
+}
+
+}  // namespace edgegpu
