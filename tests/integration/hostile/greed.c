@@ -38,6 +38,7 @@ void attack_memory(void) {
             memory[at] = (char)at;
         }
     }
+    pause();
 }
 
 void attack_socket(void) {
