@@ -102,14 +102,22 @@ static const struct {
     const char* name;
     void (*run)(void);
 } attacks[] = {
-    {"handles", attack_handles},       {"paths", attack_paths},
-    {"search", attack_search},         {"processes", attack_processes},
-    {"descriptors", attack_descriptors}, {"filtered", attack_filtered},
-    {"namespaces", attack_namespaces}, {"sockets", attack_sockets},
-    {"control", attack_control},       {"devices", attack_devices},
-    {"setid", attack_setid},           {"attributes", attack_attributes},
-    {"links", attack_links},           {"chroot", attack_chroot},
-    {"socket", attack_socket},         {"memory", attack_memory},
+    {"handles", attack_handles},
+    {"paths", attack_paths},
+    {"search", attack_search},
+    {"processes", attack_processes},
+    {"descriptors", attack_descriptors},
+    {"filtered", attack_filtered},
+    {"namespaces", attack_namespaces},
+    {"sockets", attack_sockets},
+    {"control", attack_control},
+    {"devices", attack_devices},
+    {"setid", attack_setid},
+    {"attributes", attack_attributes},
+    {"links", attack_links},
+    {"chroot", attack_chroot},
+    {"socket", attack_socket},
+    {"memory", attack_memory},
 };
 
 int main(int argc, char** argv) {

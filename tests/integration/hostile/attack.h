@@ -1,5 +1,6 @@
-// What the attack programs share. They run as scriptlets of hostile packages, inside an image that is being
-// built, and say on standard output what they reached: "blocked: …", "ESCAPED: …", and "end" when they are done.
+// What the attack programs share. They run as scriptlets of hostile packages, inside an image that
+// is being built, and say on standard output what they reached: "blocked: …", "ESCAPED: …", and
+// "end" when they are done.
 #pragma once
 
 #include <stdbool.h>
@@ -14,10 +15,11 @@ void escaped(const char* what, const char* detail);
 void blocked(const char* what, const char* detail);
 /// By the result of a system call: one that succeeds is an escape.
 void judge(const char* what, long result);
-/// The same for a call that the sandbox's filter must refuse before the kernel looks at its arguments: any
-/// error but EPERM, EACCES and ENOSYS is an escape.
+/// The same for a call that the sandbox's filter must refuse before the kernel looks at its
+/// arguments: any error but EPERM, EACCES and ENOSYS is an escape.
 void judge_filtered(const char* what, long result);
-/// A value of /usr/share/hostile/target, "KEY VALUE" a line: where the builder's canaries are. Empty without.
+/// A value of /usr/share/hostile/target, "KEY VALUE" a line: where the builder's canaries are.
+/// Empty without.
 const char* target(const char* key);
 /// Whether the file at this descriptor begins as a canary does; closes it.
 bool is_canary(int fd);

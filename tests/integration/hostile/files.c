@@ -17,15 +17,29 @@
 #include <unistd.h>
 
 /// Places that may be on a file system of the builder.
-static const char* const mounts[] = {
-    "/", "/run/edgegpu-record", "/run/edgegpu-record/kept", "/run/edgegpu/scriptlet", "/run/edgegpu/uname",
-    "/run/ostree-booted", "/proc/version", "/proc/cmdline", "/proc/sys/kernel/osrelease", "/usr/bin/uname",
-    "/usr/sbin/depmod", "/run/edgegpu/real/depmod", "/dev/null", "/dev/pts", "/dev/shm", "/tmp", "/run"};
+static const char* const mounts[] = {"/",
+                                     "/run/edgegpu-record",
+                                     "/run/edgegpu-record/kept",
+                                     "/run/edgegpu/scriptlet",
+                                     "/run/edgegpu/uname",
+                                     "/run/ostree-booted",
+                                     "/proc/version",
+                                     "/proc/cmdline",
+                                     "/proc/sys/kernel/osrelease",
+                                     "/usr/bin/uname",
+                                     "/usr/sbin/depmod",
+                                     "/run/edgegpu/real/depmod",
+                                     "/dev/null",
+                                     "/dev/pts",
+                                     "/dev/shm",
+                                     "/tmp",
+                                     "/run"};
 
 /// The handles that file systems give their root directory, and the canary's own.
 static size_t make_handles(struct file_handle** handles) {
     size_t count = 0;
-    const unsigned roots[][4] = {{1, 2, 0, 8}, {1, 128, 0, 8}, {0x4d, 256, 0, 8}};  // type, inode, generation, bytes
+    const unsigned roots[][4] = {
+        {1, 2, 0, 8}, {1, 128, 0, 8}, {0x4d, 256, 0, 8}};  // type, inode, generation, bytes
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); ++i) {
         struct file_handle* handle = calloc(1, sizeof(*handle) + 128);
         handle->handle_type = (int)roots[i][0];
@@ -79,8 +93,10 @@ static void try_process(int pid) {
     const int fd = open(path, O_RDONLY);
     char text[65536];
     const ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text));
-    const bool found = got > 0 && memmem(text, (size_t)got, CANARY_BEGINS, strlen(CANARY_BEGINS)) != NULL;
-    found ? escaped(path, "the builder's environment") : blocked(path, got < 0 ? strerror(errno) : "nothing in it");
+    const bool found =
+        got > 0 && memmem(text, (size_t)got, CANARY_BEGINS, strlen(CANARY_BEGINS)) != NULL;
+    found ? escaped(path, "the builder's environment")
+          : blocked(path, got < 0 ? strerror(errno) : "nothing in it");
     close(fd);
 }
 
@@ -93,7 +109,8 @@ static void try_descriptors(int pid) {
     while (descriptors != NULL && (item = readdir(descriptors)) != NULL) {
         snprintf(path, sizeof(path), "/proc/%d/fd/%s%s", pid, item->d_name, target("world"));
         try_canary(AT_FDCWD, path, path);
-        snprintf(path, sizeof(path), "/proc/%d/fd/%s/../../../../../../..%s", pid, item->d_name, target("world"));
+        snprintf(path, sizeof(path), "/proc/%d/fd/%s/../../../../../../..%s", pid, item->d_name,
+                 target("world"));
         try_canary(AT_FDCWD, path, path);
     }
     if (descriptors != NULL) {
@@ -105,8 +122,13 @@ void attack_paths(void) {
     char path[2200];
     const char* const keys[] = {"world", "key", "open"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); ++i) {
-        const char* const before[] = {"", "/proc/self/root", "/proc/1/root", "/proc/thread-self/root",
-                                      "/proc/self/cwd", "/../../../../../..", "/run/edgegpu-record/../../..",
+        const char* const before[] = {"",
+                                      "/proc/self/root",
+                                      "/proc/1/root",
+                                      "/proc/thread-self/root",
+                                      "/proc/self/cwd",
+                                      "/../../../../../..",
+                                      "/run/edgegpu-record/../../..",
                                       "/dev/fd/0/../../.."};
         for (size_t k = 0; k < sizeof(before) / sizeof(before[0]); ++k) {
             snprintf(path, sizeof(path), "%s%s", before[k], target(keys[i]));
@@ -142,7 +164,8 @@ static int look(const char* path, const struct stat* status, int type, struct FT
 void attack_search(void) {
     const int walked = nftw("/", look, 64, FTW_PHYS | FTW_ACTIONRETVAL);
     if (canaries_seen == 0) {
-        blocked("search", walked == 0 ? "no file of the whole image is the builder's" : strerror(errno));
+        blocked("search",
+                walked == 0 ? "no file of the whole image is the builder's" : strerror(errno));
     }
 }
 
@@ -159,7 +182,8 @@ void attack_descriptors(void) {
     }
     for (int fd = 0; fd < 3; ++fd) {
         struct stat status;
-        if (fstat(fd, &status) == 0 && (S_ISDIR(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISBLK(status.st_mode))) {
+        if (fstat(fd, &status) == 0 &&
+            (S_ISDIR(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISBLK(status.st_mode))) {
             escaped("a standard stream", "a directory, socket or disk");
         }
     }
@@ -168,10 +192,13 @@ void attack_descriptors(void) {
 
 /// Hard links to files that are the builder's, into the image, to be collected or changed there.
 void attack_links(void) {
-    const char* const files[] = {"/run/edgegpu/scriptlet", "/run/ostree-booted", "/run/edgegpu/uname", "/usr/bin/uname",
-                                 "/run/edgegpu/real/depmod", "/usr/sbin/depmod", "/proc/version", "/run/edgegpu/parent/passwd"};
+    const char* const files[] = {
+        "/run/edgegpu/scriptlet", "/run/ostree-booted",        "/run/edgegpu/uname",
+        "/usr/bin/uname",         "/run/edgegpu/real/depmod",  "/usr/sbin/depmod",
+        "/proc/version",          "/run/edgegpu/parent/passwd"};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
-        const char* const places[] = {"/usr/share/hostile/hard", "/run/edgegpu-record/kept/hard", "/tmp/hard"};
+        const char* const places[] = {"/usr/share/hostile/hard", "/run/edgegpu-record/kept/hard",
+                                      "/tmp/hard"};
         for (size_t k = 0; k < sizeof(places) / sizeof(places[0]); ++k) {
             struct stat before;
             const bool mounted = lstat(files[i], &before) == 0;
@@ -191,15 +218,19 @@ void attack_devices(void) {
         const char* name;
         mode_t type;
         unsigned major, minor;
-    } devices[] = {{"sda", S_IFBLK, 8, 0},   {"vda", S_IFBLK, 254, 0}, {"vdb", S_IFBLK, 253, 0}, {"loop0", S_IFBLK, 7, 0},
-                   {"nvme", S_IFBLK, 259, 0}, {"mem", S_IFCHR, 1, 1},  {"kmsg", S_IFCHR, 1, 11},  {"fuse", S_IFCHR, 10, 229},
-                   {"kvm", S_IFCHR, 10, 232}, {"loopc", S_IFCHR, 10, 237}, {"console", S_IFCHR, 5, 1}, {"null", S_IFCHR, 1, 3}};
+    } devices[] = {
+        {"sda", S_IFBLK, 8, 0},      {"vda", S_IFBLK, 254, 0},   {"vdb", S_IFBLK, 253, 0},
+        {"loop0", S_IFBLK, 7, 0},    {"nvme", S_IFBLK, 259, 0},  {"mem", S_IFCHR, 1, 1},
+        {"kmsg", S_IFCHR, 1, 11},    {"fuse", S_IFCHR, 10, 229}, {"kvm", S_IFCHR, 10, 232},
+        {"loopc", S_IFCHR, 10, 237}, {"console", S_IFCHR, 5, 1}, {"null", S_IFCHR, 1, 3}};
     for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); ++i) {
-        const char* const folders[] = {"/usr/share/hostile", "/tmp", "/dev", "/run/edgegpu-record/kept"};
+        const char* const folders[] = {"/usr/share/hostile", "/tmp", "/dev",
+                                       "/run/edgegpu-record/kept"};
         for (size_t k = 0; k < sizeof(folders) / sizeof(folders[0]); ++k) {
             char path[256];
             snprintf(path, sizeof(path), "%s/%s", folders[k], devices[i].name);
-            if (mknod(path, devices[i].type | 0666, makedev(devices[i].major, devices[i].minor)) != 0) {
+            if (mknod(path, devices[i].type | 0666, makedev(devices[i].major, devices[i].minor)) !=
+                0) {
                 blocked(path, strerror(errno));
                 continue;
             }
@@ -207,8 +238,9 @@ void attack_devices(void) {
             unlink(path);
         }
     }
-    const char* const known[] = {"null", "zero", "full", "random", "urandom", "tty", "console", "ptmx", "pts", "shm", "fd",
-                                 "stdin", "stdout", "stderr", "core", ".", "..", "log", "mqueue"};
+    const char* const known[] = {"null", "zero", "full", "random", "urandom", "tty",    "console",
+                                 "ptmx", "pts",  "shm",  "fd",     "stdin",   "stdout", "stderr",
+                                 "core", ".",    "..",   "log",    "mqueue"};
     DIR* folder = opendir("/dev");
     const struct dirent* item = NULL;
     while (folder != NULL && (item = readdir(folder)) != NULL) {
@@ -224,20 +256,23 @@ void attack_devices(void) {
 
 /// Attributes of overlayfs, of the kernel's and of policies, set by hand.
 void attack_attributes(void) {
-    const char* const names[] = {"trusted.overlay.opaque", "trusted.overlay.redirect", "trusted.overlay.origin",
-                                 "trusted.overlay.metacopy", "trusted.hostile"};
+    const char* const names[] = {"trusted.overlay.opaque", "trusted.overlay.redirect",
+                                 "trusted.overlay.origin", "trusted.overlay.metacopy",
+                                 "trusted.hostile"};
     mkdir("/usr/share/hostile/attributes", 0755);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
         judge(names[i], setxattr("/usr/share/hostile/attributes", names[i], "y", 1, 0));
     }
     const int made = open("/usr/share/hostile/attributes/file", O_CREAT | O_WRONLY, 0755);
     // cap_sys_admin+ep, version 3 with root id 0: of the initial namespace it would be worth much.
-    const unsigned char capability[] = {1, 0, 0, 3, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const unsigned char capability[] = {1, 0, 0, 3, 0, 0, 32, 0, 0, 0, 0, 0,
+                                        0, 0, 0, 0, 0, 0, 0,  0, 0, 0, 0, 0};
     const int set = fsetxattr(made, "security.capability", capability, sizeof(capability), 0);
     unsigned char back[64];
     const ssize_t size = fgetxattr(made, "security.capability", back, sizeof(back));
     blocked("security.capability", set == 0 && size > 0 ? "is the image's own" : strerror(errno));
-    setxattr("/usr/share/hostile/attributes/file", "security.selinux", "system_u:object_r:x_t:s0", 24, 0);
+    setxattr("/usr/share/hostile/attributes/file", "security.selinux", "system_u:object_r:x_t:s0",
+             24, 0);
     setxattr("/usr/share/hostile/attributes/file", "user.hostile", "x", 1, 0);
     setxattr("/usr/share/hostile/attributes", "user.overlay.opaque", "y", 1, 0);
     setxattr("/usr/share/hostile/attributes", "user.overlay.redirect", "/etc", 4, 0);

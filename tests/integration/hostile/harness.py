@@ -209,7 +209,8 @@ class Suite:
                               cwd=self.initramfs(), stdout=subprocess.PIPE, check=True)
         (root / "usr/lib/dracut/image").write_bytes(made.stdout)
         files = rpm.file_list(root, {"/usr/libexec/attack-setid": "%attr(4755,root,root)"})
-        spec = HEADER.format(name="hostile-base", more="Provides: /bin/sh\nProvides: /sbin/ldconfig\n") + "%files\n" + "\n".join(files) + "\n"
+        more = "Provides: /bin/sh\nProvides: /sbin/ldconfig\n"
+        spec = HEADER.format(name="hostile-base", more=more) + "%files\n" + "\n".join(files) + "\n"
         rpm.build_spec(self.lab, spec, root, self.packages)
         kernel = self.work / "kernel"
         modules = kernel / f"usr/lib/modules/{KERNEL}"

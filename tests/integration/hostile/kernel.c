@@ -2,9 +2,12 @@
 #define _GNU_SOURCE
 #include "attack.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/vm_sockets.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -12,9 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <arpa/inet.h>
-#include <linux/vm_sockets.h>
-#include <netinet/in.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,8 +33,10 @@ static void try_trace(int pid) {
     struct iovec here = {buffer, sizeof(buffer)};
     struct iovec there = {(void*)(uintptr_t)0x400000, sizeof(buffer)};
     const ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
-    const bool refused = got < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES || errno == ESRCH);
-    refused ? blocked(what, strerror(errno)) : escaped(what, got < 0 ? strerror(errno) : "memory was read");
+    const bool refused =
+        got < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES || errno == ESRCH);
+    refused ? blocked(what, strerror(errno))
+            : escaped(what, got < 0 ? strerror(errno) : "memory was read");
     const int handle = (int)syscall(SYS_pidfd_open, pid, 0);
     for (int fd = 0; handle >= 0 && fd < 64; ++fd) {
         const long taken = syscall(SYS_pidfd_getfd, handle, fd, 0);
@@ -58,7 +60,8 @@ void attack_processes(void) {
     while (processes != NULL && (item = readdir(processes)) != NULL) {
         seen += item->d_name[0] >= '1' && item->d_name[0] <= '9';
     }
-    seen > 12 ? escaped("processes", "those of the builder are seen") : blocked("processes", "a few are seen");
+    seen > 12 ? escaped("processes", "those of the builder are seen")
+              : blocked("processes", "a few are seen");
 }
 
 #define CALL(number, ...) judge_filtered(#number, syscall(number, __VA_ARGS__))
@@ -122,8 +125,9 @@ void attack_namespaces(void) {
     const struct {
         const char* name;
         int flag;
-    } kinds[] = {{"CLONE_NEWUSER", CLONE_NEWUSER}, {"CLONE_NEWNS", CLONE_NEWNS},   {"CLONE_NEWNET", CLONE_NEWNET},
-                 {"CLONE_NEWPID", CLONE_NEWPID},   {"CLONE_NEWIPC", CLONE_NEWIPC}, {"CLONE_NEWUTS", CLONE_NEWUTS},
+    } kinds[] = {{"CLONE_NEWUSER", CLONE_NEWUSER},    {"CLONE_NEWNS", CLONE_NEWNS},
+                 {"CLONE_NEWNET", CLONE_NEWNET},      {"CLONE_NEWPID", CLONE_NEWPID},
+                 {"CLONE_NEWIPC", CLONE_NEWIPC},      {"CLONE_NEWUTS", CLONE_NEWUTS},
                  {"CLONE_NEWCGROUP", CLONE_NEWCGROUP}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
         char what[64];
@@ -138,7 +142,8 @@ void attack_namespaces(void) {
         snprintf(what, sizeof(what), "clone(%s)", kinds[i].name);
         const int cloned = clone(in_child, stack + sizeof(stack), kinds[i].flag | SIGCHLD, NULL);
         judge(what, cloned);
-        // A filter cannot look into clone3's arguments: it is either not there, or makes no namespace.
+        // A filter cannot look into clone3's arguments: it is either not there, or makes no
+        // namespace.
         uint64_t arguments[11] = {(uint64_t)kinds[i].flag};
         arguments[4] = SIGCHLD;
         snprintf(what, sizeof(what), "clone3(%s)", kinds[i].name);
@@ -174,7 +179,9 @@ void attack_sockets(void) {
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     try_connect("a listener of the builder's on 127.0.0.1", AF_INET, &four, sizeof(four));
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6,
+                               .sin6_port = htons((uint16_t)port),
+                               .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     try_connect("a listener of the builder's on ::1", AF_INET6, &six, sizeof(six));
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     const char* abstract = target("abstract");
@@ -186,38 +193,71 @@ void attack_sockets(void) {
     const struct {
         const char* name;
         int family, type;
-    } families[] = {{"AF_VSOCK", AF_VSOCK, SOCK_STREAM},   {"AF_ALG", AF_ALG, SOCK_SEQPACKET},   {"AF_PACKET", AF_PACKET, SOCK_RAW},
-                    {"AF_KEY", AF_KEY, SOCK_RAW},          {"AF_XDP", AF_XDP, SOCK_RAW},         {"AF_CAN", AF_CAN, SOCK_RAW},
-                    {"AF_BLUETOOTH", AF_BLUETOOTH, SOCK_RAW}, {"AF_TIPC", AF_TIPC, SOCK_STREAM}, {"AF_RDS", AF_RDS, SOCK_SEQPACKET},
-                    {"AF_X25", AF_X25, SOCK_SEQPACKET},    {"AF_AX25", AF_AX25, SOCK_DGRAM},     {"AF_APPLETALK", AF_APPLETALK, SOCK_DGRAM},
-                    {"AF_NFC", AF_NFC, SOCK_SEQPACKET},    {"AF_KCM", AF_KCM, SOCK_DGRAM},       {"AF_QIPCRTR", AF_QIPCRTR, SOCK_DGRAM},
-                    {"AF_SMC", AF_SMC, SOCK_STREAM},       {"raw AF_INET", AF_INET, SOCK_RAW}};
+    } families[] = {{"AF_VSOCK", AF_VSOCK, SOCK_STREAM},
+                    {"AF_ALG", AF_ALG, SOCK_SEQPACKET},
+                    {"AF_PACKET", AF_PACKET, SOCK_RAW},
+                    {"AF_KEY", AF_KEY, SOCK_RAW},
+                    {"AF_XDP", AF_XDP, SOCK_RAW},
+                    {"AF_CAN", AF_CAN, SOCK_RAW},
+                    {"AF_BLUETOOTH", AF_BLUETOOTH, SOCK_RAW},
+                    {"AF_TIPC", AF_TIPC, SOCK_STREAM},
+                    {"AF_RDS", AF_RDS, SOCK_SEQPACKET},
+                    {"AF_X25", AF_X25, SOCK_SEQPACKET},
+                    {"AF_AX25", AF_AX25, SOCK_DGRAM},
+                    {"AF_APPLETALK", AF_APPLETALK, SOCK_DGRAM},
+                    {"AF_NFC", AF_NFC, SOCK_SEQPACKET},
+                    {"AF_KCM", AF_KCM, SOCK_DGRAM},
+                    {"AF_QIPCRTR", AF_QIPCRTR, SOCK_DGRAM},
+                    {"AF_SMC", AF_SMC, SOCK_STREAM},
+                    {"raw AF_INET", AF_INET, SOCK_RAW}};
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); ++i) {
-        const int fd = socket(families[i].family, families[i].type, families[i].family == AF_INET ? IPPROTO_ICMP : 0);
+        const int fd = socket(families[i].family, families[i].type,
+                              families[i].family == AF_INET ? IPPROTO_ICMP : 0);
         judge(families[i].name, fd);
     }
 }
 
 /// Files that steer the kernel or tell its secrets. None is written: that it opens is enough.
 void attack_control(void) {
-    const char* const steering[] = {
-        "/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/kernel/hotplug", "/proc/sys/kernel/sysrq",
-        "/proc/sys/kernel/hostname", "/proc/sys/kernel/randomize_va_space", "/proc/sys/vm/panic_on_oom",
-        "/proc/sys/vm/overcommit_memory", "/proc/sys/fs/protected_symlinks", "/proc/sys/fs/binfmt_misc/register",
-        "/proc/sys/net/ipv4/ip_forward", "/proc/sysrq-trigger", "/proc/mtrr", "/proc/acpi/wakeup",
-        "/sys/kernel/uevent_helper", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/power/state",
-        "/sys/fs/cgroup/release_agent", "/sys/fs/cgroup/cgroup.procs", "/sys/module/kernel/parameters/panic",
-        "/sys/kernel/debug/x", "/sys/kernel/security/x", "/dev/kmsg", "/dev/mem", "/dev/loop-control"};
+    const char* const steering[] = {"/proc/sys/kernel/core_pattern",
+                                    "/proc/sys/kernel/modprobe",
+                                    "/proc/sys/kernel/hotplug",
+                                    "/proc/sys/kernel/sysrq",
+                                    "/proc/sys/kernel/hostname",
+                                    "/proc/sys/kernel/randomize_va_space",
+                                    "/proc/sys/vm/panic_on_oom",
+                                    "/proc/sys/vm/overcommit_memory",
+                                    "/proc/sys/fs/protected_symlinks",
+                                    "/proc/sys/fs/binfmt_misc/register",
+                                    "/proc/sys/net/ipv4/ip_forward",
+                                    "/proc/sysrq-trigger",
+                                    "/proc/mtrr",
+                                    "/proc/acpi/wakeup",
+                                    "/sys/kernel/uevent_helper",
+                                    "/sys/kernel/mm/transparent_hugepage/enabled",
+                                    "/sys/power/state",
+                                    "/sys/fs/cgroup/release_agent",
+                                    "/sys/fs/cgroup/cgroup.procs",
+                                    "/sys/module/kernel/parameters/panic",
+                                    "/sys/kernel/debug/x",
+                                    "/sys/kernel/security/x",
+                                    "/dev/kmsg",
+                                    "/dev/mem",
+                                    "/dev/loop-control"};
     for (size_t i = 0; i < sizeof(steering) / sizeof(steering[0]); ++i) {
         judge(steering[i], open(steering[i], O_WRONLY | O_NONBLOCK));
     }
-    const char* const secret[] = {"/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list", "/proc/sched_debug",
-                                  "/proc/scsi/scsi", "/proc/kmsg", "/sys/firmware/dmi/tables/DMI", "/proc/1/mem"};
+    const char* const secret[] = {"/proc/kcore",         "/proc/keys",
+                                  "/proc/latency_stats", "/proc/timer_list",
+                                  "/proc/sched_debug",   "/proc/scsi/scsi",
+                                  "/proc/kmsg",          "/sys/firmware/dmi/tables/DMI",
+                                  "/proc/1/mem"};
     for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); ++i) {
         char byte[16];
         const int fd = open(secret[i], O_RDONLY | O_NONBLOCK);
         const ssize_t got = fd < 0 ? -1 : read(fd, byte, sizeof(byte));
-        got > 0 ? escaped(secret[i], "it was read") : blocked(secret[i], got < 0 ? strerror(errno) : "empty");
+        got > 0 ? escaped(secret[i], "it was read")
+                : blocked(secret[i], got < 0 ? strerror(errno) : "empty");
         close(fd);
     }
 }
