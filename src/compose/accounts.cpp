@@ -1,20 +1,14 @@
 #include "compose/accounts.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <set>
 
-#include <sys/stat.h>
-#include <sys/xattr.h>
-#include <unistd.h>
-
+#include "compose/content.hpp"
+#include "image/image_root.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 
 namespace edgegpu {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -28,34 +22,14 @@ std::string_view take_until(std::string_view& text, char end) {
 }
 
 /// The file as scriptlets left it; empty where there is none.
-Numbers read_numbers(const Tree& tree, std::string_view path) {
-    const fs::path real = tree.root / resolve_in_tree(tree, path).substr(1);
-    std::error_code code;
+Numbers read_numbers(const ImageRoot& root, std::string_view path) {
+    constexpr std::uint64_t most = 64U << 20U;
     Numbers numbers;
-    if (fs::is_regular_file(fs::symlink_status(real, code))) {
-        numbers = parse_numbers(read_file(real));
+    if (root.has_file(path)) {
+        numbers = parse_numbers(root.read(path, most));
     }
     numbers.emplace("root", 0);
     return numbers;
-}
-
-void change_owner(const fs::path& path, const Entry& entry) {
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0) {
-        return;  // A %pre scriptlet removed it; sync_tree will see that.
-    }
-    if (::lchown(path.c_str(), entry.uid, entry.gid) != 0) {
-        throw errno_error(path.string(), errno);
-    }
-    if (entry.type == EntryType::symlink) {
-        return;
-    }
-    if (::chmod(path.c_str(), entry.mode) != 0 ||
-        (!entry.capabilities.empty() &&
-         ::lsetxattr(path.c_str(), "security.capability", entry.capabilities.data(),
-                     entry.capabilities.size(), 0) != 0)) {
-        throw errno_error(path.string(), errno);
-    }
 }
 
 }  // namespace
@@ -81,8 +55,9 @@ Numbers parse_numbers(std::string_view file) {
 std::vector<std::string> apply_owners(const Context& ctx, Tree& tree,
                                       const std::vector<NamedOwner>& owners,
                                       bool only_if_complete) {
-    const Numbers users = read_numbers(tree, "/etc/passwd");
-    const Numbers groups = read_numbers(tree, "/etc/group");
+    const ImageRoot root(tree.root);
+    const Numbers users = read_numbers(root, "/etc/passwd");
+    const Numbers groups = read_numbers(root, "/etc/group");
     std::set<std::string> missing;
     for (const NamedOwner& owner : owners) {
         if (!users.contains(owner.user)) {
@@ -111,7 +86,8 @@ std::vector<std::string> apply_owners(const Context& ctx, Tree& tree,
                                                  owner.group, owner.path, owner.package));
             }
         }
-        change_owner(tree.root / owner.path.substr(1), entry);
+        // Where a %pre scriptlet removed or replaced it, sync_tree will see that.
+        root.set_attributes(owner.path, attributes_of(entry));
     }
     return names;
 }

@@ -3,8 +3,10 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
+#include <endian.h>
 #include <linux/capability.h>
 
 #include "support/error.hpp"
@@ -154,6 +156,29 @@ std::string parse_capabilities(std::string_view text) {
         append_le32(raw, sets.permitted >> shift);
         append_le32(raw, sets.inheritable >> shift);
     }
+    return raw;
+}
+
+std::string without_namespace(std::string raw, std::string_view path) {
+    // struct vfs_ns_cap_data of linux/capability.h: struct vfs_cap_data and a root id.
+    std::uint32_t magic = 0;
+    if (raw.size() < sizeof magic) {
+        return raw;
+    }
+    std::memcpy(&magic, raw.data(), sizeof magic);
+    magic = le32toh(magic);
+    if ((magic & VFS_CAP_REVISION_MASK) != VFS_CAP_REVISION_3 || raw.size() != XATTR_CAPS_SZ_3) {
+        return raw;
+    }
+    std::uint32_t root = 0;
+    std::memcpy(&root, raw.data() + XATTR_CAPS_SZ_2, sizeof root);
+    if (root != 0) {
+        throw error("{} of the image: its capabilities are those of a user namespace", path)
+            .hinted("a scriptlet of a package set them; leave the package out");
+    }
+    magic = htole32((magic & ~VFS_CAP_REVISION_MASK) | VFS_CAP_REVISION_2);
+    std::memcpy(raw.data(), &magic, sizeof magic);
+    raw.resize(XATTR_CAPS_SZ_2);
     return raw;
 }
 

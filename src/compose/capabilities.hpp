@@ -11,4 +11,10 @@ namespace edgegpu {
 /// that is none.
 [[nodiscard]] std::string parse_capabilities(std::string_view text);
 
+/// A raw value of security.capability as an image carries it: revision 3, which the kernel stores
+/// for a file of a user namespace, becomes revision 2; everything else is as it was. Throws Error
+/// for capabilities of a namespace inside the image, which would be more without it. `path` is for
+/// the message.
+[[nodiscard]] std::string without_namespace(std::string raw, std::string_view path);
+
 }  // namespace edgegpu

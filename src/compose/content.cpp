@@ -1,15 +1,14 @@
 #include "compose/content.hpp"
 
 #include <cerrno>
+#include <optional>
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "sandbox/id_map.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -39,18 +38,6 @@ Entry file_entry(unsigned mode, std::uint64_t size, std::string digest, fs::path
 
 }  // namespace
 
-void copy_file_content(const fs::path& source, const fs::path& target) {
-    const Fd from(::open(source.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-    if (!from) {
-        throw errno_error(source.string(), errno);
-    }
-    const Fd to(::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!to) {
-        throw errno_error(target.string(), errno);
-    }
-    copy_content(from.get(), to.get(), target.string());
-}
-
 Entry make_file_entry(const Context& ctx, std::string_view content, unsigned mode) {
     std::string digest = sha256_hex(content);
     fs::path path = content_path(ctx, digest);
@@ -73,49 +60,32 @@ Entry make_file_entry_from(const Context& ctx, int source, const std::string& na
     return make_stored_entry(store_file(ctx, source, name), mode);
 }
 
-namespace {
-
-/// chown drops setuid bits and capabilities, so it comes first.
-void set_owner_and_mode(const Entry& entry, const fs::path& path) {
-    if (::lchown(path.c_str(), entry.uid, entry.gid) != 0) {
-        throw errno_error(path.string(), errno)
-            .hinted(
-                fmt::format("the numbers of users and groups in an image are below {}", image_ids));
-    }
-    if (entry.type == EntryType::symlink) {
-        return;
-    }
-    if (::chmod(path.c_str(), entry.mode) != 0) {
-        throw errno_error(path.string(), errno);
-    }
-    if (!entry.capabilities.empty() &&
-        ::setxattr(path.c_str(), "security.capability", entry.capabilities.data(),
-                   entry.capabilities.size(), 0) != 0) {
-        throw errno_error(path.string() + ": file capabilities", errno);
-    }
+FileAttributes attributes_of(const Entry& entry) {
+    return {entry.uid, entry.gid, entry.mode, entry.capabilities};
 }
 
-}  // namespace
-
-void materialise(const Entry& entry, const fs::path& path) {
-    struct stat status {};
-    const bool exists = ::lstat(path.c_str(), &status) == 0;
-    const bool keep = entry.type == EntryType::directory && exists && S_ISDIR(status.st_mode);
-    if (exists && !keep) {
-        remove_tree(path);
-    }
+void materialise(const Entry& entry, const ImageRoot& root, std::string_view path) {
+    const std::optional<struct stat> found = root.status(path);
+    const bool was_directory = found && S_ISDIR(found->st_mode);
     if (entry.type == EntryType::directory) {
-        if (!keep && ::mkdir(path.c_str(), 0700) != 0) {
-            throw errno_error(path.string(), errno);
+        if (found && !was_directory) {
+            root.remove(path);
         }
-    } else if (entry.type == EntryType::symlink) {
-        if (::symlink(entry.target.c_str(), path.c_str()) != 0) {
-            throw errno_error(path.string(), errno);
-        }
-    } else {
-        copy_file_content(entry.content, path);
+        root.make_directory(path, attributes_of(entry));
+        return;
     }
-    set_owner_and_mode(entry, path);
+    if (found && (was_directory || entry.type == EntryType::symlink)) {
+        root.remove(path);
+    }
+    if (entry.type == EntryType::symlink) {
+        root.make_link(path, entry.target, entry.uid, entry.gid);
+        return;
+    }
+    const Fd content(::open(entry.content.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (!content) {
+        throw errno_error(entry.content.string(), errno);
+    }
+    root.copy_in(path, content.get(), attributes_of(entry));
 }
 
 }  // namespace edgegpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "compose/content.hpp"
+#include "image/image_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/parallel.hpp"
@@ -40,10 +42,6 @@ std::string describe(const Entry& entry) {
         throw errno_error(entry.content.string(), errno);
     }
     return fmt::format("f{} {}", entry.content.string(), status.st_ino);
-}
-
-fs::path below(const fs::path& root, const std::string& path) {
-    return path == "/" ? root : root / path.substr(1);
 }
 
 /// The index as a file: path and description by turns, each ended by a NUL.
@@ -79,7 +77,7 @@ std::string format_index(const Entries& entries) {
 
 /// Deletes what is no longer wanted, or wanted otherwise; children come before parents. A
 /// directory that stays one is only given its new mode.
-void remove_old(Index& index, const Entries& entries, const fs::path& lower) {
+void remove_old(Index& index, const Entries& entries, const ImageRoot& lower) {
     for (auto item = index.rbegin(); item != index.rend(); ++item) {
         auto& [path, description] = *item;
         const auto wanted = entries.find(path);
@@ -89,49 +87,37 @@ void remove_old(Index& index, const Entries& entries, const fs::path& lower) {
              (was_directory && wanted->second.type == EntryType::directory))) {
             continue;
         }
-        const fs::path full = below(lower, path);
-        if ((was_directory ? ::rmdir(full.c_str()) : ::unlink(full.c_str())) != 0) {
-            throw errno_error(full.string(), errno);
+        const std::optional<struct stat> found = lower.status(path);
+        if (!found || S_ISDIR(found->st_mode) != was_directory ||
+            (was_directory && !lower.list(path).empty())) {
+            throw error("{}: not what an earlier build made", path);
         }
+        lower.remove(path);
         description.clear();
     }
 }
 
-void make_directory(const fs::path& path, unsigned mode) {
-    // chmod, because mkdir is subject to the umask.
-    if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) ||
-        ::lchown(path.c_str(), 0, 0) != 0 || ::chmod(path.c_str(), mode) != 0) {
-        throw errno_error(path.string(), errno);
-    }
-}
-
-void make_leaf(const Entry& entry, const fs::path& path) {
+void make_leaf(const Entry& entry, const ImageRoot& lower, const std::string& path) {
     if (entry.type == EntryType::symlink) {
-        if (::symlink(entry.target.c_str(), path.c_str()) != 0 ||
-            ::lchown(path.c_str(), 0, 0) != 0) {
-            throw errno_error(path.string(), errno);
-        }
+        lower.make_link(path, entry.target);
         return;
     }
-    if (::link(entry.content.c_str(), path.c_str()) == 0) {
+    if (lower.link_in(path, entry.content)) {
         return;
-    }
-    if (errno != EMLINK && errno != EXDEV) {
-        throw errno_error(path.string(), errno);
     }
     Entry as_root = entry;
     as_root.uid = 0;
     as_root.gid = 0;
-    materialise(as_root, path);
+    materialise(as_root, lower, path);
 }
 
 void make_leaves(const Context& ctx, const std::vector<const Entries::value_type*>& leaves,
-                 const fs::path& lower) {
+                 const ImageRoot& lower) {
     constexpr std::size_t batch = 256;
     parallel_for(ctx, (leaves.size() + batch - 1) / batch, [&](std::size_t number) {
         const std::size_t end = std::min(leaves.size(), (number + 1) * batch);
         for (std::size_t i = number * batch; i < end; ++i) {
-            make_leaf(leaves[i]->second, below(lower, leaves[i]->first));
+            make_leaf(leaves[i]->second, lower, leaves[i]->first);
         }
     });
 }
@@ -144,7 +130,9 @@ void check_out(const Context& ctx, const Entries& entries, const fs::path& lower
     std::error_code code;
     fs::remove(index_file, code);
     try {
-        remove_old(index, entries, lower);
+        if (!index.empty()) {
+            remove_old(index, entries, ImageRoot(lower));
+        }
     } catch (const Error&) {
         index.clear();  // Somebody changed the directory: begin with an empty one.
     }
@@ -152,6 +140,7 @@ void check_out(const Context& ctx, const Entries& entries, const fs::path& lower
         remove_tree(lower);
         make_directories(lower);
     }
+    const ImageRoot root(lower);
     std::vector<const Entries::value_type*> leaves;
     for (const auto& item : entries) {  // sorted: parents come first
         const auto old = index.find(item.first);
@@ -159,12 +148,12 @@ void check_out(const Context& ctx, const Entries& entries, const fs::path& lower
             continue;
         }
         if (item.second.type == EntryType::directory) {
-            make_directory(below(lower, item.first), item.second.mode);
+            root.make_directory(item.first, {0, 0, item.second.mode, {}});
         } else {
             leaves.push_back(&item);
         }
     }
-    make_leaves(ctx, leaves, lower);
+    make_leaves(ctx, leaves, root);
     write_file(index_file, format_index(entries), 0600);
 }
 

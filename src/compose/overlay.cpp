@@ -4,11 +4,10 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include <array>
 #include <cerrno>
 
 #include "compose/compose.hpp"
-#include "compose/content.hpp"
+#include "image/image_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -41,36 +40,45 @@ void require_marks(const fs::path& upper) {
 
 }  // namespace
 
+namespace {
+
+void copy_object(const ImageRoot& from, const ImageRoot& to, const std::string& path,
+                 const struct stat& status) {
+    FileAttributes attributes{status.st_uid, status.st_gid, status.st_mode & 07777U, {}};
+    switch (status.st_mode & S_IFMT) {
+        case S_IFDIR: {
+            to.make_directory(path, attributes);
+            const std::string opaque = from.attribute(path, opaque_mark);
+            if (!opaque.empty()) {
+                to.set_attribute(path, opaque_mark, opaque);
+            }
+            return;
+        }
+        case S_IFREG:
+            attributes.capabilities = from.attribute(path, "security.capability");
+            to.copy_in(path, from.open_file(path, LastLink::not_followed).get(), attributes);
+            return;
+        case S_IFLNK:
+            to.make_link(path, from.read_link(path), status.st_uid, status.st_gid);
+            return;
+        default:
+            // Whiteouts, and what sync_tree leaves out but hides what a package has there.
+            to.make_special(path, status.st_mode & S_IFMT, attributes);
+            return;
+    }
+}
+
+}  // namespace
+
 void copy_layer(const Context& ctx, const fs::path& source, const fs::path& target) {
-    ctx.check_cancelled();
-    struct stat status {};
-    if (::lstat(source.c_str(), &status) != 0) {
-        throw errno_error(source.string(), errno);
-    }
-    if (S_ISDIR(status.st_mode)) {
-        make_directory(target, 0700);
-        for (const fs::directory_entry& child : fs::directory_iterator(source)) {
-            copy_layer(ctx, child.path(), target / child.path().filename());
-        }
-    } else if (S_ISREG(status.st_mode)) {
-        copy_file_content(source, target);
-    } else if (S_ISLNK(status.st_mode)) {
-        fs::copy_symlink(source, target);
-    } else if (::mknod(target.c_str(), status.st_mode, status.st_rdev) != 0) {
-        throw errno_error(target.string(), errno);
-    }
-    if (::lchown(target.c_str(), status.st_uid, status.st_gid) != 0 ||
-        (!S_ISLNK(status.st_mode) && ::chmod(target.c_str(), status.st_mode & 07777U) != 0)) {
-        throw errno_error(target.string(), errno);
-    }
-    static constexpr std::array kept{"security.capability", "user.overlay.opaque"};
-    for (const char* name : kept) {
-        const std::string value = S_ISLNK(status.st_mode) ? "" : read_attribute(source, name);
-        if (!value.empty() &&
-            ::lsetxattr(target.c_str(), name, value.data(), value.size(), 0) != 0) {
-            throw errno_error(target.string() + ": " + name, errno);
-        }
-    }
+    const ImageRoot from(source);
+    make_directory(target, 0700);
+    const ImageRoot to(target);
+    copy_object(from, to, "/", *from.status("/"));
+    from.walk("/", [&](const std::string& path, const struct stat& status) {
+        ctx.check_cancelled();
+        copy_object(from, to, path, status);
+    });
 }
 
 void unmount_stale(const fs::path& root) {

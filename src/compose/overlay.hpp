@@ -8,8 +8,9 @@
 
 namespace edgegpu {
 
-/// An extended attribute of `path` itself (no link followed), or empty.
-[[nodiscard]] std::string read_attribute(const std::filesystem::path& path, const char* name);
+/// The extended attribute of a directory of an upper layer that shows nothing of what is below it:
+/// its value is "y" (Documentation/filesystems/overlayfs.rst of Linux).
+inline constexpr const char* opaque_mark = "user.overlay.opaque";
 
 /// Copies the upper layer of an overlay with everything it means: owners, modes, whiteouts,
 /// opaque directories, capabilities. `target` must not exist.

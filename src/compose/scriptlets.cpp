@@ -7,6 +7,7 @@
 
 #include "compose/accounts.hpp"
 #include "compose/kernel_arguments.hpp"
+#include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -72,6 +73,7 @@ public:
             shims_.note_ldconfig();
             return;
         }
+        who_ = fmt::format("package {}: {}", name_of(script), script.kind);
         expand(script);
         const ProcessResult result =
             script.interpreter.front() == "<lua>" ? run_lua(script) : run_program(script);
@@ -88,10 +90,22 @@ public:
         command.argv = std::move(argv);
         command.input = input;
         command.kernel = tree_.kernel;
+        const Shims::Originals originals = shims_.originals(ImageRoot(tree_.root));
         command.read_only_binds = shims_.read_only_binds();
-        command.read_only_binds.insert(command.read_only_binds.end(), more.begin(), more.end());
+        for (const Shims::Binds* binds : {&originals.binds, &more}) {
+            command.read_only_binds.insert(command.read_only_binds.end(), binds->begin(),
+                                           binds->end());
+        }
         command.writable_binds = shims_.writable_binds();
-        return run_in_sandbox(ctx_, command);
+        ProcessResult result = run_in_sandbox(ctx_, command);
+        if (const std::string fault = shims_.record_fault(); !fault.empty()) {
+            throw error(
+                "{} damaged /run/edgegpu-record, the record of what is left to the build: "
+                "{}",
+                who_.empty() ? command.argv.front() + " of the image" : who_, fault)
+                .hinted("no package has a reason to write there; leave it out");
+        }
+        return result;
     }
 
 private:
@@ -170,9 +184,7 @@ private:
 
     void require_interpreter(const Script& script) const {
         const std::string& program = script.interpreter.front();
-        const std::string real = resolve_in_tree(tree_, program);
-        std::error_code code;
-        if (!fs::exists(fs::symlink_status(tree_.root / real.substr(1), code))) {
+        if (!ImageRoot(tree_.root).status(program, LastLink::followed)) {
             throw error("package {}: the interpreter {} of its {} is not in the image",
                         name_of(script), program, script.kind)
                 .hinted("add the package that provides " + program + " to the blueprint");
@@ -195,6 +207,8 @@ private:
     const std::vector<ImportedPackage>& packages_;
     Shims& shims_;
     fs::path scratch_;
+    /// whose scriptlet runs now or ran last
+    std::string who_;
 };
 
 /// Programs that end the installation: each only where the image has it.
@@ -226,7 +240,7 @@ void run_ldconfig(const Context& ctx, const Tree& tree) {
         throw error("ldconfig of the image failed with exit status {}: {}", result.status,
                     result.output);
     }
-    remove_tree(tree.root / "var/cache/ldconfig/aux-cache");
+    ImageRoot(tree.root).remove("/var/cache/ldconfig/aux-cache");
 }
 
 bool mentions_ldconfig(const std::vector<Script>& scripts) {

@@ -1,7 +1,10 @@
 #include "compose/shims.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -187,6 +190,23 @@ done
 printf '%s\0' "$(($# + 1))" "$name" "$@" >>"$record/calls"
 )shim";
 
+Error damaged_record() {
+    return Error("the record of the scriptlets' calls is damaged")
+        .hinted("a scriptlet wrote to /run/edgegpu-record, which no package has a reason to do");
+}
+
+/// What the shims write to; besides there is the directory `kept`.
+constexpr std::array<std::string_view, 3> records{"ldconfig", "grubby", "calls"};
+/// A policy module has up to some MiB, a record some KiB.
+constexpr std::uint64_t most_recorded = 64U << 20U;
+constexpr std::size_t most_kept = 4096;
+
+std::vector<std::vector<std::string>> read_calls(const ImageRoot& record, const char* name) {
+    return record.status(name)
+               ? parse_calls(record.read(name, most_recorded, LastLink::not_followed))
+               : std::vector<std::vector<std::string>>();
+}
+
 bool concerns_accounts(std::string_view program) {
     return program.ends_with("/useradd") || program.ends_with("/groupadd");
 }
@@ -216,46 +236,93 @@ Shims::Shims(const Tree& tree, const ParentAccounts& parent, const fs::path& dir
     if (find_entry(tree, "/bin/sh") == nullptr) {
         return;  // Without a shell no scriptlet calls anything, and no shim could run.
     }
+    // One program may be all of them and the shell as well (busybox): the shim cannot be that.
+    const std::string shell = resolve_in_tree(tree, "/bin/sh");
     std::set<std::string> done;
     for (const std::string_view program : covered) {
         const std::string real = resolve_in_tree(tree, program);
         const auto found = tree.entries.find(real);
         if (found == tree.entries.end() || found->second.type != EntryType::file ||
-            (concerns_accounts(program) && !with_accounts) || !done.insert(real).second) {
+            (concerns_accounts(program) && !with_accounts) || real == shell ||
+            !done.insert(real).second) {
             continue;
         }
         const std::string name = fs::path(program).filename().string();
-        read_only_.emplace_back(tree.root / real.substr(1), "/run/edgegpu/real/" + name);
+        hidden_.emplace_back(name, real);
         read_only_.emplace_back(directory / "shim", real);
     }
 }
 
+Shims::Originals Shims::originals(const ImageRoot& root) const {
+    Originals found;
+    for (const auto& [name, path] : hidden_) {
+        if (root.has_file(path)) {
+            const Fd& file = found.files.emplace_back(root.open_path(path));
+            found.binds.emplace_back(fmt::format("/proc/self/fd/{}", file.get()),
+                                     "/run/edgegpu/real/" + name);
+        }
+    }
+    return found;
+}
+
+std::string Shims::record_fault() const {
+    const ImageRoot record(record_);
+    const std::vector<std::string> names = record.list("/");
+    for (const std::string& name : names) {
+        const std::optional<struct stat> found = record.status(name);
+        if (name == "kept" && found && S_ISDIR(found->st_mode)) {
+            continue;
+        }
+        if (std::find(records.begin(), records.end(), name) == records.end()) {
+            return "it holds something that no shim makes";
+        }
+        if (!found || !S_ISREG(found->st_mode)) {
+            return name + " is not a regular file";
+        }
+        if (static_cast<std::uint64_t>(found->st_size) > most_recorded) {
+            return fmt::format("{} has more than {} bytes", name, most_recorded);
+        }
+    }
+    if (std::find(names.begin(), names.end(), "kept") == names.end()) {
+        return "kept is gone";
+    }
+    const std::vector<std::string> kept = record.list("kept");
+    if (kept.size() > most_kept) {
+        return fmt::format("more than {} files are kept", most_kept);
+    }
+    for (const std::string& name : kept) {
+        const std::optional<struct stat> found = record.status("kept/" + name);
+        if (!found || !S_ISREG(found->st_mode)) {
+            return "something in kept is not a regular file";
+        }
+        if (static_cast<std::uint64_t>(found->st_size) > most_recorded) {
+            return fmt::format("a file in kept has more than {} bytes", most_recorded);
+        }
+    }
+    return {};
+}
+
 bool Shims::ldconfig_called() const {
-    std::error_code code;
-    return ldconfig_noted_ || fs::exists(record_ / "ldconfig", code);
+    return ldconfig_noted_ || ImageRoot(record_).status("ldconfig").has_value();
 }
 
 std::vector<std::vector<std::string>> Shims::grubby_calls() const {
-    std::error_code code;
-    return fs::exists(record_ / "grubby", code) ? parse_calls(read_file(record_ / "grubby"))
-                                                : std::vector<std::vector<std::string>>();
+    return read_calls(ImageRoot(record_), "grubby");
 }
 
 std::vector<std::vector<std::string>> Shims::take_policy_calls(const Context& ctx,
                                                                Tree& tree) const {
-    std::error_code code;
-    if (!fs::exists(record_ / "calls", code)) {
-        return {};
+    const ImageRoot record(record_);
+    std::vector<std::vector<std::string>> calls = read_calls(record, "calls");
+    if (calls.empty()) {
+        return calls;
     }
-    std::set<fs::path> kept;
-    for (const fs::directory_entry& file : fs::directory_iterator(record_ / "kept")) {
-        kept.insert(file.path());
+    for (const std::string& name : record.list("kept")) {
+        const Fd file = record.open_file("kept/" + name, LastLink::not_followed);
+        put_entry(tree, fmt::format("{}/{}", replay_directory, name),
+                  make_file_entry_from(ctx, file.get(), name, 0644));
     }
-    for (const fs::path& file : kept) {
-        put_entry(tree, fmt::format("{}/{}", replay_directory, file.filename().string()),
-                  make_file_entry_from(ctx, file, 0644));
-    }
-    return parse_calls(read_file(record_ / "calls"));
+    return calls;
 }
 
 std::vector<std::vector<std::string>> parse_calls(const std::string& text) {
@@ -264,7 +331,7 @@ std::vector<std::vector<std::string>> parse_calls(const std::string& text) {
     const auto next = [&rest]() {
         const std::size_t end = rest.find('\0');
         if (end == std::string_view::npos) {
-            throw Error("the record of the scriptlets' calls is damaged");
+            throw damaged_record();
         }
         std::string word(rest.substr(0, end));
         rest.remove_prefix(end + 1);
@@ -276,7 +343,7 @@ std::vector<std::vector<std::string>> parse_calls(const std::string& text) {
         const auto [end, code] =
             std::from_chars(number.data(), number.data() + number.size(), count);
         if (code != std::errc() || end != number.data() + number.size()) {
-            throw Error("the record of the scriptlets' calls is damaged");
+            throw damaged_record();
         }
         std::vector<std::string>& call = calls.emplace_back();
         for (std::size_t i = 0; i < count; ++i) {

@@ -7,7 +7,9 @@
 
 #include "compose/compose.hpp"
 #include "compose/tree.hpp"
+#include "image/image_root.hpp"
 #include "support/context.hpp"
+#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -24,11 +26,24 @@ public:
     Shims(const Tree& tree, const ParentAccounts& parent, const std::filesystem::path& directory);
 
     using Binds = std::vector<std::pair<std::filesystem::path, std::string>>;
-    /// Shims over the image's programs, and these again at /run/edgegpu/real/NAME.
+    /// Shims over the image's programs.
     [[nodiscard]] const Binds& read_only_binds() const { return read_only_; }
+
+    /// Programs of the image as binds; the files are open as long as this lives.
+    struct Originals {
+        std::vector<Fd> files;
+        Binds binds;
+    };
+    /// What the shims hide as it is now, at /run/edgegpu/real/NAME. To be asked before every
+    /// program that runs: scriptlets replace programs by links.
+    [[nodiscard]] Originals originals(const ImageRoot& root) const;
     /// Where the shims record.
     [[nodiscard]] const Binds& writable_binds() const { return writable_; }
 
+    /// What is wrong with the record, to which every program of the image can write: something
+    /// else than what the shims leave there, or too much of it. Empty where nothing is. To be asked
+    /// after every program.
+    [[nodiscard]] std::string record_fault() const;
     /// The recorded calls of grubby.
     [[nodiscard]] std::vector<std::vector<std::string>> grubby_calls() const;
     /// Whether ldconfig was called.
@@ -44,6 +59,8 @@ private:
     std::filesystem::path record_;
     Binds read_only_;
     Binds writable_;
+    /// programs that a shim stands over, as NAME and path
+    std::vector<std::pair<std::string, std::string>> hidden_;
     bool ldconfig_noted_ = false;
 };
 

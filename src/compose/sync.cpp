@@ -1,30 +1,26 @@
+#include <algorithm>
 #include <cerrno>
-#include <optional>
+#include <cstdint>
+#include <vector>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
-#include "compose/content.hpp"
+#include "compose/capabilities.hpp"
 #include "compose/overlay.hpp"
 #include "compose/tree.hpp"
+#include "image/image_root.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-struct stat stat_of(const fs::path& path) {
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0) {
-        throw errno_error(path.string(), errno);
-    }
-    return status;
-}
+/// To read and compress a bigger one, which can be sparse, would take hours.
+constexpr std::uint64_t most_bytes = 64ULL << 30U;
 
 Entry entry_of(const struct stat& status, EntryType type) {
     Entry entry;
@@ -35,71 +31,94 @@ Entry entry_of(const struct stat& status, EntryType type) {
     return entry;
 }
 
-/// A file of the upper layer. Content that the tree has already (a copy made because the owner
-/// changed) is not stored a second time.
-Entry file_entry(const Context& ctx, const Entries& entries, const std::string& path,
-                 const fs::path& source, const struct stat& status) {
-    Entry entry = entry_of(status, EntryType::file);
-    entry.size = static_cast<std::uint64_t>(status.st_size);
-    entry.capabilities = read_attribute(source, "security.capability");
-    const auto old = entries.find(path);
-    if (old != entries.end() && old->second.type == EntryType::file &&
-        old->second.size == entry.size && sha256_file(source) == old->second.digest) {
-        entry.digest = old->second.digest;
-        entry.content = old->second.content;
-        return entry;
+std::string digest_of(int file, const std::string& path) {
+    std::vector<char> buffer(128U * 1024U);
+    Sha256 digest;
+    for (off_t at = 0;;) {
+        const ssize_t got = ::pread(file, buffer.data(), buffer.size(), at);
+        if (got == 0) {
+            return digest.hex();
+        }
+        if (got < 0 && errno != EINTR) {
+            throw errno_error(path + " of the image", errno);
+        }
+        digest.update(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+        at += std::max<ssize_t>(got, 0);
     }
-    Entry stored = make_file_entry_from(ctx, source, entry.mode);
-    entry.digest = std::move(stored.digest);
-    entry.content = std::move(stored.content);
-    return entry;
 }
 
 /// Walks the upper layer of an overlay (Documentation/filesystems/overlayfs.rst of Linux).
 class Synchroniser {
 public:
-    Synchroniser(const Context& ctx, Entries& entries) : ctx_(ctx), entries_(entries) {}
+    Synchroniser(const Context& ctx, Entries& entries, const ImageRoot& upper)
+        : ctx_(ctx), entries_(entries), upper_(upper) {}
 
-    void directory(const std::string& path, const fs::path& source) {
-        ctx_.check_cancelled();
-        const struct stat status = stat_of(source);
-        if (read_attribute(source, "user.overlay.opaque") == "y") {
-            erase(path);
-        }
-        const auto old = entries_.find(path);
-        if (old != entries_.end() && old->second.type != EntryType::directory) {
-            erase(path);
-        }
-        entries_[path] = entry_of(status, EntryType::directory);
-        for (const fs::directory_entry& child : fs::directory_iterator(source)) {
-            const std::string name = child.path().filename().string();
-            other(path == "/" ? "/" + name : path + "/" + name, child.path());
-        }
+    void take_all() {
+        directory("/", *upper_.status("/"));
+        upper_.walk("/", [this](const std::string& path, const struct stat& status) {
+            ctx_.check_cancelled();
+            if (S_ISDIR(status.st_mode)) {
+                directory(path, status);
+            } else {
+                other(path, status);
+            }
+        });
     }
 
 private:
-    void other(const std::string& path, const fs::path& source) {
-        const struct stat status = stat_of(source);
-        if (S_ISDIR(status.st_mode)) {
-            directory(path, source);
-            return;
+    void directory(const std::string& path, const struct stat& status) {
+        const auto old = entries_.find(path);
+        if ((old != entries_.end() && old->second.type != EntryType::directory) ||
+            upper_.attribute(path, opaque_mark) == "y") {
+            erase(path);
         }
+        entries_[path] = entry_of(status, EntryType::directory);
+    }
+
+    void other(const std::string& path, const struct stat& status) {
         const bool whiteout = S_ISCHR(status.st_mode) && status.st_rdev == makedev(0, 0);
         if (whiteout || is_directory(path)) {
             erase(path);
         }
         if (S_ISREG(status.st_mode)) {
-            entries_[path] = file_entry(ctx_, entries_, path, source, status);
+            entries_[path] = file(path, status);
         } else if (S_ISLNK(status.st_mode)) {
             Entry entry = entry_of(status, EntryType::symlink);
             entry.mode = 0777;
-            entry.target = fs::read_symlink(source).string();
+            entry.target = upper_.read_link(path);
             entries_[path] = std::move(entry);
         } else if (!whiteout) {
             erase(path);
             ctx_.console->warn_of("left out, as an ostree commit carries no device, fifo or socket",
                                   path);
         }
+    }
+
+    /// Content that the tree has already (a copy made because the owner changed) is not stored a
+    /// second time.
+    Entry file(const std::string& path, const struct stat& status) {
+        Entry entry = entry_of(status, EntryType::file);
+        entry.size = static_cast<std::uint64_t>(status.st_size);
+        if (entry.size > most_bytes) {
+            throw error("{} of the image: {} bytes are more than the {} that a file may have", path,
+                        entry.size, most_bytes)
+                .hinted("a scriptlet of a package made it; leave the package out");
+        }
+        entry.capabilities = without_namespace(upper_.attribute(path, "security.capability"), path);
+        const Fd content = upper_.open_file(path, LastLink::not_followed);
+        const auto old = entries_.find(path);
+        if (old != entries_.end() && old->second.type == EntryType::file &&
+            old->second.size == entry.size &&
+            digest_of(content.get(), path) == old->second.digest) {
+            entry.digest = old->second.digest;
+            entry.content = old->second.content;
+            return entry;
+        }
+        Entry stored = make_file_entry_from(ctx_, content.get(), path, entry.mode);
+        entry.size = stored.size;
+        entry.digest = std::move(stored.digest);
+        entry.content = std::move(stored.content);
+        return entry;
     }
 
     [[nodiscard]] bool is_directory(const std::string& path) const {
@@ -109,7 +128,7 @@ private:
 
     void erase(const std::string& path) {
         entries_.erase(path);
-        const std::string prefix = path + "/";
+        const std::string prefix = path == "/" ? path : path + "/";
         auto at = entries_.lower_bound(prefix);
         while (at != entries_.end() && at->first.starts_with(prefix)) {
             at = entries_.erase(at);
@@ -118,25 +137,14 @@ private:
 
     const Context& ctx_;
     Entries& entries_;
+    const ImageRoot& upper_;
 };
 
 }  // namespace
 
-std::string read_attribute(const fs::path& path, const char* name) {
-    std::string value(256, '\0');
-    const ssize_t size = ::lgetxattr(path.c_str(), name, value.data(), value.size());
-    if (size < 0 && (errno == ENODATA || errno == EOPNOTSUPP)) {
-        return {};
-    }
-    if (size < 0) {
-        throw errno_error(path.string() + ": " + name, errno);
-    }
-    value.resize(static_cast<std::size_t>(size));
-    return value;
-}
-
 void sync_tree(const Context& ctx, Tree& tree) {
-    Synchroniser(ctx, tree.entries).directory("/", tree.upper);
+    const ImageRoot upper(tree.upper);
+    Synchroniser(ctx, tree.entries, upper).take_all();
 }
 
 }  // namespace edgegpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
+#include <optional>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -45,10 +46,13 @@ void prepend_parts(std::deque<std::string>& rest, std::string_view path) {
     rest.insert(rest.begin(), parts.begin(), parts.end());
 }
 
-/// Whether programs can run in tree.root now.
-bool has_root(const Tree& tree) {
+/// The directory that programs of the image run in, if they can now.
+std::optional<ImageRoot> root_of(const Tree& tree) {
     std::error_code code;
-    return !tree.root.empty() && fs::is_directory(tree.root, code);
+    if (tree.root.empty() || !fs::is_directory(tree.root, code)) {
+        return std::nullopt;
+    }
+    return ImageRoot(tree.root);
 }
 
 void erase_below(Entries& entries, const std::string& path) {
@@ -60,7 +64,7 @@ void erase_below(Entries& entries, const std::string& path) {
 }
 
 /// Makes the parents of `path`, where missing, as root:root 0755.
-void make_parents(Tree& tree, const std::string& path) {
+void make_parents(Tree& tree, const std::optional<ImageRoot>& root, const std::string& path) {
     const std::string parent = parent_of(path);
     const auto found = tree.entries.find(parent);
     if (found != tree.entries.end()) {
@@ -69,13 +73,13 @@ void make_parents(Tree& tree, const std::string& path) {
         }
         return;
     }
-    make_parents(tree, parent);
+    make_parents(tree, root, parent);
     Entry directory;
     directory.type = EntryType::directory;
     directory.mode = 0755;
     tree.entries.emplace(parent, directory);
-    if (has_root(tree)) {
-        materialise(directory, tree.root / parent.substr(1));
+    if (root) {
+        materialise(directory, *root, parent);
     }
 }
 
@@ -128,15 +132,16 @@ void put_entry(Tree& tree, std::string_view path, const Entry& entry) {
         old->second.type == EntryType::symlink) {
         real = resolve_in_tree(tree, real, true);
     }
+    const std::optional<ImageRoot> root = root_of(tree);
     if (real != "/") {
-        make_parents(tree, real);
+        make_parents(tree, root, real);
     }
     if (entry.type != EntryType::directory) {
         erase_below(tree.entries, real);
     }
     tree.entries[real] = entry;
-    if (has_root(tree)) {
-        materialise(entry, real == "/" ? tree.root : tree.root / real.substr(1));
+    if (root) {
+        materialise(entry, *root, real);
     }
 }
 
@@ -148,8 +153,8 @@ void remove_entry(Tree& tree, std::string_view path) {
     const std::string real = resolve_in_tree(tree, path, false);
     erase_below(tree.entries, real);
     tree.entries.erase(real);
-    if (has_root(tree)) {
-        remove_tree(tree.root / real.substr(1));
+    if (const std::optional<ImageRoot> root = root_of(tree)) {
+        root->remove(real);
     }
 }
 

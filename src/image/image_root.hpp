@@ -31,7 +31,8 @@ enum class LastLink { followed, not_followed };
 /// touches what is below it. Its paths are those that the image sees ("/usr/bin/bash"); every
 /// symbolic link on the way is followed as it is in there, with this directory as the root:
 /// openat2(2) with RESOLVE_IN_ROOT and RESOLVE_NO_MAGICLINKS. No link, `..` or name that a package
-/// left leads out, and no fifo, socket or device is ever opened. All errors name the image's path.
+/// left leads out, and no fifo, socket or device is ever opened. All errors name the image's path;
+/// one that no program could name (4,096 bytes, a component of 256, a NUL) is an error.
 class ImageRoot {
 public:
     /// Opens the directory itself, which is the builder's own and no link. Throws Error.
@@ -75,11 +76,19 @@ public:
     /// Makes a link at `path`, which must be absent.
     void make_link(std::string_view path, const std::string& target, std::uint32_t uid = 0,
                    std::uint32_t gid = 0) const;
-    /// Gives the object at `path` (a link itself, not where it leads) owner, mode and
-    /// capabilities. Nothing where there is no such object.
+    /// Makes a fifo, socket or whiteout (a character device 0:0) at `path`, which must be absent.
+    /// `type` is S_IFIFO, S_IFSOCK or S_IFCHR.
+    void make_special(std::string_view path, unsigned type, const FileAttributes& attributes) const;
+    /// Makes the builder's file `source` appear at `path`, which must be absent, as a hard link.
+    /// False where the file system has no more links for it.
+    [[nodiscard]] bool link_in(std::string_view path, const std::filesystem::path& source) const;
+    /// Gives the object at `path` (a link itself, not where it leads) owner, mode and, to a regular
+    /// file, capabilities. Nothing where there is no such object.
     void set_attributes(std::string_view path, const FileAttributes& attributes) const;
     /// An extended attribute of the object at `path` itself, or empty.
     [[nodiscard]] std::string attribute(std::string_view path, const char* name) const;
+    /// Sets an extended attribute of the file or directory at `path` itself.
+    void set_attribute(std::string_view path, const char* name, const std::string& value) const;
     /// Removes the object at `path` and, of a directory, all below it. No link is followed at the
     /// end or below. Nothing where there is no such object.
     void remove(std::string_view path) const;
@@ -100,7 +109,6 @@ private:
     };
     [[nodiscard]] Place place_of(std::string_view path) const;
 
-    std::filesystem::path directory_;
     Fd root_;
 };
 

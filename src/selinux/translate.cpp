@@ -9,6 +9,7 @@
 
 #include "sandbox/tool.hpp"
 #include "selinux/modules.hpp"
+#include "support/error.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu::selinux {
@@ -30,7 +31,11 @@ Translation translate(const Context& ctx, const CompiledModule& module) {
     }
     ToolCommand command;
     command.argv = {std::string(pp_to_cil), "module.pp", "module.cil"};
-    command.inputs = {{"module.pp", read_module_file(module.file)}};
+    try {
+        command.inputs = {{"module.pp", read_module_file(module.file)}};
+    } catch (const Error& problem) {
+        return {{}, problem.message()};
+    }
     command.outputs = {"module.cil"};
     ToolResult result = run_tool(ctx, command);
     if (result.status > 128) {

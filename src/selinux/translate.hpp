@@ -17,7 +17,7 @@ struct Translation {
 
 /// Translates a `.pp`, compressed or not, with the builder's own `hll/pp` in a sandbox, as semodule
 /// does in the image; a `.cil` is taken as it is. Without that program there is neither CIL nor a
-/// failure. Throws Error where the file cannot be read, or the sandbox cannot be made.
+/// failure. Throws Error where a `.cil` cannot be read, or the sandbox cannot be made.
 [[nodiscard]] Translation translate(const Context& ctx, const CompiledModule& module);
 
 }  // namespace edgegpu::selinux

@@ -194,6 +194,44 @@ constexpr int deep = 64;
 void remove_below(int parent, const std::string& name, int top, int depth,
                   const std::string& shown);
 
+/// The directory `parent`/`name`, which is no link, open to be read and changed: its owner may have
+/// taken the right to. Empty, with errno, where that is not possible.
+Fd open_to_empty(int parent, const std::string& name) {
+    const Fd found(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
+    if (!found || ::fstat(found.get(), &status) != 0) {
+        return {};
+    }
+    const std::string self = fmt::format("/proc/self/fd/{}", found.get());
+    if ((status.st_mode & 0700U) != 0700U) {
+        // By the descriptor, which no link can be put in the place of. Where it fails, the removal
+        // says so.
+        [[maybe_unused]] const int changed = ::chmod(self.c_str(), 0700);
+    }
+    return Fd(::open(self.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+/// Moves the directory into `top`, under a name that is free there. False where it cannot be moved:
+/// overlayfs moves no directory of a lower layer.
+bool move_up(int parent, const std::string& name, int top, const std::string& shown) {
+    static std::atomic<std::uint64_t> number{0};
+    for (int tries = 0;; ++tries) {
+        const std::string higher = fmt::format(".deep-{}", number++);
+        if (::renameat2(parent, name.c_str(), top, higher.c_str(), RENAME_NOREPLACE) == 0) {
+            return true;
+        }
+        if (errno == EXDEV) {
+            return false;
+        }
+        if (errno == EACCES && tries == 0) {
+            // A directory that moves must be writable itself.
+            static_cast<void>(open_to_empty(parent, name));
+        } else if (errno != EEXIST) {
+            throw errno_error(shown, errno);
+        }
+    }
+}
+
 void remove_one(int parent, const std::string& name, int top, int depth, const std::string& shown) {
     if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) {
         return;
@@ -201,12 +239,7 @@ void remove_one(int parent, const std::string& name, int top, int depth, const s
     if (errno != EISDIR && errno != EPERM) {  // EPERM: POSIX's word for a directory
         throw errno_error(shown, errno);
     }
-    if (depth >= deep) {
-        static std::atomic<std::uint64_t> number{0};
-        const std::string higher = fmt::format(".deep-{}", number++);
-        if (::renameat(parent, name.c_str(), top, higher.c_str()) != 0) {
-            throw errno_error(shown, errno);
-        }
+    if (depth >= deep && move_up(parent, name, top, shown)) {
         return;
     }
     remove_below(parent, name, top, depth + 1, shown);
@@ -217,17 +250,11 @@ void remove_one(int parent, const std::string& name, int top, int depth, const s
 
 void remove_below(int parent, const std::string& name, int top, int depth,
                   const std::string& shown) {
-    Fd directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!directory && errno == EACCES && ::fchmodat(parent, name.c_str(), 0700, 0) == 0) {
-        directory =
-            Fd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    }
+    Fd directory = open_to_empty(parent, name);
     if (!directory) {
         throw errno_error(shown, errno);
     }
     const int own = directory.get();
-    // Its owner may have taken the right to change it. Where that fails, the removal says so.
-    [[maybe_unused]] const int writable = ::fchmod(own, 0700);
     if (top < 0) {
         top = own;
     }

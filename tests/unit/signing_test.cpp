@@ -224,7 +224,7 @@ TEST(SigningProcess, HoldsNothingAndCannotBeRead) {
         EXPECT_EQ(::process_vm_readv(signer.pid(), &here, 1, &there, 1, 0), -1);
         EXPECT_EQ(errno, EPERM);
         EXPECT_THAT(output_of("cat " + proc + "/mem"), HasSubstr("Permission denied"));
-        EXPECT_THAT(output_of("ls " + proc + "/fd/"), HasSubstr("Permission denied"));
+        EXPECT_THAT(output_of("readlink -v " + proc + "/fd/3"), HasSubstr("Permission denied"));
     }
 }
 

@@ -1,0 +1,56 @@
+"""Programs that do not end, end what they see, or stay behind; and those that take all there is."""
+from harness import Attack
+from paths import FOLDER, OWNED, payload_file
+
+SWAP = "/usr/libexec/attack swap"
+# A scriptlet that takes too much is ended and named; what it has taken is given back.
+SHORT = ("--program-timeout", "4")
+
+
+def lingering(name, script, kind="post", **more):
+    return Attack(f"hostile-{name}", {kind: f"{script}\n:"}, **{"error": f"hostile-{name}", **more})
+
+
+def greedy(name, script, **more):
+    return Attack(f"hostile-{name}", {"post": script}, status="refused", error=f"hostile-{name}", arguments=SHORT,
+                  **{"timeout": 40, **more})
+
+
+ATTACKS = [
+    # left behind, and swapping what the next stages use
+    lingering("swap-owned", f"mkdir -p /usr/share/owned\n{SWAP} /usr/share/owned {FOLDER}", "pre"),
+    Attack("hostile-swap-owner", {"pre": f"{SWAP} /usr/share/owned {FOLDER}"}, payload_file("/usr/share/owned/app", attribute=OWNED),
+           error="hostile-swap-owner|/usr/share/owned"),
+    lingering("swap-etc", f"{SWAP} /etc {FOLDER}/etc", error="hostile-swap-etc|/etc"),
+    lingering("swap-modules", f"{SWAP} /usr/lib/modules/@KERNEL@ {FOLDER}/1-1.x86_64", "posttrans"),
+    lingering("swap-rpmdb", f"{SWAP} /usr/share/rpm {FOLDER}/rpm", "posttrans"),
+    lingering("swap-kept", f"{SWAP} /run/edgegpu-record/kept {FOLDER}"),
+    lingering("swap-record", "printf '2\\0semodule\\0-B\\0' >>/run/edgegpu-record/calls\n"
+                             f"{SWAP} /run/edgegpu-record/calls @CANARIES@/key",
+              error="hostile-swap-record|record of the scriptlets|semodule"),
+    lingering("writes-later", "exec >/dev/null 2>&1 </dev/null\n(setsid /bin/sh -c 'while :; do echo late >/etc/late; "
+                              "echo late >/usr/share/late; usleep 1000; done' hostile-straggler) &"),
+    lingering("keeps-stdout", "(setsid sleep 600 hostile-straggler) &", status="clean", timeout=30),
+    lingering("kills-all", "kill -9 -1\nkill -9 1\nkill -STOP 1\nkill -TERM 1\nkill -9 $PPID", status="either"),
+    lingering("stops-all", "kill -STOP -1\nkill -STOP 1", arguments=SHORT, timeout=30),
+    lingering("closes-stdout", "exec >&- 2>&- <&-", status="clean"),
+    lingering("floods-stdout", "head -c 300000000 /dev/zero | tr '\\0' x", status="clean", timeout=60),
+    lingering("floods-lines", "yes \"$(printf '\\033[31mred\\007')\" | head -n 200000\nexit 1", status="refused",
+              check=lambda result: "control characters in the output" if "\x1b" in result.stderr or "\x07" in result.stderr
+              else None),
+    lingering("exits", "exit 77", status="refused"),
+    lingering("signals-itself", "kill -SEGV $$", status="refused"),
+    lingering("pretends", "echo 'bwrap: Creating new namespace failed'\nexit 1", status="refused"),
+    # takes all there is
+    greedy("sleeper", "sleep 1000"),
+    greedy("spinner", "while :; do :; done"),
+    greedy("ignores-signals", "trap '' TERM INT HUP QUIT\nwhile :; do sleep 1; done"),
+    greedy("fork-bomb", "bomb() { bomb | bomb & }\nbomb\nsleep 1000"),
+    greedy("many-sleepers", "while :; do sleep 1000 & done"),
+    greedy("endless-writer", "cat /dev/zero >/usr/share/hostile/endless"),
+    greedy("endless-writer-tmp", "cat /dev/zero >/tmp/endless\ncat /dev/zero >/run/endless\ncat /dev/zero >/dev/shm/endless\nsleep 1000"),
+    greedy("endless-record", "cat /dev/zero >/run/edgegpu-record/calls\nsleep 1000"),
+    greedy("endless-output", "yes"),
+    greedy("memory", "exec /usr/libexec/attack memory"),
+    greedy("endless-files", "cd /usr/share/hostile\nexec /usr/libexec/attack many endless"),
+]
