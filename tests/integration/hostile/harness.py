@@ -162,6 +162,7 @@ class Suite:
         (work / "overlay/etc/passwd").write_text("of the overlay\n")
         self.program = self.compile_attack()
         self.count = 0
+        self.patience = 1
         self.scan = self.start_scan()
 
     def compile_attack(self):
@@ -272,7 +273,7 @@ class Suite:
             process = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                        start_new_session=True, cwd=self.work)
             try:
-                status = process.wait(timeout)
+                status = process.wait(timeout * self.patience)
             except subprocess.TimeoutExpired:
                 status = None
                 os.killpg(process.pid, signal.SIGKILL)
@@ -313,13 +314,20 @@ def clean(place):
 
 
 def stragglers():
-    """Processes of attacks that outlived their build."""
-    found = []
+    """Processes of attacks that outlived their build: what is being ended has a moment to go."""
+    for _ in range(20):
+        found = list(attacking())
+        if not found:
+            break
+        time.sleep(0.1)
+    return found
+
+
+def attacking():
     for place in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             line = (place / "cmdline").read_bytes()
         except OSError:
             continue
         if b"/usr/libexec/attack" in line or b"hostile-straggler" in line:
-            found.append(f"{place.name}: {line.decode(errors='replace')}")
-    return found
+            yield f"{place.name}: {line.decode(errors='replace')}"

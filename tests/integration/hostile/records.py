@@ -68,7 +68,7 @@ ATTACKS = [
     hooked("dracut", "initramfs-folder", "mkdir -p $out/x", status="refused"),
     hooked("dracut", "initramfs-damaged", "head -c 100000 /dev/urandom >$out", status="refused"),
     hooked("dracut", "initramfs-huge", "truncate -s 1099511627776 $out", status="refused"),
-    hooked("dracut", "initramfs-bomb", "head -c 300000000 /dev/zero | gzip >$out", status="refused"),
+    hooked("dracut", "initramfs-bomb", "head -c 300000000 /dev/zero | gzip >$out", status="refused", timeout=90),
     hooked("dracut", "initramfs-swaps", "cat /usr/lib/dracut/image >$out\n/usr/libexec/attack swap $out @CANARIES@/key"),
     hooked("dracut", "initramfs-root", "mount -o remount,rw / 2>/dev/null\necho x >/usr/share/hostile/written 2>/dev/null",
            check=lambda result: "dracut wrote into the image" if result.cat("/usr/share/hostile/written") else None,
