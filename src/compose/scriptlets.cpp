@@ -72,12 +72,14 @@ public:
             shims_.note_ldconfig();
             return;
         }
+        running_ = fmt::format("package {}: {}", name_of(script), script.kind);
         expand(script);
         const ProcessResult result =
             script.interpreter.front() == "<lua>" ? run_lua(script) : run_program(script);
         if (result.status != 0) {
             throw failure(script, result);
         }
+        running_.clear();
     }
 
     /// Runs a program of the image with the shims in place.
@@ -88,6 +90,7 @@ public:
         command.argv = std::move(argv);
         command.input = input;
         command.kernel = tree_.kernel;
+        command.name = running_;
         command.read_only_binds = shims_.read_only_binds();
         command.read_only_binds.insert(command.read_only_binds.end(), more.begin(), more.end());
         command.writable_binds = shims_.writable_binds();
@@ -195,6 +198,8 @@ private:
     const std::vector<ImportedPackage>& packages_;
     Shims& shims_;
     fs::path scratch_;
+    /// The scriptlet that runs, for errors.
+    std::string running_;
 };
 
 /// Programs that end the installation: each only where the image has it.

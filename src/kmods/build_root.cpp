@@ -231,6 +231,7 @@ std::map<std::string, std::string> run_dkms(const Context& ctx, const Workplace&
     command.read_only_binds = {{framework, "/etc/dkms/framework.conf"},
                                {framework, "/etc/dkms/framework.conf.d/edgegpu.conf"}};
     command.writable_binds = {{out, out_directory}};
+    command.patience = 6;  // a driver takes minutes where few programs take seconds
     const ProcessResult result = run_in_sandbox(ctx, command);
     if (result.status != 0) {
         throw build_failure(resolution, fmt::format("dkms ended with status {}", result.status),
