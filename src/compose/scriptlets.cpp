@@ -73,13 +73,14 @@ public:
             shims_.note_ldconfig();
             return;
         }
-        who_ = fmt::format("package {}: {}", name_of(script), script.kind);
+        running_ = fmt::format("package {}: {}", name_of(script), script.kind);
         expand(script);
         const ProcessResult result =
             script.interpreter.front() == "<lua>" ? run_lua(script) : run_program(script);
         if (result.status != 0) {
             throw failure(script, result);
         }
+        running_.clear();
     }
 
     /// Runs a program of the image with the shims in place.
@@ -91,6 +92,7 @@ public:
         command.input = input;
         command.kernel = tree_.kernel;
         const Shims::Originals originals = shims_.originals(ImageRoot(tree_.root));
+        command.name = running_;
         command.read_only_binds = shims_.read_only_binds();
         for (const Shims::Binds* binds : {&originals.binds, &more}) {
             command.read_only_binds.insert(command.read_only_binds.end(), binds->begin(),
@@ -102,7 +104,7 @@ public:
             throw error(
                 "{} damaged /run/edgegpu-record, the record of what is left to the build: "
                 "{}",
-                who_.empty() ? command.argv.front() + " of the image" : who_, fault)
+                running_.empty() ? command.argv.front() + " of the image" : running_, fault)
                 .hinted("no package has a reason to write there; leave it out");
         }
         return result;
@@ -207,8 +209,8 @@ private:
     const std::vector<ImportedPackage>& packages_;
     Shims& shims_;
     fs::path scratch_;
-    /// whose scriptlet runs now or ran last
-    std::string who_;
+    /// The scriptlet that runs now or ran last, for errors.
+    std::string running_;
 };
 
 /// Programs that end the installation: each only where the image has it.

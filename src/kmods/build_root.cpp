@@ -141,6 +141,7 @@ std::map<std::string, std::string> run_dkms(const Context& ctx, const Workplace&
     command.read_only_binds = {{framework, "/etc/dkms/framework.conf"},
                                {framework, "/etc/dkms/framework.conf.d/edgegpu.conf"}};
     command.writable_binds = {{out, out_directory}};
+    command.patience = 6;  // a driver takes minutes where few programs take seconds
     const ProcessResult result = run_in_sandbox(ctx, command);
     return take_modules(resolution, conf, result, ImageRoot(out));
 }

@@ -3,22 +3,27 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "image/image_root.hpp"
+#include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
+#include "sandbox/limits.hpp"
+#include "sandbox/machine_files.hpp"
 #include "sandbox/user_namespace.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -29,112 +34,35 @@ namespace {
 /// Mounted freshly in every sandbox. Those that an image lacks are made and stay: it needs them.
 constexpr std::array<std::string_view, 5> mount_points{"/dev", "/proc", "/run", "/tmp", "/var/tmp"};
 
-/// What scriptlets of packages need: owners, modes, file capabilities, other users, chroot. Not
-/// kept: mounting, modules, network, tracing, devices, file handles, the clock.
-constexpr std::array<std::string_view, 10> kept_capabilities{
-    "CAP_CHOWN",  "CAP_DAC_OVERRIDE", "CAP_FOWNER",  "CAP_FSETID",  "CAP_KILL",
-    "CAP_SETGID", "CAP_SETUID",       "CAP_SETPCAP", "CAP_SETFCAP", "CAP_SYS_CHROOT"};
-
-constexpr std::string_view uname_shim = R"(#!/bin/sh
-# Answers for the image's kernel: the builder's must not be seen.
-s=; n=; r=; v=; m=; p=; i=; o=
-[ $# -eq 0 ] && s=1
-for argument in "$@"; do
-    case $argument in
-    --all) s=1 n=1 r=1 v=1 m=1 p=1 i=1 o=1 ;;
-    --kernel-name) s=1 ;;
-    --nodename) n=1 ;;
-    --kernel-release) r=1 ;;
-    --kernel-version) v=1 ;;
-    --machine) m=1 ;;
-    --processor) p=1 ;;
-    --hardware-platform) i=1 ;;
-    --operating-system) o=1 ;;
-    --*) echo "uname: unrecognized option '$argument'" >&2; exit 1 ;;
-    -?*)
-        letters=${argument#-}
-        while [ -n "$letters" ]; do
-            rest=${letters#?}
-            case ${letters%"$rest"} in
-            a) s=1 n=1 r=1 v=1 m=1 p=1 i=1 o=1 ;;
-            s) s=1 ;;
-            n) n=1 ;;
-            r) r=1 ;;
-            v) v=1 ;;
-            m) m=1 ;;
-            p) p=1 ;;
-            i) i=1 ;;
-            o) o=1 ;;
-            *) echo "uname: invalid option -- '$letters'" >&2; exit 1 ;;
-            esac
-            letters=$rest
-        done ;;
-    *) echo "uname: extra operand '$argument'" >&2; exit 1 ;;
-    esac
-done
-line=
-[ -n "$s" ] && line="$line Linux"
-[ -n "$n" ] && line="$line localhost"
-[ -n "$r" ] && line="$line @RELEASE@"
-[ -n "$v" ] && line="$line #1 SMP"
-[ -n "$m" ] && line="$line @MACHINE@"
-[ -n "$p" ] && line="$line @MACHINE@"
-[ -n "$i" ] && line="$line @MACHINE@"
-[ -n "$o" ] && line="$line GNU/Linux"
-echo "${line# }"
-)";
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-    for (std::size_t at = text.find(from); at != std::string::npos;
-         at = text.find(from, at + to.size())) {
-        text.replace(at, from.size(), to);
-    }
-}
-
-/// A kernel release goes into a script and into files of /proc.
-void check_kernel(const std::string& kernel) {
-    const bool plain = std::all_of(kernel.begin(), kernel.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               std::string_view("._+-~").find(c) != std::string_view::npos;
-    });
-    if (!plain) {
-        throw error("'{}' is not a kernel release", kernel);
-    }
-}
-
-/// Files that stand for the builder's in every sandbox of one kernel. Written once under a name
-/// that their content decides, so that sandboxes may start side by side.
-struct Shims {
-    fs::path directory;
-
-    Shims(const Context& ctx, const std::string& wanted) {
-        check_kernel(wanted);
-        const std::string kernel = wanted.empty() ? "0.0.0" : wanted;
-        struct utsname builder {};
-        ::uname(&builder);
-        const std::string machine = static_cast<const char*>(builder.machine);
-        std::string script(uname_shim);
-        replace_all(script, "@RELEASE@", kernel);
-        replace_all(script, "@MACHINE@", machine);
-        directory = ctx.cache / "work" / ("sandbox-" + sha256_hex(script).substr(0, 16));
-        if (fs::exists(directory / "complete")) {
-            return;
-        }
-        make_directories(directory);
-        write_file(directory / "uname", script, 0755);
-        // The image's root, as dracut takes it into the initramfs with its owner.
-        if (::chown((directory / "uname").c_str(), 0, 0) != 0) {
-            throw errno_error((directory / "uname").string(), errno);
-        }
-        write_file(directory / "osrelease", kernel + "\n", 0444);
-        write_file(directory / "kernel-version", "#1 SMP\n", 0444);
-        write_file(directory / "version",
-                   fmt::format("Linux version {} (builder@localhost) #1 SMP\n", kernel), 0444);
-        write_file(directory / "cmdline", "\n", 0444);
-        write_file(directory / "empty", "", 0644);
-        write_file(directory / "complete", "", 0644);
-    }
+struct Capability {
+    const char* name;
+    unsigned number;
 };
+
+/// What scriptlets of packages need of root, over the image's ids alone.
+constexpr std::array kept_capabilities{
+    Capability{"CAP_CHOWN", CAP_CHOWN},  // chown of what their packages' users are to own
+    Capability{"CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE},  // to write where such a user alone may
+    Capability{"CAP_FOWNER", CAP_FOWNER},              // chmod, and times, of what such a user owns
+    Capability{"CAP_FSETID", CAP_FSETID},     // set-id bits stay when owner or mode changes
+    Capability{"CAP_SETUID", CAP_SETUID},     // su, runuser, setpriv: a part done as such a user
+    Capability{"CAP_SETGID", CAP_SETGID},     // the same, with its groups
+    Capability{"CAP_SETFCAP", CAP_SETFCAP}};  // setcap
+
+constexpr std::string_view launcher_path = "/run/edgegpu-launcher";
+
+/// Files of /proc that tell of the machine, or let its memory be read: empty in a sandbox.
+constexpr std::array<std::string_view, 14> masked_files{
+    "/proc/kcore",         "/proc/keys",       "/proc/key-users",   "/proc/kmsg",
+    "/proc/kallsyms",      "/proc/kpagecount", "/proc/kpageflags",  "/proc/kpagecgroup",
+    "/proc/latency_stats", "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug",
+    "/proc/vmallocinfo",   "/proc/config.gz"};
+/// The same for directories.
+constexpr std::array<std::string_view, 3> masked_directories{"/proc/acpi", "/proc/asound",
+                                                             "/proc/scsi"};
+/// What there may be read and not written, whoever the kernel thinks it belongs to.
+constexpr std::array<std::string_view, 5> read_only_paths{"/proc/bus", "/proc/fs", "/proc/irq",
+                                                          "/proc/sys", "/proc/sysrq-trigger"};
 
 bool below_fresh_mount(const std::string& path) {
     return std::any_of(mount_points.begin(), mount_points.end(), [&](std::string_view point) {
@@ -222,10 +150,10 @@ void append_variable(std::vector<std::string>& argv, const std::string& variable
 
 /// Puts the uname shim over the image's own; returns the PATH of the sandbox.
 std::string append_uname(std::vector<std::string>& argv, const ImageRoot& root,
-                         const Shims& shims) {
+                         const fs::path& files) {
     constexpr std::string_view path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
     const std::string directory = root.resolve("/usr/bin");
-    const std::string shim = (shims.directory / "uname").string();
+    const std::string shim = (files / "uname").string();
     const std::optional<struct stat> own = root.status(directory + "/uname");
     if (own && S_ISREG(own->st_mode)) {
         append(argv, {"--ro-bind", shim, directory + "/uname"});
@@ -255,8 +183,47 @@ std::string source_of(const fs::path& source) {
     return path.string();
 }
 
+/// Those that this machine's /proc has, as a new one has the same.
+void append_proc(std::vector<std::string>& argv, const fs::path& files) {
+    const auto there = [](std::string_view path) { return ::access(path.data(), F_OK) == 0; };
+    for (const std::string_view path : read_only_paths) {
+        if (there(path)) {
+            append(argv, {"--ro-bind", std::string(path), std::string(path)});
+        }
+    }
+    for (const std::string_view path : masked_files) {
+        if (there(path)) {
+            append(argv, {"--ro-bind", (files / "empty").string(), std::string(path)});
+        }
+    }
+    for (const std::string_view path : masked_directories) {
+        if (there(path)) {
+            append(argv, {"--tmpfs", std::string(path), "--remount-ro", std::string(path)});
+        }
+    }
+    for (const auto& [file, place] : {std::pair{"osrelease", "/proc/sys/kernel/osrelease"},
+                                      {"kernel-version", "/proc/sys/kernel/version"},
+                                      {"version", "/proc/version"},
+                                      {"cmdline", "/proc/cmdline"}}) {
+        append(argv, {"--ro-bind", (files / file).string(), place});
+    }
+}
+
+/// Directories that are in memory, each with a bound.
+void append_temporary(std::vector<std::string>& argv, const ImageRoot& root) {
+    const std::string size = std::to_string(temporary_space());
+    for (const std::string path : {"/tmp", "/var/tmp"}) {
+        append(argv, {"--perms", "1777", "--size", size, "--tmpfs", root.resolve(path)});
+    }
+    append(argv, {"--perms", "0755", "--size", size, "--tmpfs", root.resolve("/run")});
+    const std::string dev = root.resolve("/dev");
+    append(argv, {"--dev", dev, "--perms", "1777", "--size", size, "--tmpfs", dev + "/shm"});
+    append(argv, {"--remount-ro", dev});
+}
+
 std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& command,
-                                    const ImageRoot& root, const Shims& shims, BindPoints& points) {
+                                    const ImageRoot& root, const fs::path& files,
+                                    BindPoints& points, int failure) {
     // Not --unshare-all: it would make a user namespace that knows one id only. What bubblewrap
     // mounts belongs to the build's namespace; the program is in the one below.
     std::vector<std::string> argv{"bwrap",
@@ -273,26 +240,19 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
     for (const std::string& word : host_name_arguments()) {
         argv.push_back(word);
     }
-    append(argv, {"--cap-drop", "ALL"});
-    for (const std::string_view capability : kept_capabilities) {
-        append(argv, {"--cap-add", std::string(capability)});
+    // The launcher drops this last one, which it needs to limit what can ever be got again.
+    append(argv, {"--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"});
+    for (const Capability& capability : kept_capabilities) {
+        append(argv, {"--cap-add", capability.name});
     }
     append(argv, {command.read_only_root ? "--ro-bind" : "--bind", command.root.string(), "/"});
     const auto point = [&](const std::string& path) { return root.resolve(path); };
-    append(argv, {"--dev", point("/dev"), "--proc", point("/proc")});
-    for (const std::string path : {"/tmp", "/var/tmp"}) {
-        append(argv, {"--perms", "1777", "--tmpfs", point(path)});
-    }
-    append(argv, {"--perms", "0755", "--tmpfs", point("/run")});
-    const auto shim = [&](const std::string& file, const std::string& place) {
-        append(argv, {"--ro-bind", (shims.directory / file).string(), place});
-    };
-    shim("empty", "/run/ostree-booted");
-    shim("osrelease", "/proc/sys/kernel/osrelease");
-    shim("kernel-version", "/proc/sys/kernel/version");
-    shim("version", "/proc/version");
-    shim("cmdline", "/proc/cmdline");
-    const std::string path = append_uname(argv, root, shims);
+    append(argv, {"--proc", point("/proc")});
+    append_temporary(argv, root);
+    append_proc(argv, files);
+    append(argv, {"--ro-bind", (files / "empty").string(), "/run/ostree-booted"});
+    append(argv, {"--ro-bind", (files / "launcher").string(), std::string(launcher_path)});
+    const std::string path = append_uname(argv, root, files);
 
     for (const auto& [source, target] : command.read_only_binds) {
         points.expect(point(target));
@@ -309,9 +269,45 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
     for (const std::string& variable : command.env) {
         append_variable(argv, variable);
     }
-    append(argv, {"--chdir", "/", "--"});
+    std::uint64_t mask = 0;
+    for (const Capability& capability : kept_capabilities) {
+        mask |= std::uint64_t{1} << capability.number;
+    }
+    append(argv, {"--chdir", "/", "--", std::string(launcher_path), std::to_string(failure),
+                  std::to_string(mask)});
     argv.insert(argv.end(), command.argv.begin(), command.argv.end());
     return argv;
+}
+
+/// Where the launcher says that it could not become the program.
+std::pair<Fd, Fd> failure_pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw errno_error("pipe", errno);
+    }
+    std::pair<Fd, Fd> pipe{Fd(ends[0]), Fd(ends[1])};
+    if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+        throw errno_error("pipe", errno);
+    }
+    return pipe;
+}
+
+/// Throws where the program did not even begin. What it prints decides nothing here.
+void check_started(const SandboxCommand& command, const ProcessResult& result, const Fd& failure) {
+    int code = 0;
+    if (::read(failure.get(), &code, sizeof code) == static_cast<ssize_t>(sizeof code)) {
+        throw error("cannot run '{}' in the image: {}", command.argv.front(), std::strerror(code))
+            .hinted("the image needs the program: add the package that brings it");
+    }
+    if (result.announced.find("\"exit-code\"") == std::string::npos && result.status == 1) {
+        std::string_view reason = result.output;
+        reason.remove_prefix(reason.starts_with("bwrap: ") ? 7 : 0);
+        throw error("cannot run '{}' in the image: {}", command.argv.front(),
+                    reason.substr(0, reason.find('\n')))
+            .hinted(
+                "the sandbox needs bubblewrap, and inside a container a /proc that nothing "
+                "covers (docs/pipelines.md)");
+    }
 }
 
 }  // namespace
@@ -324,7 +320,7 @@ ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command) 
         throw error("{}: not a directory to run '{}' in", command.root.string(),
                     command.argv.front());
     }
-    const Shims shims(ctx, command.kernel);
+    const fs::path files = machine_files(ctx, command.kernel);
     const ImageRoot root(command.root);
     make_mount_points(root);
     BindPoints points(root);
@@ -333,21 +329,18 @@ ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command) 
             throw errno_error(source.string(), errno);
         }
     }
+    auto [failure_read, failure_write] = failure_pipe();
     ProcessRequest request;
-    request.argv = bubblewrap(ctx, command, root, shims, points);
+    request.argv = bubblewrap(ctx, command, root, files, points, failure_write.get());
     request.input = command.input;
     request.as_root_of_namespace = true;
-    request.descriptors = {image_user_namespace()};
-    ProcessResult result = run_process(ctx, request);
-    // bubblewrap speaks only when it could not start the program.
-    if (result.status == 1 && result.output.starts_with("bwrap: ")) {
-        const std::string reason = result.output.substr(std::string_view("bwrap: ").size());
-        throw error("cannot run '{}' in the image: {}", command.argv.front(),
-                    reason.substr(0, reason.find('\n')))
-            .hinted(
-                "the sandbox needs bubblewrap, and inside a container a /proc that nothing "
-                "covers (docs/pipelines.md); the image needs the program");
-    }
+    request.descriptors = {image_user_namespace(), failure_write.get()};
+    request.limits = program_limits(ctx, command.patience);
+    ProcessResult result = run_bubblewrap(ctx, request);
+    check_limits(command.name.empty() ? fmt::format("'{}' of the image", command.argv.front())
+                                      : command.name,
+                 request.limits, result);
+    check_started(command, result, failure_read);
     return result;
 }
 

@@ -34,10 +34,15 @@ struct SandboxCommand {
     std::string kernel;
     /// Mount the image's own root read-only (true for pure readers).
     bool read_only_root = false;
+    /// Who it is in an error, "package X: %post"; empty: "'PROGRAM' of the image".
+    std::string name;
+    /// How many times longer than others it may run (Context::program_timeout).
+    unsigned patience = 1;
 };
 
-/// Runs the command with bubblewrap and waits for it. Throws Error if the sandbox cannot be made; a
-/// non-zero status of the program is returned.
+/// Runs the command with bubblewrap and waits for it and for everything that it started, of which
+/// nothing lives on. Throws Error if the sandbox cannot be made, or a limit ended the program
+/// (limits.hpp); a non-zero status of the program is returned.
 [[nodiscard]] ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command);
 
 }  // namespace edgegpu

@@ -16,10 +16,12 @@
 #include <shadow/subid.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/limits.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -274,6 +276,9 @@ Fd make_image_namespace() {
     if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         done_write.reset();
+        // What is in force now holds for all ids of the namespace together, from Linux 5.14 on.
+        const struct rlimit processes { image_processes_at_most, image_processes_at_most };
+        ::setrlimit(RLIMIT_NPROC, &processes);
         char byte = ::unshare(CLONE_NEWUSER) == 0 ? '1' : '0';
         [[maybe_unused]] const ssize_t told = ::write(ready_write.get(), &byte, 1);
         [[maybe_unused]] const ssize_t got = ::read(done_read.get(), &byte, 1);

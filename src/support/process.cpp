@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -115,10 +116,40 @@ struct ChildSetup {
     const char* cwd = nullptr;
     bool as_root = false;
     const std::vector<int>* descriptors = nullptr;
+    const ProcessLimits* limits = nullptr;
     int input = -1;
     int output = -1;
     int failure = -1;
 };
+
+/// What the kernel itself watches over. A limit that is lower already stays.
+void set_limit(decltype(RLIMIT_CORE) resource, rlim_t wanted) noexcept {
+    struct rlimit limit {};
+    if (::getrlimit(resource, &limit) == 0) {
+        limit.rlim_max = std::min(limit.rlim_max, wanted);
+        limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
+        ::setrlimit(resource, &limit);
+    }
+}
+
+void set_limits(const ProcessLimits& limits) noexcept {
+    set_limit(RLIMIT_CORE, 0);
+    if (limits.file_size != 0) {
+        set_limit(RLIMIT_FSIZE, limits.file_size);
+    }
+    if (limits.processes != 0) {
+        // More than what ends it, so that it is ended, and named, before it fails in some other
+        // way. Counted for each user of a user namespace.
+        set_limit(RLIMIT_NPROC, rlim_t{limits.processes} * 2);
+    }
+    if (limits.memory != 0) {
+        set_limit(RLIMIT_DATA, limits.memory);
+        // Should the machine run out of memory all the same, then it is the one to go.
+        const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+        [[maybe_unused]] const ssize_t put = ::write(file, "1000", 4);
+        ::close(file);
+    }
+}
 
 /// Runs between fork and exec of a process that may have other threads: only calls that are
 /// async-signal-safe.
@@ -130,6 +161,7 @@ struct ChildSetup {
                                             ::syscall(SYS_setresuid, 0, 0, 0) == 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // after the change of ids, which forgets it
     ::umask(022);
+    set_limits(*setup.limits);
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
     for (int signal = 1; signal < NSIG; ++signal) {
@@ -158,18 +190,21 @@ struct ChildSetup {
 /// A running child; killed with its process group and reaped when it goes.
 class Child {
 public:
-    Child(pid_t pid, Fd output) : pid_(pid), output_(std::move(output)) {}
+    Child(pid_t pid, Fd output, const ProcessRequest& request)
+        : pid_(pid), output_(std::move(output)), watch_(request.limits, request.announcement) {}
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
     ~Child() {
         if (pid_ > 0) {
             kill_group();
+            static_cast<void>(watch_.end_all());
             discard_output();
             reap();
         }
     }
 
-    /// Reads output until the child ended; checks for cancellation in between.
+    /// Reads output until the child ended, by itself or by a limit; checks for cancellation in
+    /// between.
     ProcessResult wait(const Context& ctx) {
         // By number: glibc 2.36 declares pidfd_open without C linkage.
         const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
@@ -177,26 +212,39 @@ public:
             throw errno_error("pidfd_open", errno);
         }
         bool ended = false;
-        while (!ended) {
+        Ended reason = Ended::normally;
+        while (!ended && reason == Ended::normally) {
             ctx.check_cancelled();
-            std::array<pollfd, 2> events{pollfd{handle.get(), POLLIN, 0},
-                                         pollfd{output_ ? output_.get() : -1, POLLIN, 0}};
+            std::array<pollfd, 3> events{pollfd{handle.get(), POLLIN, 0},
+                                         pollfd{output_ ? output_.get() : -1, POLLIN, 0},
+                                         pollfd{watch_.descriptor(), POLLIN, 0}};
             if (::poll(events.data(), events.size(), cancellation_poll_ms) < 0 && errno != EINTR) {
                 throw errno_error("poll", errno);
             }
             if (events[1].revents != 0) {
                 read_output();
             }
+            if (events[2].revents != 0) {
+                watch_.listen();
+            }
             ended = events[0].revents != 0;
+            reason = ended ? Ended::normally : watch_.check();
         }
         // The group's leader is not reaped yet, so its number still means this group: whatever it
         // left running in it ends now.
         kill_group();
+        const bool all_gone = watch_.end_all();
         drain();
         const int status = reap();
         trim(output_limit);
+        if (!all_gone) {
+            throw Error("what a program had started could not be ended");
+        }
         const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-        return {code, std::move(text_)};
+        if (code == 128 + SIGXFSZ) {
+            reason = Ended::file_size;
+        }
+        return {code, std::move(text_), reason, watch_.announced()};
     }
 
 private:
@@ -266,6 +314,7 @@ private:
     pid_t pid_;
     Fd output_;
     std::string text_;
+    ProcessWatch watch_;
 };
 
 }  // namespace
@@ -306,6 +355,7 @@ ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
     setup.cwd = request.cwd.empty() ? nullptr : request.cwd.c_str();
     setup.as_root = request.as_root_of_namespace;
     setup.descriptors = &request.descriptors;
+    setup.limits = &request.limits;
     setup.input = in.get();
     setup.output = output_write.get();
     setup.failure = failure_write.get();
@@ -319,7 +369,7 @@ ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
     ::setpgid(pid, pid);  // in both processes, so that no kill comes too early
     output_write.reset();
     failure_write.reset();
-    Child child(pid, std::move(output_read));
+    Child child(pid, std::move(output_read), request);
     int code = 0;
     ssize_t got = 0;
     while ((got = ::read(failure_read.get(), &code, sizeof(code))) < 0 && errno == EINTR) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support/context.hpp"
+#include "support/process_watch.hpp"
 
 namespace edgegpu {
 
@@ -14,6 +15,10 @@ struct ProcessResult {
     int status = 0;
     /// stdout and stderr, interleaved as they came; cut to the last 1 MiB.
     std::string output;
+    /// Not `normally`: it was killed, as it had reached a limit.
+    Ended ended = Ended::normally;
+    /// What it wrote to the pipe of ProcessRequest::announcement.
+    std::string announced;
 };
 
 /// A program to run.
@@ -31,6 +36,11 @@ struct ProcessRequest {
     bool as_root_of_namespace = false;
     /// Descriptors that it gets under their numbers; all others but the standard ones are closed.
     std::vector<int> descriptors;
+    /// It never leaves a core dump, whatever they are.
+    ProcessLimits limits;
+    /// -1, or where it announces the first process of its pid namespace (see ProcessWatch): all of
+    /// that namespace is gone when run_process returns or throws.
+    int announcement = -1;
 };
 
 /// Runs the program and waits for it. No shell. Kills it with its process group and throws
