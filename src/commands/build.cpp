@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 
@@ -215,6 +216,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     ctx.console = &console;
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
+    ctx.program_timeout = std::chrono::seconds(command.program_timeout);
     ctx.jobs = command.jobs != 0 ? command.jobs : std::max(1U, std::thread::hardware_concurrency());
 
     BuildOptions options;

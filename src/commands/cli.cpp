@@ -124,6 +124,11 @@ void add_build(CLI::App& app, BuildCommand& build) {
     verb->add_option("--jobs", build.jobs, "Worker threads (default: one a processor)")
         ->type_name("N")
         ->check(number_in(1, 256));
+    verb->add_option("--program-timeout", build.program_timeout,
+                     "How long one program of the image may run, a scriptlet or dracut; compiling "
+                     "kernel modules, six times as long; 0: without end (default: 600)")
+        ->type_name("SECONDS")
+        ->check(number_in(0, 86400));
 }
 
 void add_resolve(CLI::App& app, ResolveCommand& resolve) {

@@ -35,6 +35,8 @@ struct BuildCommand {
     bool explain = false;
     bool unchanged_exit_77 = false;
     unsigned jobs = 0;
+    /// seconds; 0: no limit
+    unsigned program_timeout = 600;
 };
 
 /// `edgegpu resolve`

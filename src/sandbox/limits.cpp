@@ -67,7 +67,7 @@ std::string way_out(Ended ended) {
 
 ProcessLimits program_limits(const Context& ctx, unsigned patience) {
     ProcessLimits limits;
-    limits.time = std::chrono::seconds(600) * patience;
+    limits.time = ctx.program_timeout * patience;
     limits.memory = machine_memory() / 4 * 3;
     limits.processes = 4096;
     limits.file_size = 32 * gib;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 
@@ -14,8 +15,8 @@ namespace edgegpu {
 struct Context {
     /// Root of the cache; each kind of result has a directory of its own below it:
     /// `repos/` (metadata), `packages/` and `imports/` (RPMs and what was in them, by SHA-256),
-    /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the content),
-    /// `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `verified/`, `keys/`,
+    /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the
+    /// content), `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `verified/`, `keys/`,
     /// `work/` (scratch of the running build, emptied at start). docs/architecture.md tells more.
     std::filesystem::path cache;
     /// Where warnings, notes and progress go.
@@ -29,6 +30,8 @@ struct Context {
     bool offline = false;
     /// Worker threads for parallel work; at least 1.
     unsigned jobs = 1;
+    /// How long a program of an image may run; 0: as long as it likes.
+    std::chrono::seconds program_timeout{600};
 
     /// Throws ErrorKind::interrupted if the user asked to stop. Call it in every long loop.
     void check_cancelled() const {

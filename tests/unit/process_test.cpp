@@ -6,8 +6,10 @@
 #include <string>
 #include <thread>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/error.hpp"
 
@@ -107,6 +109,41 @@ TEST(Process, CancellationKillsTheChild) {
         EXPECT_EQ(error.kind(), ErrorKind::interrupted);
     }
     EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+}
+
+TEST(Process, HandsNoDescriptorOn) {
+    const Context ctx;
+    const int leak = ::open("/etc/passwd", O_RDONLY);
+    EXPECT_EQ(run_process(ctx, {"ls", "/proc/self/fd"}).output, "0\n1\n2\n3\n");
+    ::close(leak);
+}
+
+TEST(Process, EndsAtItsTime) {
+    ProcessRequest request;
+    request.argv = {"sh", "-c", "echo began; sleep 60"};
+    request.limits.time = std::chrono::seconds(1);
+    const auto began = std::chrono::steady_clock::now();
+    const ProcessResult result = run_process(Context{}, request);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+    EXPECT_EQ(result.ended, Ended::time);
+    EXPECT_EQ(result.output, "began\n");
+}
+
+TEST(Process, AFloodOfOutputDoesNotKeepItAlive) {
+    ProcessRequest request;
+    request.argv = {"cat", "/dev/zero"};
+    request.limits.time = std::chrono::seconds(1);
+    const ProcessResult result = run_process(Context{}, request);
+    EXPECT_EQ(result.ended, Ended::time);
+    EXPECT_EQ(result.output.size(), 1U << 20U);
+}
+
+TEST(Process, EndsAtTheSizeOfAFile) {
+    ProcessRequest request;
+    request.argv = {"dd", "if=/dev/zero", "of=/dev/stdin", "bs=4096"};
+    request.input = "a file in memory";
+    request.limits.file_size = 1U << 20U;
+    EXPECT_EQ(run_process(Context{}, request).ended, Ended::file_size);
 }
 
 TEST(Process, ResetsTheSignalMask) {
