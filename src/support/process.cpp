@@ -144,8 +144,13 @@ void set_limits(const ProcessLimits& limits) noexcept {
     }
     if (limits.memory != 0) {
         set_limit(RLIMIT_DATA, limits.memory);
-        // Should the machine run out of memory all the same, then it is the one to go.
-        const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    }
+}
+
+/// Should the machine run out of memory all the same, then it is the one to go.
+void go_first_when_memory_is_short() noexcept {
+    const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file >= 0) {
         [[maybe_unused]] const ssize_t put = ::write(file, "1000", 4);
         ::close(file);
     }
@@ -155,6 +160,9 @@ void set_limits(const ProcessLimits& limits) noexcept {
 /// async-signal-safe.
 [[noreturn]] void become_program(const ChildSetup& setup) noexcept {
     ::setpgid(0, 0);
+    if (setup.limits->memory != 0) {
+        go_first_when_memory_is_short();  // while the file is still this process's own
+    }
     // By number: glibc's functions would change all threads of the process that was forked.
     const bool changed = !setup.as_root || (::syscall(SYS_setgroups, 0, nullptr) == 0 &&
                                             ::syscall(SYS_setresgid, 0, 0, 0) == 0 &&

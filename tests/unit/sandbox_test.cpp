@@ -42,6 +42,8 @@ protected:
         const ProcessResult made = run_process(Context{}, {"sh", "-c", script}, {}, {}, pattern);
         ASSERT_EQ(made.status, 0) << made.output;
         fs::copy_file(EDGEGPU_IMAGE_PROGRAM, directory_ / "root/usr/bin/image_program");
+        // Where programs of the image write: it is theirs, as in an image.
+        ASSERT_EQ(::chown((directory_ / "root").c_str(), 0, 0), 0);
     }
     static void TearDownTestSuite() { fs::remove_all(directory_); }
 
