@@ -145,8 +145,8 @@ TEST_F(Snapshot, UnchangedFilesAreNotWrittenAgain) {
     host_file("overlay/etc/big", std::string(3U << 20U, 'x'));
     add_overlay_of("overlay");
     const auto state = [&] {
-        const StoredFile& stored =
-            take_snapshot(ctx, blueprint).overlays.at(0).stored->members.at(1).content;
+        const Blueprint taken = take_snapshot(ctx, blueprint);
+        const StoredFile& stored = taken.overlays.at(0).stored->members.at(1).content;
         struct stat status {};
         EXPECT_EQ(::stat(stored.path.c_str(), &status), 0);
         return std::pair(status.st_ino, status.st_ctim.tv_nsec);
