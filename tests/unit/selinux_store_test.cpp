@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "selinux/selinux.hpp"
 #include "small_root.hpp"
 #include "support/error.hpp"
+#include "support/handles.hpp"
 
 namespace edgegpu::test {
 namespace {
@@ -135,11 +137,12 @@ TEST_F(PolicyStore, HugeFilesAndDeepDirectoriesAreErrors) {
     EXPECT_NE(error_of([&] { static_cast<void>(store.collect(ctx, tree)); }).find("at most"),
               std::string::npos);
     fs::remove(huge);
-    const std::string script =
-        "i=0; while [ $i -lt 60 ]; do mkdir $0 && cd -P $0; i=$((i+1)); done";
-    ASSERT_EQ(
-        run_process(ctx, {"sh", "-c", script, std::string(100, 'd')}, {}, {}, bound(store)).status,
-        0);
+    Fd at(::open(bound(store).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const std::string name(100, 'd');
+    for (int depth = 0; depth < 60; ++depth) {
+        ASSERT_EQ(::mkdirat(at.get(), name.c_str(), 0755), 0);
+        at = Fd(::openat(at.get(), name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    }
     EXPECT_NE(error_of([&] {
                   static_cast<void>(store.collect(ctx, tree));
               }).find("a path longer than 4095 bytes"),
@@ -165,6 +168,9 @@ class HostileSemodule : public PolicyStore {
 protected:
     void run(const std::string& script) {
         tree.root = make_small_root(scratch);
+        // Where the copy is bound, on a root that is read only.
+        make_directories(tree.root / "etc/selinux");
+        make_directories(tree.root / "var/lib/selinux");
         add_program(tree.root, "/usr/sbin/semodule", script);
         host_file("x.cil", "(typepermissive x_t)\n");
         blueprint.selinux.modules = {scratch / "x.cil"};
