@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -49,11 +50,7 @@ void append_programs(Words& argv) {
     }
 }
 
-/// What the program may do and use: to the sandbox's argv belongs what bubblewrap restricts, and
-/// behind it comes what the program's limits are set with.
-void append_restrictions(Words& argv) {
-    append(argv, {"--cap-drop", "ALL"});
-}
+/// What the program may use.
 void append_limits(Words& argv) {
     append(argv, {"prlimit", "--as=2147483648", "--cpu=30", "--fsize=536870912", "--core=0", "--"});
 }
@@ -79,7 +76,7 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
     if (ends_with_us) {
         argv.emplace_back("--die-with-parent");
     }
-    append_restrictions(argv);
+    append(argv, {"--cap-drop", "ALL"});
     append_programs(argv);
     append(argv, {"--dev", "/dev", "--tmpfs", "/tmp"});
     append(argv, {"--bind", directory.string(), place, "--chdir", place, "--remount-ro", "/"});
@@ -170,7 +167,9 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
     }
     Words argv = sandbox(directory.path(), std::string(work_place), true);
     argv.insert(argv.end(), command.argv.begin(), command.argv.end());
-    ProcessResult ended = run_process(ctx, argv);
+    ProcessRequest request;
+    request.argv = std::move(argv);
+    ProcessResult ended = run_bubblewrap(ctx, std::move(request));
     check_started(command, ended);
     ToolResult result{ended.status, std::move(ended.output), {}};
     for (const std::string& name : command.outputs) {

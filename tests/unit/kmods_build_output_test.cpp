@@ -30,7 +30,10 @@ protected:
     }
     [[nodiscard]] fs::path out() const { return directory_.path() / "out"; }
     [[nodiscard]] std::map<std::string, std::string> take(int status) const {
-        return take_modules(resolution_, conf_, {status, "said by dkms\n"}, ImageRoot(out()));
+        ProcessResult result;
+        result.status = status;
+        result.output = "said by dkms\n";
+        return take_modules(resolution_, conf_, result, ImageRoot(out()));
     }
     /// What the user is told, with all its lines.
     [[nodiscard]] std::string failure(int status) const {
