@@ -2,6 +2,7 @@
 #include <array>
 #include <system_error>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "blueprint/mistakes.hpp"
@@ -39,7 +40,7 @@ void require_readable(const SourceLocation& location, std::string_view what,
     if (!fs::is_regular_file(path, failure)) {
         throw error_at(location, "{} not found: {}", what, path);
     }
-    if (::access(path.c_str(), R_OK) != 0) {
+    if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
         throw error_at(location, "{} is not readable: {}", what, path);
     }
 }

@@ -52,7 +52,7 @@ void create_repository(const fs::path& path, OstreeRepo* repo) {
         throw error("{}: not an ostree repository, and not empty", path.string())
             .hinted("give an empty or absent directory, or an archive repository, with --repo");
     }
-    if (::access(path.c_str(), W_OK) != 0) {
+    if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) {
         throw cannot_write(path, errno);
     }
     GlibFailure failure;
@@ -83,7 +83,7 @@ void open_repository(Repo::Impl& repo) {
                 "--mode=archive`");
     }
     for (const char* name : {"", "objects", "tmp", "refs/heads"}) {
-        if (::access((repo.path / name).c_str(), W_OK | X_OK) != 0) {
+        if (::faccessat(AT_FDCWD, (repo.path / name).c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
             throw cannot_write(repo.path, errno);
         }
     }

@@ -201,6 +201,10 @@ void append_proc(std::vector<std::string>& argv, const fs::path& files) {
             append(argv, {"--tmpfs", std::string(path), "--remount-ro", std::string(path)});
         }
     }
+    // Process 1 is bubblewrap's, which waits there: nothing to gain, and nobody's to change.
+    for (const char* place : {"/proc/1/mem", "/proc/1/task/1/mem"}) {
+        append(argv, {"--ro-bind", (files / "empty").string(), place});
+    }
     for (const auto& [file, place] : {std::pair{"osrelease", "/proc/sys/kernel/osrelease"},
                                       {"kernel-version", "/proc/sys/kernel/version"},
                                       {"version", "/proc/version"},

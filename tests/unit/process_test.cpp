@@ -3,10 +3,12 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <thread>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +17,8 @@
 
 namespace edgegpu {
 namespace {
+
+namespace fs = std::filesystem;
 
 TEST(Process, ReturnsStatusAndInterleavedOutput) {
     const Context ctx;
@@ -140,10 +144,11 @@ TEST(Process, AFloodOfOutputDoesNotKeepItAlive) {
 
 TEST(Process, EndsAtTheSizeOfAFile) {
     ProcessRequest request;
-    request.argv = {"dd", "if=/dev/zero", "of=/dev/stdin", "bs=4096"};
-    request.input = "a file in memory";
+    const fs::path file = fs::temp_directory_path() / fmt::format("edgegpu-size-{}", ::getpid());
+    request.argv = {"dd", "if=/dev/zero", "of=" + file.string(), "bs=4096", "count=1024"};
     request.limits.file_size = 1U << 20U;
     EXPECT_EQ(run_process(Context{}, request).ended, Ended::file_size);
+    fs::remove(file);
 }
 
 TEST(Process, ResetsTheSignalMask) {
