@@ -85,7 +85,8 @@ public:
             throw error("cannot run gpg in a sandbox: {}", log.substr(7, log.find('\n') - 7))
                 .hinted(
                     "signatures are checked with gpg under bubblewrap: it needs user namespaces "
-                    "(sysctl kernel.unprivileged_userns_clone=1)");
+                    "(sysctl kernel.unprivileged_userns_clone=1); in a container: "
+                    "docs/pipelines.md");
         }
     }
 

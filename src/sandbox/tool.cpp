@@ -148,7 +148,8 @@ void check_started(const ToolCommand& command, const ProcessResult& result) {
         throw error("cannot run '{}' in a sandbox: {}", command.argv.front(), line.substr(7))
             .hinted(
                 "programs that read what others made run under bubblewrap: it needs user "
-                "namespaces (sysctl kernel.unprivileged_userns_clone=1)");
+                "namespaces (sysctl kernel.unprivileged_userns_clone=1); in a container: "
+                "docs/pipelines.md");
     }
 }
 
