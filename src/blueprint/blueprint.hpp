@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "blueprint/choices.hpp"
 #include "blueprint/stored_source.hpp"
 
 namespace edgegpu {
@@ -30,8 +31,7 @@ struct TransferSettings {
     std::string proxy;
     std::string proxy_username;
     std::string proxy_password;
-    /// "any", "none", "basic", "digest", "negotiate", "ntlm", "digest_ie", "ntlm_wb".
-    std::string proxy_auth_method = "any";
+    ProxyAuthentication proxy_auth_method = ProxyAuthentication::any;
     bool proxy_sslverify = true;
     std::string proxy_sslcacert;
     std::string proxy_sslclientcert;
@@ -104,12 +104,9 @@ struct SecureBootRequest {
 struct NvidiaRequest {
     /// "535" (branch), "535.261.03" (version) or "latest".
     std::string driver;
-    /// "auto", "precompiled" or "dkms".
-    std::string modules = "auto";
-    /// "auto", "open" or "proprietary".
-    std::string flavor = "auto";
-    /// "newest-supported", "newest" or a NEVRA glob of the kernel package.
-    std::string kernel = "newest-supported";
+    DriverModules modules = DriverModules::automatic;
+    DriverFlavor flavor = DriverFlavor::automatic;
+    KernelChoice kernel;
     /// Version glob of the container toolkit; empty: no toolkit.
     std::string toolkit;
     /// Profile of the driver module.
@@ -246,8 +243,7 @@ struct UnitRequest {
     std::optional<std::string> contents;
     /// File name ("10-limits.conf") → text.
     std::map<std::string, std::string> drop_ins;
-    /// "enabled", "disabled", "masked", or "preset": what the image's presets say.
-    std::string state = "preset";
+    UnitState state = UnitState::preset;
     SourceLocation location;
 };
 
@@ -424,8 +420,9 @@ struct Blueprint {
     std::vector<FirstbootScript> firstboot;
     std::vector<DeviceRepository> device_repositories;
     std::optional<SubscriptionRequest> subscription;
-    /// `customizations.dnf.config.set_releasever`: dnf of the device gets the version of `distro`.
-    bool set_release_version = false;
+    /// `customizations.dnf.config.set_releasever`: the $releasever of the device's dnf, the version
+    /// of `distro` ("9.4"); empty: what its packages say.
+    std::string device_releasever;
     /// `customizations.containers-storage.destination-path`, an additional image store.
     std::string container_store;
     SourceLocation container_store_location;

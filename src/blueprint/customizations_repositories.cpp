@@ -102,10 +102,23 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
     blueprint.device_repositories.push_back(std::move(device));
 }
 
+namespace {
+
+/// "rhel-9.4" → "9.4"; the blueprint's releasever where that is something else altogether.
+std::string version_of_release(const Blueprint& blueprint) {
+    const std::string exact = blueprint.distro.substr(blueprint.distro.rfind('-') + 1);
+    return exact.starts_with(blueprint.releasever + '.') ? exact : blueprint.releasever;
+}
+
+}  // namespace
+
 void read_dnf(const TableReader& table, Blueprint& blueprint) {
     if (const auto config = table.table("config")) {
-        blueprint.set_release_version = config->boolean("set_releasever", false);
-        if (blueprint.set_release_version && blueprint.releasever.empty()) {
+        const bool set = config->boolean("set_releasever", false);
+        if (set) {
+            blueprint.device_releasever = version_of_release(blueprint);
+        }
+        if (set && blueprint.releasever.empty()) {
             table.note(error_at(config->location("set_releasever"),
                                 "\"{}\" needs a version to set: the blueprint has no distro",
                                 config->full_name("set_releasever")));

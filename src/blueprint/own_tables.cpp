@@ -127,12 +127,13 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
                      nvidia.driver)
                 .hinted("as in \"535\" or \"535.261.03\""));
     }
-    nvidia.modules = table.choice("modules", "auto", {"auto", "precompiled", "dkms"});
-    nvidia.flavor = table.choice("flavor", "auto", {"auto", "open", "proprietary"});
-    nvidia.kernel = table.string("kernel", "newest-supported");
+    nvidia.modules = table.choice("modules", nvidia.modules);
+    nvidia.flavor = table.choice("flavor", nvidia.flavor);
+    const std::string kernel = table.string("kernel", nvidia.kernel.text());
+    nvidia.kernel = KernelChoice::parse(kernel);
     nvidia.toolkit = table.string("toolkit");
     for (const auto& [key, value] :
-         {std::pair<const char*, const std::string&>{"kernel", nvidia.kernel},
+         {std::pair<const char*, const std::string&>{"kernel", kernel},
           {"toolkit", nvidia.toolkit}}) {
         if (!value.empty() && !is_plain_name('0' + value, "_.-+~^:*?[]")) {
             table.note(error_at(table.location(key), "\"{}\" is not a version glob: \"{}\"",

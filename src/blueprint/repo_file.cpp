@@ -97,7 +97,7 @@ void add_transfer_setters(SetterTable& table) {
     });
     table.emplace("proxy_auth_method", [](Repository& repo, const IniEntry& entry) {
         repo.transfer.proxy_auth_method =
-            checked_proxy_auth_method(entry.location, entry.key, entry.value);
+            parse_proxy_auth_method(entry.location, entry.key, entry.value);
     });
     table.emplace("proxy_sslverify", [](Repository& repo, const IniEntry& entry) {
         repo.transfer.proxy_sslverify = as_boolean(entry);

@@ -25,7 +25,7 @@ TransferSettings read_transfer(const TableReader& table) {
     transfer.proxy_password = table.string("proxy_password");
     table.attempt([&] {
         const std::string method = table.string("proxy_auth_method", "any");
-        transfer.proxy_auth_method = checked_proxy_auth_method(
+        transfer.proxy_auth_method = parse_proxy_auth_method(
             table.location("proxy_auth_method"), table.full_name("proxy_auth_method"), method);
     });
     transfer.proxy_sslverify = table.boolean("proxy_sslverify", true);

@@ -89,7 +89,7 @@ UnitRequest read_unit(const TableReader& table, const ParseScope& scope) {
     if (const auto drop_ins = table.table("drop_ins")) {
         unit.drop_ins = read_drop_ins(*drop_ins);
     }
-    unit.state = table.choice("state", "preset", {"enabled", "disabled", "masked", "preset"});
+    unit.state = table.choice("state", unit.state);
     table.finish();
     unit.name = table.required_string("name");
     require_whole_unit_name(table.location("name"), unit.name);
@@ -99,7 +99,7 @@ UnitRequest read_unit(const TableReader& table, const ParseScope& scope) {
     }
     const bool installed = !readable || !unit.contents || unit.contents->starts_with("[Install]") ||
                            unit.contents->find("\n[Install]") != std::string::npos;
-    if (unit.state == "enabled" && !installed) {
+    if (unit.state == UnitState::enabled && !installed) {
         throw error_at(table.location("state"),
                        "unit \"{}\" cannot be enabled: it has no [Install] section", unit.name)
             .hinted("as in [Install] WantedBy=multi-user.target");

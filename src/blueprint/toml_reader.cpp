@@ -219,9 +219,14 @@ std::string TableReader::choice(std::string_view key, std::string_view fallback,
     for (const std::string_view item : choices) {
         list += (list.empty() ? "\"" : ", \"") + std::string(item) + '"';
     }
-    note(error_at(location(key), "\"{}\" must be one of {}, not \"{}\"", full_name(key), list,
-                  value));
+    note_choice(key, list, value);
     return std::string(fallback);
+}
+
+void TableReader::note_choice(std::string_view key, std::string_view expected,
+                              std::string_view value) const {
+    note(error_at(location(key), "\"{}\" must be one of {}, not \"{}\"", full_name(key), expected,
+                  value));
 }
 
 bool TableReader::boolean(std::string_view key, bool fallback) const {

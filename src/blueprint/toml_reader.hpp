@@ -12,6 +12,7 @@
 
 #include "blueprint/blueprint.hpp"
 #include "blueprint/mistakes.hpp"
+#include "support/enum_names.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -86,6 +87,16 @@ public:
     /// A string out of `choices`.
     [[nodiscard]] std::string choice(std::string_view key, std::string_view fallback,
                                      std::initializer_list<std::string_view> choices) const;
+    /// One of an enum's values, by its name.
+    template <NamedEnum Enum>
+    [[nodiscard]] Enum choice(std::string_view key, Enum fallback) const {
+        const std::string name = string(key, enum_name(fallback));
+        const std::optional<Enum> value = value_named<Enum>(name);
+        if (!value) {
+            note_choice(key, expected_names<Enum>(), name);
+        }
+        return value.value_or(fallback);
+    }
     [[nodiscard]] bool boolean(std::string_view key, bool fallback) const;
     /// An integer in [minimum, maximum].
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::int64_t minimum,
@@ -112,6 +123,8 @@ public:
 
 private:
     struct State;
+    /// Notes that the value of `key` is none of `expected`, a list of names.
+    void note_choice(std::string_view key, std::string_view expected, std::string_view value) const;
     explicit TableReader(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
 };

@@ -69,19 +69,20 @@ std::string checked_proxy(const SourceLocation& location, std::string_view key,
     return std::string(value);
 }
 
-std::string checked_proxy_auth_method(const SourceLocation& location, std::string_view key,
-                                      std::string_view value) {
-    static const std::vector<std::string> methods{"any",       "none", "basic",     "digest",
-                                                  "negotiate", "ntlm", "digest_ie", "ntlm_wb"};
-    std::string method = lower_case(value);
-    if (std::find(methods.begin(), methods.end(), method) == methods.end()) {
-        Error unknown = error_at(location, "\"{}\" must be one of {}, not \"{}\"", key,
-                                 fmt::format("{}", fmt::join(methods, ", ")), value);
-        const std::vector<std::string> near = nearest_names(method, methods);
-        throw near.empty() ? unknown
-                           : unknown.hinted(fmt::format("did you mean \"{}\"?", near.front()));
+ProxyAuthentication parse_proxy_auth_method(const SourceLocation& location, std::string_view key,
+                                            std::string_view value) {
+    const std::string name = lower_case(value);
+    if (const auto method = value_named<ProxyAuthentication>(name)) {
+        return *method;
     }
-    return method;
+    std::vector<std::string> names;
+    each_value<ProxyAuthentication>(
+        [&](ProxyAuthentication method) { names.emplace_back(enum_name(method)); });
+    Error unknown = error_at(location, "\"{}\" must be one of {}, not \"{}\"", key,
+                             expected_names<ProxyAuthentication>(), value);
+    const std::vector<std::string> near = nearest_names(name, names);
+    throw near.empty() ? unknown
+                       : unknown.hinted(fmt::format("did you mean \"{}\"?", near.front()));
 }
 
 std::optional<int> parse_seconds(std::string_view text) {

@@ -15,9 +15,10 @@ namespace edgegpu {
 [[nodiscard]] std::string checked_proxy(const SourceLocation& location, std::string_view key,
                                         std::string_view value);
 
-/// A value of `proxy_auth_method`, in lower case. Throws at `location` for any other.
-[[nodiscard]] std::string checked_proxy_auth_method(const SourceLocation& location,
-                                                    std::string_view key, std::string_view value);
+/// A value of `proxy_auth_method`, in any case of letters. Throws at `location` for any other.
+[[nodiscard]] ProxyAuthentication parse_proxy_auth_method(const SourceLocation& location,
+                                                          std::string_view key,
+                                                          std::string_view value);
 
 /// Seconds as dnf.conf(5) writes them: a number that may have a fraction and one of the units s, m,
 /// h and d. Nothing for what is none, or is more than a day.

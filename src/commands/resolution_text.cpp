@@ -216,9 +216,9 @@ std::string resolution_text(const Resolution& resolution, const Blueprint& bluep
     if (!resolution.driver_version.empty()) {
         text += fmt::format(" with NVIDIA driver {}", resolution.driver_version);
     }
-    if (!resolution.driver_flavor.empty()) {
+    if (resolution.driver_flavor) {
         text += fmt::format(", {}{} modules", resolution.dkms_source ? "compiled " : "",
-                            resolution.driver_flavor);
+                            *resolution.driver_flavor);
     }
     text += ":\n" + columns(first, "  ") + "\n" + passed_over_text(resolution.passed_over) +
             package_set_text(blueprint, resolution);
@@ -257,7 +257,7 @@ std::string resolution_json(const Resolution& resolution, const Blueprint& bluep
                              {"kernel", resolution.kernel.text()},
                              {"kernel_uname", resolution.kernel_uname},
                              {"driver", resolution.driver_version},
-                             {"driver_flavor", resolution.driver_flavor},
+                             {"driver_flavor", resolution.driver_flavor ? enum_name(*resolution.driver_flavor) : ""},
                              {"package_set", describe_package_set(blueprint)},
                              {"modules", modules},
                              {"repositories", repositories},

@@ -47,12 +47,6 @@ std::string repo_section(const Repository& repository) {
     return text;
 }
 
-/// "rhel-9.4" → "9.4"; the blueprint's releasever where that is something else altogether.
-std::string release_version(const Blueprint& blueprint) {
-    const std::string exact = blueprint.distro.substr(blueprint.distro.rfind('-') + 1);
-    return exact.starts_with(blueprint.releasever + '.') ? exact : blueprint.releasever;
-}
-
 void change_ini(const Context& ctx, Tree& tree, const SubscriptionRequest& request,
                 const std::string& path, const std::string& section, const std::string& key,
                 const std::optional<bool>& value) {
@@ -128,9 +122,9 @@ void add_device_repositories(const Context& ctx, const Blueprint& blueprint, Tre
         }
         put_entry(tree, path, make_file_entry(ctx, text, 0644));
     }
-    if (blueprint.set_release_version) {
+    if (!blueprint.device_releasever.empty()) {
         put_entry(tree, "/etc/dnf/vars/releasever",
-                  make_file_entry(ctx, release_version(blueprint) + "\n", 0644));
+                  make_file_entry(ctx, blueprint.device_releasever + "\n", 0644));
     }
 }
 

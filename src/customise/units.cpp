@@ -68,8 +68,7 @@ std::string near_units(const Tree& tree, const std::string& unit) {
 struct Wish {
     /// whole name
     std::string unit;
-    /// "enabled", "disabled", "masked" or "preset"
-    std::string state;
+    UnitState state = UnitState::preset;
     /// what messages begin with
     std::string where;
 };
@@ -81,9 +80,10 @@ std::vector<Wish> gather_wishes(const Blueprint& blueprint) {
     }
     const ServicesRequest& services = blueprint.services;
     for (const auto& [state, names] :
-         {std::pair<const char*, const std::vector<std::string>&>{"enabled", services.enabled},
-          {"disabled", services.disabled},
-          {"masked", services.masked}}) {
+         {std::pair<UnitState, const std::vector<std::string>&>{UnitState::enabled,
+                                                                services.enabled},
+          {UnitState::disabled, services.disabled},
+          {UnitState::masked, services.masked}}) {
         for (const std::string& name : names) {
             const auto place = services.locations.find(name);
             const std::string where =
@@ -103,13 +103,13 @@ void add_services_of_set(const Context& ctx, const Blueprint& blueprint, const T
     for (const std::string& name : blueprint.package_set.services) {
         const std::string unit = full_unit_name(name);
         const bool decided = std::any_of(wishes.begin(), wishes.end(), [&](const Wish& wish) {
-            return wish.unit == unit && wish.state != "preset";
+            return wish.unit == unit && wish.state != UnitState::preset;
         });
         if (decided) {
             continue;
         }
         if (has_unit(tree, unit)) {
-            wishes.push_back({unit, "enabled", "package set " + describe_package_set(blueprint)});
+            wishes.push_back({unit, UnitState::enabled, "package set " + describe_package_set(blueprint)});
         } else {
             ctx.console->warn_of(
                 fmt::format("units that package set {} enables, but the image does not have",
@@ -121,7 +121,7 @@ void add_services_of_set(const Context& ctx, const Blueprint& blueprint, const T
 
 /// Throws for a unit that is not there or has two states.
 void check_wishes(const Context& ctx, const Tree& tree, const std::vector<Wish>& wishes) {
-    std::map<std::string, std::string> states;
+    std::map<std::string, UnitState> states;
     for (const Wish& wish : wishes) {
         if (wish.unit.starts_with('-') || wish.unit.find('/') != std::string::npos) {
             throw error(ErrorKind::usage, "{}: '{}' is not the name of a unit", wish.where,
@@ -129,16 +129,16 @@ void check_wishes(const Context& ctx, const Tree& tree, const std::vector<Wish>&
         }
         // A preset is what holds where nothing else is said.
         const auto [earlier, fresh] = states.emplace(wish.unit, wish.state);
-        if (!fresh && earlier->second == "preset") {
+        if (!fresh && earlier->second == UnitState::preset) {
             earlier->second = wish.state;
-        } else if (!fresh && wish.state != "preset" && earlier->second != wish.state) {
+        } else if (!fresh && wish.state != UnitState::preset && earlier->second != wish.state) {
             throw error(ErrorKind::usage, "{}: unit {} is both {} and {}", wish.where, wish.unit,
                         earlier->second, wish.state);
         }
         if (has_unit(tree, wish.unit)) {
             continue;
         }
-        if (wish.state == "masked") {
+        if (wish.state == UnitState::masked) {
             // A precaution that makes sense: it is no error.
             ctx.console->warn_of("masked units that are not in the image", wish.unit);
             continue;
@@ -219,9 +219,9 @@ void set_units(const Context& ctx, const Blueprint& blueprint, const std::set<st
         run_systemctl(ctx, tree, "preset-all", {});
     }
     // What is said of a unit wins over its preset.
-    for (const auto& [state, verb] : {std::pair<std::string_view, const char*>{"preset", "preset"},
-                                      {"disabled", "disable"},
-                                      {"enabled", "enable"}}) {
+    for (const auto& [state, verb] : {std::pair<UnitState, const char*>{UnitState::preset, "preset"},
+                                      {UnitState::disabled, "disable"},
+                                      {UnitState::enabled, "enable"}}) {
         std::vector<std::string> units;
         for (const Wish& wish : wishes) {
             if (wish.state == state) {
@@ -238,7 +238,7 @@ void set_units(const Context& ctx, const Blueprint& blueprint, const std::set<st
         drop_removed_links(tree);
     }
     for (const Wish& wish : wishes) {
-        if (wish.state == "masked") {
+        if (wish.state == UnitState::masked) {
             mask_unit(tree, wish.unit);
         }
     }

@@ -91,7 +91,7 @@ void check_driver_gpus(const Context& ctx, const Blueprint& blueprint, const Res
         }
         if (const std::optional<std::string> list = find_list(ctx, package)) {
             NvidiaRequest request = *blueprint.nvidia;
-            request.flavor = resolution.driver_flavor;
+            request.flavor = resolution.driver_flavor.value_or(request.flavor);
             const GpuTable table = read_supported_gpus(*list, resolution.driver_version,
                                                        nevra.text() + ": supported-gpus.json");
             for (const std::string& warning :

@@ -100,7 +100,7 @@ MadePackage describe_package(const Resolution& resolution, const CompiledModules
     MadePackage package;
     package.nevra = source;
     package.nevra.name =
-        fmt::format("kmod-nvidia-{}{}-{}", resolution.driver_flavor == "open" ? "open-" : "",
+        fmt::format("kmod-nvidia-{}{}-{}", resolution.driver_flavor == DriverFlavor::open ? "open-" : "",
                     source.version, kernel_without_dist(resolution.kernel));
     package.nevra.arch = resolution.kernel.arch;
     package.summary =

@@ -40,14 +40,14 @@ void check_branch(const NvidiaRequest& request, const Gpu& gpu, unsigned branch)
 
 void check_flavor(const NvidiaRequest& request, const Gpu& gpu) {
     const bool open_only = gpu.modules == GpuModules::open;
-    if (request.flavor == "proprietary" && open_only) {
+    if (request.flavor == DriverFlavor::proprietary && open_only) {
         throw refusal(request,
                       fmt::format("{} needs the open kernel modules: the proprietary ones of "
                                   "driver {} do not drive it",
                                   gpu.text(), request.driver),
                       "set flavor = \"open\" or \"auto\" in [nvidia]");
     }
-    if (request.flavor == "open" && gpu.modules == GpuModules::proprietary) {
+    if (request.flavor == DriverFlavor::open && gpu.modules == GpuModules::proprietary) {
         throw refusal(request,
                       fmt::format("{} needs the proprietary kernel modules: the open ones of "
                                   "driver {} do not drive it",
@@ -108,9 +108,9 @@ DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
                       "make one blueprint for each");
     }
     if (open_only != nullptr) {
-        verdict.flavor = "open";
+        verdict.flavor = DriverFlavor::open;
     } else if (proprietary_only != nullptr) {
-        verdict.flavor = "proprietary";
+        verdict.flavor = DriverFlavor::proprietary;
     }
     return verdict;
 }

@@ -10,8 +10,8 @@ namespace edgegpu {
 
 /// What the GPUs of a blueprint mean for its driver.
 struct DeviceVerdict {
-    /// The kernel modules that they leave: "open", "proprietary", or the request's own "auto".
-    std::string flavor;
+    /// The kernel modules that they leave, or the request's own `automatic`.
+    DriverFlavor flavor = DriverFlavor::automatic;
     /// what could not be told, a line each
     std::vector<std::string> warnings;
 };

@@ -84,7 +84,7 @@ Error from_failure(const Universe& universe, const Blueprint& blueprint, const E
                    std::string& advice) {
     Error failure = said;
     say_unmatched(universe, blueprint, failure);
-    if (blueprint.nvidia && blueprint.nvidia->modules == "dkms") {
+    if (blueprint.nvidia && blueprint.nvidia->modules == DriverModules::dkms) {
         say_filtered(universe, blueprint,
                      hidden_build_tools(universe.pool(), blueprint.kernel_name), failure);
     }

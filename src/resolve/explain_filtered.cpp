@@ -92,10 +92,10 @@ std::vector<std::pair<std::string, std::string>> streams_holding(const PackagePo
 }
 
 std::vector<Id> outranked_kernels(const PackagePool& pool, const Blueprint& blueprint) {
-    if (!blueprint.nvidia || blueprint.nvidia->kernel.starts_with("newest")) {
+    if (!blueprint.nvidia || blueprint.nvidia->kernel.policy != KernelPolicy::matching) {
         return {};
     }
-    const std::string& glob = blueprint.nvidia->kernel;
+    const std::string& glob = blueprint.nvidia->kernel.glob;
     const std::string stem = blueprint.kernel_name + "-";
     // "kernel-6.1*" means the kernel in kernel-core-6.1….
     const std::string core =

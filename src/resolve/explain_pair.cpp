@@ -30,8 +30,8 @@ std::vector<std::string> drivers_of(const PackagePool& pool, const NvidiaRequest
                                     Id kernel) {
     std::vector<std::string> found = all_versions(pool);
     std::erase_if(found, [&](const std::string& version) {
-        const std::vector<std::string> flavors = flavors_of(nvidia, version);
-        return std::all_of(flavors.begin(), flavors.end(), [&](const std::string& flavor) {
+        const std::vector<DriverFlavor> flavors = flavors_of(nvidia, version);
+        return std::all_of(flavors.begin(), flavors.end(), [&](DriverFlavor flavor) {
             return kernel_modules(pool, flavor, version, kernel).empty();
         });
     });
@@ -92,7 +92,7 @@ Cause unpaired_cause(const Universe& universe, const Blueprint& blueprint,
     origin.kind = Origin::Kind::kernel;
     origin.location = nvidia.location;
     origin.text = fmt::format("{} asks for NVIDIA driver \"{}\" with kernel \"{}\"",
-                              nvidia.location.text(), nvidia.driver, nvidia.kernel);
+                              nvidia.location.text(), nvidia.driver, nvidia.kernel.text());
     cause.lines.push_back(origin.text);
     cause.origins.push_back(origin);
     if (blueprint.kernel_name != "kernel") {

@@ -178,7 +178,7 @@ private:
 
     /// Where modules may be compiled, but not with what can be seen.
     void compilers() {
-        if (!blueprint_.nvidia || blueprint_.nvidia->modules == "precompiled" ||
+        if (!blueprint_.nvidia || blueprint_.nvidia->modules == DriverModules::precompiled ||
             failed_.outcome.refused) {
             return;
         }

@@ -28,32 +28,43 @@ public:
         if (is_exact_version(nvidia_.driver)) {
             set("driver", &NvidiaRequest::driver, std::to_string(branch_of(nvidia_.driver)));
         }
-        if (nvidia_.flavor != "auto") {
-            set("flavor", &NvidiaRequest::flavor, "auto");
+        if (nvidia_.flavor != DriverFlavor::automatic) {
+            set("flavor", &NvidiaRequest::flavor, DriverFlavor::automatic);
         }
-        if (nvidia_.modules == "precompiled") {
-            set("modules", &NvidiaRequest::modules, "auto");
+        if (nvidia_.modules == DriverModules::precompiled) {
+            set("modules", &NvidiaRequest::modules, DriverModules::automatic);
         }
         branches();
-        for (const char* flavor : {"open", "proprietary"}) {
+        for (const DriverFlavor flavor : {DriverFlavor::open, DriverFlavor::proprietary}) {
             set("flavor", &NvidiaRequest::flavor, flavor);
         }
-        set("modules", &NvidiaRequest::modules, "dkms");
+        set("modules", &NvidiaRequest::modules, DriverModules::dkms);
         if (nvidia_.profile != "ks") {
-            set("profile", &NvidiaRequest::profile, "ks");
+            set("profile", &NvidiaRequest::profile, std::string("ks"));
         }
         devices();
         return std::move(fixes_);
     }
 
 private:
+    /// A value of [nvidia] as the blueprint has it.
+    template <typename Value>
+    static std::string as_written(const Value& value) {
+        if constexpr (std::is_same_v<Value, KernelChoice>) {
+            return fmt::format("\"{}\"", value.text());
+        } else {
+            return fmt::format("\"{}\"", value);
+        }
+    }
+
     /// `driver` is always there; the other keys may be.
-    void set(const std::string& key, std::string NvidiaRequest::*member, const std::string& value) {
+    template <typename Value>
+    void set(const std::string& key, Value NvidiaRequest::*member, const Value& value) {
         if (nvidia_.*member == value) {
             return;
         }
-        Fix fix{{text_.set_key(nvidia_.location, key, fmt::format("\"{}\"", nvidia_.*member),
-                               fmt::format("\"{}\"", value))},
+        Fix fix{{text_.set_key(nvidia_.location, key, as_written(nvidia_.*member),
+                               as_written(value))},
                 failed_.blueprint,
                 ""};
         (*fix.changed.nvidia).*member = value;
@@ -86,7 +97,7 @@ private:
     }
 
     void older_kernel() {
-        set("kernel", &NvidiaRequest::kernel, "newest-supported");
+        set("kernel", &NvidiaRequest::kernel, KernelChoice{});
         if (failed_.blueprint.kernel_name != "kernel") {
             const std::string file = nvidia_.location.file;
             const SourceLocation table = text_.find_table(file, "[customizations.kernel]");

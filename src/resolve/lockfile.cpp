@@ -237,7 +237,12 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     Resolution result;
     result.kernel_uname = head.text("kernel_uname");
     result.driver_version = head.text("driver_version", true);
-    result.driver_flavor = head.text("driver_flavor", true);
+    if (const std::string flavor = head.text("driver_flavor", true); !flavor.empty()) {
+        result.driver_flavor = value_named<DriverFlavor>(flavor);
+        if (!result.driver_flavor || result.driver_flavor == DriverFlavor::automatic) {
+            throw head.complain("driver_flavor", "is neither \"open\" nor \"proprietary\"");
+        }
+    }
     const toml::node* kernel = root.get("kernel");
     if (kernel == nullptr || !kernel->is_table()) {
         throw head.complain("kernel", "is not a table");
@@ -282,8 +287,8 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
     if (!resolution.driver_version.empty()) {
         out += fmt::format("driver_version = {}\n", quoted(resolution.driver_version));
     }
-    if (!resolution.driver_flavor.empty()) {
-        out += fmt::format("driver_flavor = {}\n", quoted(resolution.driver_flavor));
+    if (resolution.driver_flavor) {
+        out += fmt::format("driver_flavor = \"{}\"\n", *resolution.driver_flavor);
     }
     out += "\n[kernel]\n";
     append_nevra(out, resolution.kernel);

@@ -64,8 +64,8 @@ bool fits_kernel(const PackagePool& pool, Id kmod, const std::string& prefix, co
 }
 
 /// Whether `name` is of `flavor`; DKMS packages of proprietary modules have several names.
-bool is_flavor(std::string_view name, const std::string& flavor) {
-    return name.starts_with("kmod-nvidia-open-") == (flavor == "open");
+bool is_flavor(std::string_view name, DriverFlavor flavor) {
+    return name.starts_with("kmod-nvidia-open-") == (flavor == DriverFlavor::open);
 }
 
 /// Whether a package may belong to the driver: user space, firmware or modules.
@@ -135,10 +135,10 @@ std::string highest_branch(const ModuleCatalogue& catalogue) {
 
 /// Name of the stream for a request without "auto".
 std::string stream_name(const NvidiaRequest& request, const ModuleCatalogue& catalogue) {
-    const bool open = request.flavor == "open";
+    const bool open = request.flavor == DriverFlavor::open;
     std::string base = request.driver.substr(0, request.driver.find('.'));
     if (request.driver == "latest") {
-        const std::string suffix = request.modules == "dkms" ? "-dkms" : "";
+        const std::string suffix = request.modules == DriverModules::dkms ? "-dkms" : "";
         const std::string stream = (open ? "open" : "latest") + suffix;
         const std::vector<std::string> streams = catalogue.stream_names(driver_module);
         if (std::find(streams.begin(), streams.end(), stream) != streams.end()) {
@@ -148,7 +148,7 @@ std::string stream_name(const NvidiaRequest& request, const ModuleCatalogue& cat
     }
     // The streams N-open hold DKMS sources; repositories that have precompiled open modules put
     // them there too.
-    return base + (open ? "-open" : request.modules == "dkms" ? "-dkms" : "");
+    return base + (open ? "-open" : request.modules == DriverModules::dkms ? "-dkms" : "");
 }
 
 }  // namespace
@@ -157,17 +157,17 @@ bool is_exact_version(const std::string& driver) {
     return driver != "latest" && driver.find('.') != std::string::npos;
 }
 
-std::vector<std::string> flavors_of(const NvidiaRequest& request, const std::string& version) {
-    if (request.flavor != "auto") {
+std::vector<DriverFlavor> flavors_of(const NvidiaRequest& request, const std::string& version) {
+    if (request.flavor != DriverFlavor::automatic) {
         return {request.flavor};
     }
     // NVIDIA made the open modules its default with branch 560; "latest" is later.
     constexpr unsigned first_open_default = 560;
     const unsigned branch = branch_of(version);
     if (branch == 0 || branch >= first_open_default) {
-        return {"open", "proprietary"};
+        return {DriverFlavor::open, DriverFlavor::proprietary};
     }
-    return {"proprietary", "open"};
+    return {DriverFlavor::proprietary, DriverFlavor::open};
 }
 
 std::optional<StreamRequest> driver_stream(const NvidiaRequest& request,
@@ -189,14 +189,14 @@ std::vector<NvidiaRequest> driver_ways(const NvidiaRequest& request,
                                        const ModuleCatalogue& catalogue) {
     const bool modular = catalogue.has_module(driver_module);
     const std::vector<std::string> streams = catalogue.stream_names(driver_module);
-    const std::vector<std::string> flavors =
-        modular ? flavors_of(request, request.driver) : std::vector<std::string>{request.flavor};
+    const std::vector<DriverFlavor> flavors =
+        modular ? flavors_of(request, request.driver) : std::vector<DriverFlavor>{request.flavor};
     std::vector<NvidiaRequest> all;
-    for (const char* modules : {"precompiled", "dkms"}) {
-        if (request.modules != "auto" && request.modules != modules) {
+    for (const DriverModules modules : {DriverModules::precompiled, DriverModules::dkms}) {
+        if (request.modules != DriverModules::automatic && request.modules != modules) {
             continue;
         }
-        for (const std::string& flavor : flavors) {
+        for (const DriverFlavor flavor : flavors) {
             NvidiaRequest way = request;
             way.modules = modules;
             way.flavor = flavor;
@@ -211,7 +211,8 @@ std::vector<NvidiaRequest> driver_ways(const NvidiaRequest& request,
     if (ways.empty()) {
         // The plain stream is the one to miss.
         const auto plain = std::find_if(all.begin(), all.end(), [](const NvidiaRequest& way) {
-            return way.modules == "precompiled" && way.flavor == "proprietary";
+            return way.modules == DriverModules::precompiled &&
+                   way.flavor == DriverFlavor::proprietary;
         });
         ways.push_back(plain != all.end() ? *plain : all.front());
     }
@@ -249,12 +250,12 @@ std::vector<std::string> driver_versions(const PackagePool& pool, const NvidiaRe
     return wanted;
 }
 
-std::vector<Id> kernel_modules(const PackagePool& pool, const std::string& flavor,
+std::vector<Id> kernel_modules(const PackagePool& pool, DriverFlavor flavor,
                                const std::string& version, Id kernel) {
     const Nevra kernel_nevra = pool.nevra(kernel);
     const std::vector<std::string> targets = targets_of(pool, kernel);
     const std::string prefix =
-        fmt::format("kmod-nvidia-{}{}-", flavor == "open" ? "open-" : "", version);
+        fmt::format("kmod-nvidia-{}{}-", flavor == DriverFlavor::open ? "open-" : "", version);
     std::vector<Id> found;
     for (const Id id : pool.packages()) {
         const std::string_view name = pool_id2str(pool.get(), pool.solvable(id)->name);
@@ -268,7 +269,7 @@ std::vector<Id> kernel_modules(const PackagePool& pool, const std::string& flavo
     return found;
 }
 
-std::vector<Id> dkms_sources(const PackagePool& pool, const std::string& flavor,
+std::vector<Id> dkms_sources(const PackagePool& pool, DriverFlavor flavor,
                              const std::string& version) {
     std::vector<Id> found;
     for (const auto& entry : pool.stand_ins()) {

@@ -31,8 +31,8 @@ inline constexpr const char* driver_module = "nvidia-driver";
                                                          const ModuleCatalogue& catalogue);
 
 /// The flavours that fit the request for a driver version, the preferred first.
-[[nodiscard]] std::vector<std::string> flavors_of(const NvidiaRequest& request,
-                                                  const std::string& version);
+[[nodiscard]] std::vector<DriverFlavor> flavors_of(const NvidiaRequest& request,
+                                                   const std::string& version);
 
 /// Versions of the wanted driver that can be had, newest first. Throws ErrorKind::unsolvable,
 /// listing what there is, if there is none.
@@ -44,11 +44,11 @@ inline constexpr const char* driver_module = "nvidia-driver";
 /// the name `kmod-nvidia-[open-]<driver>-<version>-<release>`; Provides `kernel-modules = K.arch`
 /// says it too. Modules for the plain kernel never fit a variant of it (kernel-rt) that has the
 /// same version.
-[[nodiscard]] std::vector<Id> kernel_modules(const PackagePool& pool, const std::string& flavor,
+[[nodiscard]] std::vector<Id> kernel_modules(const PackagePool& pool, DriverFlavor flavor,
                                              const std::string& version, Id kernel);
 
 /// Visible packages with the DKMS sources of driver `version` in that flavour, best first.
-[[nodiscard]] std::vector<Id> dkms_sources(const PackagePool& pool, const std::string& flavor,
+[[nodiscard]] std::vector<Id> dkms_sources(const PackagePool& pool, DriverFlavor flavor,
                                            const std::string& version);
 
 /// Adds to `jobs`: one of `kmods` (a stand-in may be the only one), no other kernel module package,

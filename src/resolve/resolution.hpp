@@ -126,8 +126,8 @@ struct Resolution {
     std::string kernel_uname;
     /// "535.261.03" or empty
     std::string driver_version;
-    /// "open" or "proprietary": the kernel modules; empty without driver
-    std::string driver_flavor;
+    /// which kernel modules, `open` or `proprietary`; nothing without driver
+    std::optional<DriverFlavor> driver_flavor;
     /// newer kernels and drivers that were not taken, the newest first
     std::vector<PassedOver> passed_over;
     /// What the packages fix, as far as the repositories tell, sorted by id.

@@ -276,16 +276,19 @@ Blueprint locked_way(const Blueprint& blueprint, const ModuleCatalogue& catalogu
     if (!blueprint.nvidia) {
         return result;
     }
-    const std::string modules = locked.dkms_source ? "dkms" : "precompiled";
+    const DriverModules modules =
+        locked.dkms_source ? DriverModules::dkms : DriverModules::precompiled;
     for (const NvidiaRequest& way : driver_ways(*blueprint.nvidia, catalogue)) {
-        if (way.modules == modules && (way.flavor == "auto" || locked.driver_flavor.empty() ||
-                                       way.flavor == locked.driver_flavor)) {
+        if (way.modules == modules &&
+            (way.flavor == DriverFlavor::automatic || !locked.driver_flavor ||
+             way.flavor == locked.driver_flavor)) {
             result.nvidia = way;
             return result;
         }
     }
     drift.push_back(fmt::format("{} rules out the locked {} {} kernel modules",
-                                blueprint.nvidia->location.text(), modules, locked.driver_flavor));
+                                blueprint.nvidia->location.text(), modules,
+                                locked.driver_flavor ? enum_name(*locked.driver_flavor) : ""));
     return result;
 }
 

@@ -40,12 +40,11 @@ public:
           base_(std::move(base)) {}
 
     SearchResult run() {
-        const std::string wanted =
-            blueprint_.nvidia ? blueprint_.nvidia->kernel : "newest-supported";
-        const bool by_glob = wanted != "newest" && wanted != "newest-supported";
+        const KernelChoice wanted =
+            blueprint_.nvidia ? blueprint_.nvidia->kernel : KernelChoice{};
         std::vector<Id> kernels =
-            kernel_candidates(pool_, blueprint_.kernel_name, by_glob ? wanted : "");
-        if (wanted == "newest") {
+            kernel_candidates(pool_, blueprint_.kernel_name, wanted.glob);
+        if (wanted.policy == KernelPolicy::newest) {
             kernels.resize(1);
         }
         if (blueprint_.nvidia) {
@@ -64,16 +63,16 @@ public:
 
 private:
     [[nodiscard]] bool compiles() const {
-        return blueprint_.nvidia && blueprint_.nvidia->modules == "dkms";
+        return blueprint_.nvidia && blueprint_.nvidia->modules == DriverModules::dkms;
     }
 
     [[nodiscard]] std::vector<Attempt> attempts(Id kernel) const {
         if (!blueprint_.nvidia) {
-            return {{kernel, "", "", {}, 0}};
+            return {{kernel, "", std::nullopt, {}, 0}};
         }
         std::vector<Attempt> found;
         for (const std::string& version : versions_) {
-            for (const std::string& flavor : flavors_of(*blueprint_.nvidia, version)) {
+            for (const DriverFlavor flavor : flavors_of(*blueprint_.nvidia, version)) {
                 if (compiles()) {
                     for (const Id source : dkms_sources(pool_, flavor, version)) {
                         found.push_back(
@@ -162,7 +161,7 @@ private:
 
     /// Precompiled proprietary modules are the usual ones: only "open " needs to be said.
     [[nodiscard]] std::string flavor_prefix() const {
-        return blueprint_.nvidia->flavor == "open" ? "open " : "";
+        return blueprint_.nvidia->flavor == DriverFlavor::open ? "open " : "";
     }
 
     [[nodiscard]] std::vector<std::string> newer_drivers(const Attempt& attempt) const {

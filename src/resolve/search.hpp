@@ -18,8 +18,8 @@ namespace edgegpu {
 struct Attempt {
     Id kernel = 0;
     std::string driver;
-    /// "open" or "proprietary"; empty without driver
-    std::string flavor;
+    /// nothing without driver
+    std::optional<DriverFlavor> flavor;
     /// Precompiled modules to choose from, or the stand-in of `dkms_source`.
     std::vector<Id> kmods;
     /// The package of sources to compile; 0: the modules are precompiled.

@@ -21,20 +21,27 @@ void start_libcurl() {
     });
 }
 
-struct AuthMethod {
-    std::string_view name;
-    unsigned long bits;
-};
-
-/// dnf.conf(5), proxy_auth_method.
-constexpr std::array<AuthMethod, 8> auth_methods{{{"any", CURLAUTH_ANY},
-                                                  {"none", CURLAUTH_NONE},
-                                                  {"basic", CURLAUTH_BASIC},
-                                                  {"digest", CURLAUTH_DIGEST},
-                                                  {"negotiate", CURLAUTH_NEGOTIATE},
-                                                  {"ntlm", CURLAUTH_NTLM},
-                                                  {"digest_ie", CURLAUTH_DIGEST_IE},
-                                                  {"ntlm_wb", CURLAUTH_NTLM_WB}}};
+unsigned long bits_of(ProxyAuthentication method) {
+    switch (method) {
+        case ProxyAuthentication::any:
+            break;
+        case ProxyAuthentication::none:
+            return CURLAUTH_NONE;
+        case ProxyAuthentication::basic:
+            return CURLAUTH_BASIC;
+        case ProxyAuthentication::digest:
+            return CURLAUTH_DIGEST;
+        case ProxyAuthentication::negotiate:
+            return CURLAUTH_NEGOTIATE;
+        case ProxyAuthentication::ntlm:
+            return CURLAUTH_NTLM;
+        case ProxyAuthentication::digest_ie:
+            return CURLAUTH_DIGEST_IE;
+        case ProxyAuthentication::ntlm_wb:
+            return CURLAUTH_NTLM_WB;
+    }
+    return CURLAUTH_ANY;
+}
 
 /// One easy handle whose options name the repository's settings when they are refused.
 class Options {
@@ -70,11 +77,7 @@ void set_proxy(Options& options, const TransferSettings& settings) {
     options.set_text(CURLOPT_PROXY, settings.proxy, "proxy");
     options.set_text(CURLOPT_PROXYUSERNAME, settings.proxy_username, "proxy_username");
     options.set_text(CURLOPT_PROXYPASSWORD, settings.proxy_password, "proxy_password");
-    const auto* const method =
-        std::find_if(auth_methods.begin(), auth_methods.end(),
-                     [&](const AuthMethod& row) { return row.name == settings.proxy_auth_method; });
-    options.set(CURLOPT_PROXYAUTH, method != auth_methods.end() ? method->bits : CURLAUTH_ANY,
-                "proxy_auth_method");
+    options.set(CURLOPT_PROXYAUTH, bits_of(settings.proxy_auth_method), "proxy_auth_method");
     const long verify = settings.proxy_sslverify ? 1 : 0;
     options.set(CURLOPT_PROXY_SSL_VERIFYPEER, verify, "proxy_sslverify");
     options.set(CURLOPT_PROXY_SSL_VERIFYHOST, verify * 2, "proxy_sslverify");

@@ -81,7 +81,7 @@ TEST_F(LogIn, ProxyWithPassword) {
     repository_.transfer.proxy_password = "pr0xy";
     EXPECT_EQ(get(), "");
     EXPECT_EQ(proxy.count("Established connection"), 1) << proxy.log();
-    repository_.transfer.proxy_auth_method = "basic";
+    repository_.transfer.proxy_auth_method = ProxyAuthentication::basic;
     EXPECT_EQ(get(), "");
 }
 

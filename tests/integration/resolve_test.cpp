@@ -386,7 +386,7 @@ TEST_F(Resolve, ExactDriverVersionIsPinned) {
 
 TEST_F(Resolve, NewestKernelWithoutModuleIsAnError) {
     want_driver("535");
-    blueprint_.nvidia->kernel = "newest";
+    blueprint_.nvidia->kernel = {KernelPolicy::newest, {}};
     const Error problem = failure();
     EXPECT_EQ(problem.message(),
               "kernel kernel-core-6.1.0-56.el9.x86_64 has no module of NVIDIA driver 535");

@@ -169,7 +169,7 @@ TEST_F(CustomizationsTest, dnf_subscription_fips_and_image_store) {
         "[customizations.rhsm.config.subscription_manager.rhsm]\nmanage_repos = true\n"
         "[customizations.rhsm.config.subscription_manager.rhsmcertd]\nauto_registration = true\n");
     EXPECT_TRUE(blueprint.fips);
-    EXPECT_TRUE(blueprint.set_release_version);
+    EXPECT_EQ(blueprint.device_releasever, "9.4");
     EXPECT_EQ(blueprint.container_store, "/usr/share/containers/storage");
     ASSERT_TRUE(blueprint.subscription);
     EXPECT_EQ(blueprint.subscription->product_id_plugin, false);

@@ -160,7 +160,7 @@ embed_images = false
     EXPECT_EQ(blueprint.ostree.gpg_homedir, directory_ / "keys");
     EXPECT_EQ(blueprint.ostree.gpg_public_key, "/srv/key");
     ASSERT_TRUE(blueprint.nvidia.has_value());
-    EXPECT_EQ(blueprint.nvidia->kernel, "5.14.0-427*");
+    EXPECT_EQ(blueprint.nvidia->kernel.glob, "5.14.0-427*");
     EXPECT_EQ(blueprint.nvidia->location.line, 13U);
     ASSERT_TRUE(blueprint.nvidia->secure_boot.has_value());
     EXPECT_EQ(blueprint.nvidia->secure_boot->key, directory_ / "keys/modules.key");

@@ -126,8 +126,9 @@ TEST_F(BlueprintTest, repository_file_errors) {
               "hint: as in \"http://proxy.example.com:3128\", or \"_none_\"; schemes are http, "
               "https, ftp, socks4, socks4a, socks5, socks5h\n");
     EXPECT_EQ(repo_failure("[a]\nbaseurl=http://x\nproxy_auth_method=digets\ntimeout=soon\n"),
-              "error: x.repo:3:1: \"proxy_auth_method\" must be one of any, none, basic, digest, "
-              "negotiate, ntlm, digest_ie, ntlm_wb, not \"digets\"\n"
+              "error: x.repo:3:1: \"proxy_auth_method\" must be one of \"any\", \"none\", "
+              "\"basic\", \"digest\", \"negotiate\", \"ntlm\", \"digest_ie\", \"ntlm_wb\", "
+              "not \"digets\"\n"
               "hint: did you mean \"digest\"?\n"
               "error: x.repo:4:1: \"timeout\" must be a number, as in \"30\", not \"soon\"\n");
     EXPECT_EQ(repo_failure("[a]\nname=x\n"),
@@ -192,7 +193,7 @@ TEST_F(BlueprintTest, transfer_settings) {
     EXPECT_EQ(own.username + own.password, "joesecret");
     EXPECT_EQ(own.proxy, "http://proxy:3128");
     EXPECT_EQ(own.proxy_username + own.proxy_password, "pq");
-    EXPECT_EQ(own.proxy_auth_method, "digest");
+    EXPECT_EQ(own.proxy_auth_method, ProxyAuthentication::digest);
     EXPECT_EQ(own.proxy_sslcacert, (directory_ / "ca.pem").string());
     EXPECT_EQ(own.retries, 0);
     EXPECT_EQ(own.timeout, 5);
@@ -200,7 +201,7 @@ TEST_F(BlueprintTest, transfer_settings) {
     EXPECT_TRUE(blueprint.repositories[0].allow_sha1);
     const TransferSettings& file = blueprint.repositories[1].transfer;
     EXPECT_EQ(file.proxy, "_none_");
-    EXPECT_EQ(file.proxy_auth_method, "ntlm");
+    EXPECT_EQ(file.proxy_auth_method, ProxyAuthentication::ntlm);
     EXPECT_EQ(file.retries, 1000);
     EXPECT_EQ(file.timeout, 120);
     EXPECT_EQ(file.minrate, 1536);

@@ -32,9 +32,9 @@ TEST_F(BlueprintSystemTest, units) {
     EXPECT_TRUE(systemd.preset_all);
     ASSERT_EQ(systemd.units.size(), 3U);
     EXPECT_EQ(systemd.units[0].contents, "[Service]\nExecStart=/bin/true\n");
-    EXPECT_EQ(systemd.units[0].state, "disabled");
+    EXPECT_EQ(systemd.units[0].state, UnitState::disabled);
     EXPECT_EQ(systemd.units[1].contents->substr(0, 7), "[Timer]");
-    EXPECT_EQ(systemd.units[2].state, "preset");
+    EXPECT_EQ(systemd.units[2].state, UnitState::preset);
     EXPECT_EQ(systemd.units[2].drop_ins.at("10-x.conf"), "[Service]\nNice=5\n");
 }
 

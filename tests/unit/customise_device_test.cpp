@@ -37,9 +37,7 @@ TEST_F(Device, RepositoriesOfOneFileStandInIt) {
     second.repository.priority = 99;
     second.repository.module_hotfixes = true;
     blueprint.device_repositories = {first, second};
-    blueprint.set_release_version = true;
-    blueprint.distro = "rhel-9.4";
-    blueprint.releasever = "9";
+    blueprint.device_releasever = "9.4";
     add_device_repositories(ctx, blueprint, tree);
     EXPECT_EQ(text("/etc/yum.repos.d/extra.repo"),
               "[a]\nname=A\nbaseurl=https://e/1 https://e/2\nenabled=1\ngpgcheck=1\n"

@@ -16,7 +16,7 @@ protected:
         blueprint.path = "b.toml";
         file("/usr/lib/systemd/system/sshd.service", "");
     }
-    UnitRequest& unit(const std::string& name, const std::string& state) {
+    UnitRequest& unit(const std::string& name, UnitState state) {
         UnitRequest fresh;
         fresh.name = name;
         fresh.state = state;
@@ -35,7 +35,7 @@ TEST_F(Units, UnknownUnitsAreNamedWithNearOnes) {
               "b.toml: customizations.services.enabled: the image has no unit 'ssh.service'|"
               "did you mean 'sshd.service'?");
     blueprint.services.enabled.clear();
-    unit("sshd2.service", "enabled");
+    unit("sshd2.service", UnitState::enabled);
     EXPECT_EQ(failure(),
               "b.toml:7:1: the image has no unit 'sshd2.service'|did you mean 'sshd.service'?");
 }
@@ -60,7 +60,7 @@ TEST_F(Units, OfThePackageSetYieldToTheBlueprint) {
 }
 
 TEST_F(Units, OneStateEach) {
-    unit("sshd.service", "masked");
+    unit("sshd.service", UnitState::masked);
     blueprint.services.enabled = {"sshd"};
     EXPECT_EQ(failure(),
               "b.toml: customizations.services.enabled: unit sshd.service is both masked and "
@@ -68,8 +68,8 @@ TEST_F(Units, OneStateEach) {
 }
 
 TEST_F(Units, OwnUnitsAndDropInsAreOfTheImage) {
-    unit("gpu.service", "masked").contents = "[Service]\nExecStart=/bin/true\n";
-    unit("sshd.service", "masked").drop_ins = {{"10-x.conf", "[Service]\nNice=5\n"}};
+    unit("gpu.service", UnitState::masked).contents = "[Service]\nExecStart=/bin/true\n";
+    unit("sshd.service", UnitState::masked).drop_ins = {{"10-x.conf", "[Service]\nNice=5\n"}};
     set_units(ctx, blueprint, {}, tree);
     EXPECT_EQ(text("/usr/lib/systemd/system/gpu.service"), "[Service]\nExecStart=/bin/true\n");
     EXPECT_EQ(text("/usr/lib/systemd/system/sshd.service.d/10-x.conf"), "[Service]\nNice=5\n");

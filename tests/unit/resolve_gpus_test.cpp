@@ -11,7 +11,7 @@ namespace edgegpu {
 namespace {
 
 NvidiaRequest request(const std::string& driver, std::vector<std::string> devices,
-                      const std::string& flavor = "auto") {
+                      DriverFlavor flavor = DriverFlavor::automatic) {
     NvidiaRequest result;
     result.driver = driver;
     result.devices = std::move(devices);
@@ -86,12 +86,12 @@ TEST(Gpus, ACardWithoutOpenModulesEndsWithBranch580) {
 }
 
 TEST(Gpus, TheFlavorMustFitTheCard) {
-    EXPECT_EQ(refusal(request("570", {"10de:2901"}, "proprietary")),
+    EXPECT_EQ(refusal(request("570", {"10de:2901"}, DriverFlavor::proprietary)),
               "error: NVIDIA B200 (10de:2901) needs the open kernel modules: the proprietary ones "
               "of driver 570 do not drive it\n"
               "  [nvidia] at b.toml:7:1\n"
               "hint: set flavor = \"open\" or \"auto\" in [nvidia]\n");
-    EXPECT_EQ(refusal(request("570", {"10de:1db4"}, "open")),
+    EXPECT_EQ(refusal(request("570", {"10de:1db4"}, DriverFlavor::open)),
               "error: Tesla V100-PCIE-16GB / Tesla V100-PCIE-16GB-LS (10de:1db4) needs the "
               "proprietary kernel modules: the open ones of driver 570 do not drive it\n"
               "  [nvidia] at b.toml:7:1\n"
@@ -110,9 +110,9 @@ TEST(Gpus, TheCardsDecideAboutAnAutomaticFlavor) {
     const auto flavor = [&](const std::vector<std::string>& devices) {
         return check_devices(request("570", devices), table, "570", false).flavor;
     };
-    EXPECT_EQ(flavor({"10de:2901"}), "open");
-    EXPECT_EQ(flavor({"10de:1db4", "10de:20b7"}), "proprietary");
-    EXPECT_EQ(flavor({"10de:20b7"}), "auto");
+    EXPECT_EQ(flavor({"10de:2901"}), DriverFlavor::open);
+    EXPECT_EQ(flavor({"10de:1db4", "10de:20b7"}), DriverFlavor::proprietary);
+    EXPECT_EQ(flavor({"10de:20b7"}), DriverFlavor::automatic);
 }
 
 TEST(Gpus, AnUnknownCardIsAWarningUnlessTheTableIsTheDriversOwn) {

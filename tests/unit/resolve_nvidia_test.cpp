@@ -144,7 +144,7 @@ TEST_F(ResolveNvidia, VersionedPackagesWithoutModulesArePaired) {
                                      "nvidia-kmod-common-3:570.2-1.noarch",
                                      "nvidia-persistenced-3:570.2-1.x86_64"));
     EXPECT_EQ(resolution_.driver_version, "570.2");
-    EXPECT_EQ(resolution_.driver_flavor, "proprietary");
+    EXPECT_EQ(resolution_.driver_flavor, DriverFlavor::proprietary);
     EXPECT_FALSE(resolution_.dkms_source);
 }
 
@@ -203,7 +203,7 @@ TEST_F(ResolveNvidia, KernelThatOnlyTheBlueprintRulesOutIsPassedOver) {
 TEST_F(ResolveNvidia, KernelMayBeAGlob) {
     add(driver("570.1"));
     add({kmod("570.1", "300"), kmod("570.1", "200"), kmod("570.1", "100")});
-    nvidia().kernel = "kernel-5.14.0-2*";
+    nvidia().kernel = KernelChoice::parse("kernel-5.14.0-2*");
     EXPECT_THAT(solve(), Contains("kernel-core-5.14.0-200.el9.x86_64"));
     EXPECT_THAT(passed_over(), IsEmpty());
 }
@@ -212,11 +212,11 @@ TEST_F(ResolveNvidia, FlavorsAreTakenApart) {
     add(driver("570.1"));
     add({kmod("570.1", "200"), kmod("570.1", "200", "open-"), kmod("570.1", "300")});
     EXPECT_THAT(solve(), Contains("kmod-nvidia-570.1-5.14.0-300-3:570.1-3.el9.x86_64"));
-    nvidia().flavor = "open";
+    nvidia().flavor = DriverFlavor::open;
     EXPECT_THAT(solve(), Contains("kmod-nvidia-open-570.1-5.14.0-200-3:570.1-3.el9.x86_64"));
-    EXPECT_EQ(resolution_.driver_flavor, "open");
+    EXPECT_EQ(resolution_.driver_flavor, DriverFlavor::open);
     EXPECT_THAT(passed_over(), ElementsAre(HasSubstr("no open nvidia kmod of driver 570")));
-    nvidia().flavor = "auto";
+    nvidia().flavor = DriverFlavor::automatic;
     nvidia().devices = {"10de:2901"};
     EXPECT_THAT(solve(), Contains("kernel-core-5.14.0-200.el9.x86_64"));
 }
@@ -228,10 +228,10 @@ TEST_F(ResolveNvidia, OpenModulesArePreferredFromBranch560On) {
         add({kmod(version, "300"), kmod(version, "300", "open-")});
     }
     solve();
-    EXPECT_EQ(resolution_.driver_flavor, "open");
+    EXPECT_EQ(resolution_.driver_flavor, DriverFlavor::open);
     nvidia().driver = "550";
     solve();
-    EXPECT_EQ(resolution_.driver_flavor, "proprietary");
+    EXPECT_EQ(resolution_.driver_flavor, DriverFlavor::proprietary);
 }
 
 TEST_F(ResolveNvidia, LatestIsTheNewestDriverThatFits) {
@@ -264,7 +264,7 @@ TEST_F(ResolveNvidia, DkmsTakesTheNewestKernelAndKeepsTheCompilerOutOfTheImage) 
     add(driver("570.1"));
     add(compilers);
     add({kmod("570.1", "100"), sources("570.1"), sources("570.1", "latest")});
-    nvidia().modules = "dkms";
+    nvidia().modules = DriverModules::dkms;
     EXPECT_THAT(
         solve(),
         ElementsAre("kernel-core-5.14.0-300.el9.x86_64", "nvidia-driver-cuda-3:570.1-1.x86_64",
@@ -272,12 +272,12 @@ TEST_F(ResolveNvidia, DkmsTakesTheNewestKernelAndKeepsTheCompilerOutOfTheImage) 
                     "nvidia-kmod-common-3:570.1-1.noarch", "nvidia-persistenced-3:570.1-1.x86_64"));
     ASSERT_TRUE(resolution_.dkms_source);
     EXPECT_EQ(resolution_.dkms_source->nevra.text(), "kmod-nvidia-open-dkms-3:570.1-1.noarch");
-    EXPECT_EQ(resolution_.driver_flavor, "open");
+    EXPECT_EQ(resolution_.driver_flavor, DriverFlavor::open);
     EXPECT_THAT(texts(resolution_.build_root),
                 ElementsAre("dkms-3-1.noarch", "elfutils-libelf-devel-1-1.x86_64",
                             "gcc-11-1.x86_64", "glibc-devel-2-1.x86_64",
                             "kernel-devel-5.14.0-300.el9.x86_64", "make-4-1.x86_64"));
-    nvidia().flavor = "proprietary";
+    nvidia().flavor = DriverFlavor::proprietary;
     solve();
     EXPECT_EQ(resolution_.dkms_source->nevra.name, "kmod-nvidia-latest-dkms");
 }
@@ -289,13 +289,13 @@ TEST_F(ResolveNvidia, DkmsNeedsTheKernelsOwnDevelPackage) {
     std::erase_if(packages_, [](const std::string& line) {
         return line.starts_with("kernel-devel-5.14.0-300");
     });
-    nvidia().modules = "dkms";
+    nvidia().modules = DriverModules::dkms;
     EXPECT_THAT(solve(), Contains("kernel-core-5.14.0-200.el9.x86_64"));
     EXPECT_THAT(passed_over(),
                 ElementsAre("kernel kernel-core-5.14.0-300.el9.x86_64 passed over: no modules can "
                             "be compiled for it: no repository has "
                             "kernel-devel-5.14.0-300.el9.x86_64"));
-    nvidia().kernel = "newest";
+    nvidia().kernel = KernelChoice::parse("newest");
     EXPECT_THAT(failure(),
                 HasSubstr("error: modules of nvidia driver 570 can be compiled for no kernel\n"
                           "  kernel kernel-core-5.14.0-300.el9.x86_64 passed over: no modules can "
@@ -309,10 +309,10 @@ TEST_F(ResolveNvidia, AutoCompilesOnlyWhereNothingPrecompiledFits) {
     add({kmod("570.1", "100"), sources("570.1")});
     EXPECT_THAT(solve(), Contains("kernel-core-5.14.0-100.el9.x86_64"));
     EXPECT_FALSE(resolution_.dkms_source);
-    nvidia().kernel = "newest";
+    nvidia().kernel = KernelChoice::parse("newest");
     EXPECT_THAT(solve(), Contains("kernel-core-5.14.0-300.el9.x86_64"));
     EXPECT_TRUE(resolution_.dkms_source);
-    nvidia().modules = "precompiled";
+    nvidia().modules = DriverModules::precompiled;
     EXPECT_THAT(failure(), HasSubstr("kernel kernel-core-5.14.0-300.el9.x86_64 has no module of "
                                      "NVIDIA driver 570"));
 }
@@ -332,7 +332,7 @@ TEST_F(ResolveNvidia, UpdateMovesWhatCompilesModulesOnlyIfNamed) {
     add(compilers);
     add({sources("570.1"), "tool-1-1.x86_64"});
     blueprint_.packages.push_back({"tool", {"/blueprint.toml", 9, 5}});
-    nvidia().modules = "dkms";
+    nvidia().modules = DriverModules::dkms;
     solve();
     const Resolution locked = resolution_;
     add(driver("570.2"));
@@ -360,7 +360,7 @@ TEST_F(ResolveNvidia, WhySaysWhatCompiledModulesComeFrom) {
     add(driver("570.1"));
     add(compilers);
     add({sources("570.1")});
-    nvidia().modules = "dkms";
+    nvidia().modules = DriverModules::dkms;
     solve();
     const PackageAnswer modules = why_package(ctx_, blueprint_, "nvidia-kmod");
     ASSERT_EQ(modules.installed.size(), 1U);
@@ -382,7 +382,7 @@ TEST_F(ResolveNvidia, ALockfileOfCompiledModulesIsReadBackAndConfirmed) {
     std::erase_if(packages_, [](const std::string& line) {
         return line.starts_with("kernel-devel-5.14.0-300");
     });
-    nvidia().modules = "dkms";
+    nvidia().modules = DriverModules::dkms;
     solve();
     const auto path = directory_.path() / "lock";
     write_lockfile(path, resolution_);
@@ -390,16 +390,16 @@ TEST_F(ResolveNvidia, ALockfileOfCompiledModulesIsReadBackAndConfirmed) {
     EXPECT_EQ(texts(locked.build_root), texts(resolution_.build_root));
     ASSERT_TRUE(locked.dkms_source);
     EXPECT_EQ(locked.dkms_source->checksum, resolution_.dkms_source->checksum);
-    EXPECT_EQ(locked.driver_flavor, "open");
+    EXPECT_EQ(locked.driver_flavor, DriverFlavor::open);
     ASSERT_EQ(locked.passed_over.size(), 1U);
     EXPECT_EQ(locked.passed_over[0].text(), resolution_.passed_over[0].text());
     EXPECT_EQ(locked.passed_over[0].advisories, resolution_.passed_over[0].advisories);
-    nvidia().modules = "auto";
+    nvidia().modules = DriverModules::automatic;
     const Resolution confirmed = resolve_locked(ctx_, blueprint_, locked);
     EXPECT_EQ(texts(confirmed.packages), texts(resolution_.packages));
     EXPECT_EQ(texts(confirmed.build_root), texts(resolution_.build_root));
-    nvidia().flavor = "proprietary";
-    nvidia().modules = "precompiled";
+    nvidia().flavor = DriverFlavor::proprietary;
+    nvidia().modules = DriverModules::precompiled;
     try {
         (void)resolve_locked(ctx_, blueprint_, locked);
         ADD_FAILURE() << "accepted";
@@ -460,11 +460,11 @@ TEST_F(ResolveNvidiaModular, APrecompiledModuleMissingFromTheArtifactsIsStillFou
 }
 
 TEST_F(ResolveNvidiaModular, DkmsHasStreamsOfItsOwn) {
-    nvidia().modules = "dkms";
+    nvidia().modules = DriverModules::dkms;
     EXPECT_THAT(solve(), Not(Contains(HasSubstr("dkms"))));
     EXPECT_EQ(stream(), "535-dkms");
     EXPECT_EQ(resolution_.dkms_source->nevra.name, "kmod-nvidia-latest-dkms");
-    nvidia().flavor = "open";
+    nvidia().flavor = DriverFlavor::open;
     solve();
     EXPECT_EQ(stream(), "535-open");
     EXPECT_EQ(resolution_.dkms_source->nevra.name, "kmod-nvidia-open-dkms");
@@ -472,7 +472,7 @@ TEST_F(ResolveNvidiaModular, DkmsHasStreamsOfItsOwn) {
 }
 
 TEST_F(ResolveNvidiaModular, AutoGoesOnToTheStreamsOfDkms) {
-    nvidia().kernel = "newest";
+    nvidia().kernel = KernelChoice::parse("newest");
     solve();
     EXPECT_EQ(stream(), "535-dkms");
     nvidia().devices = {"10de:2342"};
@@ -482,7 +482,7 @@ TEST_F(ResolveNvidiaModular, AutoGoesOnToTheStreamsOfDkms) {
 
 TEST_F(ResolveNvidiaModular, LatestWithoutItsOwnStreamIsTheHighestBranch) {
     nvidia().driver = "latest";
-    nvidia().flavor = "proprietary";
+    nvidia().flavor = DriverFlavor::proprietary;
     solve();
     EXPECT_EQ(stream(), "535");
 }

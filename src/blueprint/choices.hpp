@@ -1,0 +1,102 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "support/enum_names.hpp"
+
+namespace edgegpu {
+
+/// `[nvidia] modules`: where the kernel modules come from. `automatic`: precompiled ones where
+/// there are any, else DKMS.
+enum class DriverModules { automatic, precompiled, dkms };
+
+constexpr std::string_view enum_name(DriverModules modules) {
+    switch (modules) {
+        case DriverModules::automatic: return "auto";
+        case DriverModules::precompiled: return "precompiled";
+        case DriverModules::dkms: return "dkms";
+    }
+    return {};
+}
+
+/// `[nvidia] flavor`: which of NVIDIA's two sets of kernel modules. `automatic`: as NVIDIA has it
+/// for the driver's branch, and as the devices need it.
+enum class DriverFlavor { automatic, open, proprietary };
+
+constexpr std::string_view enum_name(DriverFlavor flavor) {
+    switch (flavor) {
+        case DriverFlavor::automatic: return "auto";
+        case DriverFlavor::open: return "open";
+        case DriverFlavor::proprietary: return "proprietary";
+    }
+    return {};
+}
+
+/// How the kernel is chosen: the newest that has modules of the driver, the newest there is, or
+/// the newest that a glob names and that has such modules.
+enum class KernelPolicy { newest_supported, newest, matching };
+
+constexpr std::string_view enum_name(KernelPolicy policy) {
+    switch (policy) {
+        case KernelPolicy::newest_supported: return "newest-supported";
+        case KernelPolicy::newest: return "newest";
+        case KernelPolicy::matching: return "matching";
+    }
+    return {};
+}
+
+/// `[nvidia] kernel`.
+struct KernelChoice {
+    KernelPolicy policy = KernelPolicy::newest_supported;
+    /// NEVRA glob of the kernel package, with KernelPolicy::matching; else empty
+    std::string glob;
+
+    /// Of the blueprint's text: the name of a policy, or a glob.
+    [[nodiscard]] static KernelChoice parse(std::string_view text) {
+        for (const KernelPolicy policy : {KernelPolicy::newest_supported, KernelPolicy::newest}) {
+            if (text == enum_name(policy)) {
+                return {policy, {}};
+            }
+        }
+        return text.empty() ? KernelChoice{}
+                            : KernelChoice{KernelPolicy::matching, std::string(text)};
+    }
+    /// As the blueprint has it.
+    [[nodiscard]] std::string text() const {
+        return policy == KernelPolicy::matching ? glob : std::string(enum_name(policy));
+    }
+    bool operator==(const KernelChoice&) const = default;
+};
+
+/// `state` of `[[systemd.units]]`. `preset`: what the image's presets say.
+enum class UnitState { enabled, disabled, masked, preset };
+
+constexpr std::string_view enum_name(UnitState state) {
+    switch (state) {
+        case UnitState::enabled: return "enabled";
+        case UnitState::disabled: return "disabled";
+        case UnitState::masked: return "masked";
+        case UnitState::preset: return "preset";
+    }
+    return {};
+}
+
+/// `proxy_auth_method`, with dnf's names (dnf.conf(5)).
+enum class ProxyAuthentication { any, none, basic, digest, negotiate, ntlm, digest_ie, ntlm_wb };
+
+constexpr std::string_view enum_name(ProxyAuthentication method) {
+    switch (method) {
+        case ProxyAuthentication::any: return "any";
+        case ProxyAuthentication::none: return "none";
+        case ProxyAuthentication::basic: return "basic";
+        case ProxyAuthentication::digest: return "digest";
+        case ProxyAuthentication::negotiate: return "negotiate";
+        case ProxyAuthentication::ntlm: return "ntlm";
+        case ProxyAuthentication::digest_ie: return "digest_ie";
+        case ProxyAuthentication::ntlm_wb: return "ntlm_wb";
+    }
+    return {};
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "blueprint/blueprint.hpp"
+#include "blueprint/fields/accounts.hpp"
+#include "blueprint/fields/device.hpp"
+#include "blueprint/fields/field.hpp"
+#include "blueprint/fields/files.hpp"
+#include "blueprint/fields/packages.hpp"
+#include "blueprint/fields/repositories.hpp"
+
+/// Fields of a whole blueprint, in the order in which they are shown and digested. A field that is
+/// added to one of its structs has to be described, with what it has to do with the commit, before
+/// the program compiles again; the digest of a build's inputs, `check --json` and the tests that
+/// change every field follow from that.
+namespace edgegpu {
+
+consteval auto fields_of(const OstreeRequest*) {
+    using Ostree = OstreeRequest;
+    return all_fields_of<Ostree>(
+        input("ref", &Ostree::ref), input("parent", &Ostree::parent),
+        input<Shown::url>("url", &Ostree::url), input("sign", &Ostree::sign),
+        no_input("gpg_homedir", &Ostree::gpg_homedir),
+        field<Counts::content>("gpg_public_key", &Ostree::gpg_public_key),
+        input("remote", &Ostree::remote), place(&Ostree::location));
+}
+
+consteval auto fields_of(const Blueprint*) {
+    using All = Blueprint;
+    return all_fields_of<All>(
+        no_input<Shown::never>("path", &All::path), input("name", &All::name),
+        no_input("description", &All::description), input("version", &All::version),
+        chooses_packages("distro", &All::distro), input("architecture", &All::architecture),
+        chooses_packages("releasever", &All::releasever),
+        chooses_packages("repositories", &All::repositories),
+        input("package_set", &All::package_set), chooses_packages("packages", &All::packages),
+        chooses_packages("groups", &All::groups), chooses_packages("modules", &All::modules),
+        chooses_packages("excludes", &All::excludes),
+        chooses_packages("weak_dependencies", &All::weak_dependencies),
+        chooses_packages("kernel_name", &All::kernel_name),
+        input("kernel_arguments", &All::kernel_arguments), place(&All::kernel_location),
+        input("nvidia", &All::nvidia), input("selinux", &All::selinux),
+        input("modprobe", &All::modprobe), input("overlays", &All::overlays),
+        input("bundles", &All::bundles), input("ostree", &All::ostree),
+        input("hostname", &All::hostname), place(&All::hostname_location),
+        input("timezone", &All::timezone), place(&All::timezone_location),
+        input("ntp_servers", &All::ntp_servers), input("languages", &All::languages),
+        input("keyboard", &All::keyboard), place(&All::locale_location),
+        input("users", &All::users), input("user_groups", &All::groups_to_add),
+        input("files", &All::files), input("services", &All::services),
+        input("systemd", &All::systemd), input("accounts", &All::accounts),
+        input<Shown::text>("ca_certificates", &All::ca_certificates), place(&All::ca_location),
+        input("fips", &All::fips), place(&All::fips_location), input("firewall", &All::firewall),
+        input("firstboot", &All::firstboot),
+        input("device_repositories", &All::device_repositories),
+        input("subscription", &All::subscription),
+        input("device_releasever", &All::device_releasever),
+        input("container_store", &All::container_store), place(&All::container_store_location),
+        // Both are part of the document beside the blueprint.
+        no_input<Shown::never>("notes", &All::notes),
+        no_input<Shown::never>("warnings", &All::warnings));
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "blueprint/blueprint.hpp"
+#include "blueprint/fields/field.hpp"
+
+/// Fields of what the blueprint says of the device's configuration.
+namespace edgegpu {
+
+consteval auto fields_of(const SoftDependency*) {
+    return all_fields_of<SoftDependency>(input("pre", &SoftDependency::pre),
+                                         input("post", &SoftDependency::post));
+}
+
+consteval auto fields_of(const ModprobeRequest*) {
+    using Modprobe = ModprobeRequest;
+    return all_fields_of<Modprobe>(
+        input("blacklist", &Modprobe::blacklist), input("options", &Modprobe::options),
+        input("softdeps", &Modprobe::softdeps), place(&Modprobe::location));
+}
+
+consteval auto fields_of(const UnitRequest*) {
+    using Unit = UnitRequest;
+    return all_fields_of<Unit>(input("name", &Unit::name),
+                               input<Shown::text>("contents", &Unit::contents),
+                               input<Shown::text>("drop_ins", &Unit::drop_ins),
+                               input("state", &Unit::state), place(&Unit::location));
+}
+
+consteval auto fields_of(const SystemdRequest*) {
+    using Systemd = SystemdRequest;
+    return all_fields_of<Systemd>(input("units", &Systemd::units),
+                                  input("preset_all", &Systemd::preset_all),
+                                  place(&Systemd::location));
+}
+
+consteval auto fields_of(const ServicesRequest*) {
+    using Services = ServicesRequest;
+    return all_fields_of<Services>(unordered_input("enabled", &Services::enabled),
+                                   unordered_input("disabled", &Services::disabled),
+                                   unordered_input("masked", &Services::masked),
+                                   place(&Services::locations));
+}
+
+consteval auto fields_of(const FirewallRequest*) {
+    using Firewall = FirewallRequest;
+    return all_fields_of<Firewall>(
+        input("ports", &Firewall::ports), input("enabled_services", &Firewall::enabled_services),
+        input("disabled_services", &Firewall::disabled_services), input("zones", &Firewall::zones),
+        place(&Firewall::location));
+}
+
+consteval auto fields_of(const FirstbootScript*) {
+    using Script = FirstbootScript;
+    return all_fields_of<Script>(
+        input("name", &Script::name), input<Shown::text>("contents", &Script::contents),
+        input("after", &Script::after), input("before", &Script::before),
+        input("ignore_failure", &Script::ignore_failure), place(&Script::location));
+}
+
+}  // namespace edgegpu

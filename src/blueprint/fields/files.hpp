@@ -1,0 +1,57 @@
+#pragma once
+
+#include "blueprint/blueprint.hpp"
+#include "blueprint/fields/field.hpp"
+
+/// Fields of what the blueprint says of files: its own, overlays, bundles, and policy modules.
+namespace edgegpu {
+
+consteval auto fields_of(const FileRequest*) {
+    using File = FileRequest;
+    return all_fields_of<File>(
+        input("path", &File::path), input("user", &File::user), input("group", &File::group),
+        input<Shown::octal>("mode", &File::mode), input<Shown::text>("data", &File::data),
+        copied("source", &File::source, &File::stored), input("directory", &File::directory),
+        input("ensure_parents", &File::ensure_parents), place(&File::location));
+}
+
+consteval auto fields_of(const OverlayRule*) {
+    using Rule = OverlayRule;
+    return all_fields_of<Rule>(input("path", &Rule::path), input("user", &Rule::user),
+                               input("group", &Rule::group),
+                               input<Shown::octal>("mode", &Rule::mode),
+                               input("label", &Rule::label), place(&Rule::location));
+}
+
+consteval auto fields_of(const OverlayRequest*) {
+    using Overlay = OverlayRequest;
+    return all_fields_of<Overlay>(
+        copied("source", &Overlay::source, &Overlay::stored), input("target", &Overlay::target),
+        input("strip_components", &Overlay::strip_components), input("user", &Overlay::user),
+        input("group", &Overlay::group), input("replace", &Overlay::replace),
+        input("rules", &Overlay::rules), place(&Overlay::location));
+}
+
+consteval auto fields_of(const BundleRequest*) {
+    using Bundle = BundleRequest;
+    return all_fields_of<Bundle>(input("name", &Bundle::name),
+                                 copied("source", &Bundle::source, &Bundle::stored),
+                                 place(&Bundle::location));
+}
+
+consteval auto fields_of(const PolicyRuleRequest*) {
+    return all_fields_of<PolicyRuleRequest>(input("rule", &PolicyRuleRequest::text),
+                                            place(&PolicyRuleRequest::location));
+}
+
+consteval auto fields_of(const SelinuxRequest*) {
+    using Selinux = SelinuxRequest;
+    return all_fields_of<Selinux>(
+        field<Counts::module>("modules", &Selinux::modules), input("booleans", &Selinux::booleans),
+        unordered_input("require", &Selinux::require), unordered_input("forbid", &Selinux::forbid),
+        input("gpu_containers", &Selinux::gpu_containers),
+        field<Counts::module, Shown::never>("map_module", &Selinux::map_module),
+        place(&Selinux::location));
+}
+
+}  // namespace edgegpu

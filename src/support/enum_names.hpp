@@ -1,0 +1,60 @@
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+namespace edgegpu {
+
+/// An enum whose values have names: parsing, messages, digests and JSON take them from the one
+/// function `enum_name(Enum)` beside it, a switch over every value that the compiler checks. The
+/// values count from 0; what is none of them has an empty name.
+template <typename Enum>
+concept NamedEnum = std::is_enum_v<Enum> && requires(Enum value) {
+    { enum_name(value) } -> std::same_as<std::string_view>;
+};
+
+/// Calls `visit` with each value, in their order.
+template <NamedEnum Enum, typename Visit>
+constexpr void each_value(Visit visit) {
+    for (int i = 0; !enum_name(static_cast<Enum>(i)).empty(); ++i) {
+        visit(static_cast<Enum>(i));
+    }
+}
+
+/// The value of that name, in exactly that case.
+template <NamedEnum Enum>
+[[nodiscard]] constexpr std::optional<Enum> value_named(std::string_view name) {
+    std::optional<Enum> found;
+    each_value<Enum>([&](Enum value) {
+        if (enum_name(value) == name) {
+            found = value;
+        }
+    });
+    return found;
+}
+
+/// What messages say is expected: `"open", "proprietary"`.
+template <NamedEnum Enum>
+[[nodiscard]] std::string expected_names() {
+    std::string list;
+    each_value<Enum>([&](Enum value) {
+        list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", enum_name(value));
+    });
+    return list;
+}
+
+}  // namespace edgegpu
+
+/// Values are formatted as their names.
+template <typename Enum>
+    requires edgegpu::NamedEnum<Enum>
+struct fmt::formatter<Enum, char> : fmt::formatter<std::string_view> {
+    auto format(Enum value, fmt::format_context& ctx) const {
+        return fmt::formatter<std::string_view>::format(enum_name(value), ctx);
+    }
+};
