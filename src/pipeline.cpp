@@ -90,8 +90,9 @@ BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions
 
     const Repo repo(ctx, options.repo, blueprint.ostree.ref);
     const std::optional<Parent> parent = read_parent(repo, blueprint, signer);
-    const std::string inputs = inputs_digest(
-        blueprint, resolution, signer.certificate() ? signer.certificate()->der : std::string());
+    const std::string inputs =
+        inputs_digest(blueprint, resolution, ctx.source_date_epoch,
+                      signer.certificate() ? signer.certificate()->der : std::string());
     if (parent && parent->inputs_digest == inputs) {
         return unchanged_result(blueprint, resolution, *parent);
     }

@@ -9,13 +9,13 @@
 
 namespace edgegpu {
 
-/// Digest of everything that decides the commit: the blueprint's values, the content of
-/// every file it names (overlays, bundles, policy modules, keys), the resolved packages, and
-/// the version of edgegpu itself. Paths of the builder do not enter it. `blueprint` is what
-/// `take_snapshot` returned, and its copies are what counts; `certificate` (DER) is that of the
-/// kernel modules' signatures, or empty. Throws Error for a blueprint without copies.
+/// Digest of everything that decides the commit: the blueprint's inputs (`add_blueprint`), the
+/// resolved packages, `time` (that of the image, Unix time) and this very build of edgegpu. Paths
+/// of the builder do not enter it. `blueprint` is what `take_snapshot` returned; `certificate`
+/// (DER) is that of the kernel modules' signatures, or empty. Throws Error for a blueprint without
+/// copies.
 [[nodiscard]] std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution,
-                                        std::string_view certificate = {});
+                                        std::int64_t time, std::string_view certificate = {});
 
 /// "Now" for everything inside the image: SOURCE_DATE_EPOCH where set, else the newest build
 /// time of the packages. Unix time. Throws ErrorKind::usage for a malformed variable.

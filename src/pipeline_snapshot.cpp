@@ -144,17 +144,11 @@ public:
 
     /// A policy module, with the files beside it that belong to it.
     [[nodiscard]] fs::path take_module(const SourceLocation& location, const fs::path& path) const {
-        const fs::path copy = take(location, "policy module", path);
-        if (path.extension() == ".te") {
-            for (const char* extension : {".fc", ".if"}) {
-                const fs::path beside = beside_module(path, extension);
-                std::error_code code;
-                if (fs::exists(beside, code)) {
-                    static_cast<void>(take(location, "policy module", beside));
-                }
-            }
+        std::vector<fs::path> copies;
+        for (const fs::path& file : files_of_module(path)) {
+            copies.push_back(take(location, "policy module", file));
         }
-        return copy;
+        return copies.front();
     }
 
 private:

@@ -13,9 +13,12 @@ enum class DriverModules { automatic, precompiled, dkms };
 
 constexpr std::string_view enum_name(DriverModules modules) {
     switch (modules) {
-        case DriverModules::automatic: return "auto";
-        case DriverModules::precompiled: return "precompiled";
-        case DriverModules::dkms: return "dkms";
+        case DriverModules::automatic:
+            return "auto";
+        case DriverModules::precompiled:
+            return "precompiled";
+        case DriverModules::dkms:
+            return "dkms";
     }
     return {};
 }
@@ -26,9 +29,12 @@ enum class DriverFlavor { automatic, open, proprietary };
 
 constexpr std::string_view enum_name(DriverFlavor flavor) {
     switch (flavor) {
-        case DriverFlavor::automatic: return "auto";
-        case DriverFlavor::open: return "open";
-        case DriverFlavor::proprietary: return "proprietary";
+        case DriverFlavor::automatic:
+            return "auto";
+        case DriverFlavor::open:
+            return "open";
+        case DriverFlavor::proprietary:
+            return "proprietary";
     }
     return {};
 }
@@ -39,9 +45,12 @@ enum class KernelPolicy { newest_supported, newest, matching };
 
 constexpr std::string_view enum_name(KernelPolicy policy) {
     switch (policy) {
-        case KernelPolicy::newest_supported: return "newest-supported";
-        case KernelPolicy::newest: return "newest";
-        case KernelPolicy::matching: return "matching";
+        case KernelPolicy::newest_supported:
+            return "newest-supported";
+        case KernelPolicy::newest:
+            return "newest";
+        case KernelPolicy::matching:
+            return "matching";
     }
     return {};
 }
@@ -74,10 +83,14 @@ enum class UnitState { enabled, disabled, masked, preset };
 
 constexpr std::string_view enum_name(UnitState state) {
     switch (state) {
-        case UnitState::enabled: return "enabled";
-        case UnitState::disabled: return "disabled";
-        case UnitState::masked: return "masked";
-        case UnitState::preset: return "preset";
+        case UnitState::enabled:
+            return "enabled";
+        case UnitState::disabled:
+            return "disabled";
+        case UnitState::masked:
+            return "masked";
+        case UnitState::preset:
+            return "preset";
     }
     return {};
 }
@@ -87,14 +100,22 @@ enum class ProxyAuthentication { any, none, basic, digest, negotiate, ntlm, dige
 
 constexpr std::string_view enum_name(ProxyAuthentication method) {
     switch (method) {
-        case ProxyAuthentication::any: return "any";
-        case ProxyAuthentication::none: return "none";
-        case ProxyAuthentication::basic: return "basic";
-        case ProxyAuthentication::digest: return "digest";
-        case ProxyAuthentication::negotiate: return "negotiate";
-        case ProxyAuthentication::ntlm: return "ntlm";
-        case ProxyAuthentication::digest_ie: return "digest_ie";
-        case ProxyAuthentication::ntlm_wb: return "ntlm_wb";
+        case ProxyAuthentication::any:
+            return "any";
+        case ProxyAuthentication::none:
+            return "none";
+        case ProxyAuthentication::basic:
+            return "basic";
+        case ProxyAuthentication::digest:
+            return "digest";
+        case ProxyAuthentication::negotiate:
+            return "negotiate";
+        case ProxyAuthentication::ntlm:
+            return "ntlm";
+        case ProxyAuthentication::digest_ie:
+            return "digest_ie";
+        case ProxyAuthentication::ntlm_wb:
+            return "ntlm_wb";
     }
     return {};
 }

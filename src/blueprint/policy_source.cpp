@@ -218,6 +218,19 @@ fs::path beside_module(const fs::path& module, std::string_view extension) {
     return fs::path(module).replace_extension(extension);
 }
 
+std::vector<fs::path> files_of_module(const fs::path& module) {
+    std::vector<fs::path> files{module};
+    if (module.extension() == ".te") {
+        for (const char* extension : {".fc", ".if"}) {
+            std::error_code code;
+            if (fs::path beside = beside_module(module, extension); fs::exists(beside, code)) {
+                files.push_back(std::move(beside));
+            }
+        }
+    }
+    return files;
+}
+
 std::optional<InterfaceNeed> needs_interfaces(const fs::path& module) {
     if (module.extension() != ".te") {
         return std::nullopt;

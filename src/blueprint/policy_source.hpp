@@ -29,6 +29,11 @@ struct PolicyMacro {
 [[nodiscard]] std::filesystem::path beside_module(const std::filesystem::path& module,
                                                   std::string_view extension);
 
+/// The files that make a module: its own and, of a `.te`, those of `.fc` and `.if` beside it that
+/// there are.
+[[nodiscard]] std::vector<std::filesystem::path> files_of_module(
+    const std::filesystem::path& module);
+
 /// Why compiling a module takes the interfaces of the image's own selinux-policy-devel: the first
 /// macro of its `.te` or of the `.fc` beside it, and the file. Nothing for a plain `.te`, and for
 /// modules that come compiled. Throws Error where a file cannot be read.

@@ -4,6 +4,7 @@
 
 #include "blueprint/blueprint.hpp"
 #include "blueprint/mistakes.hpp"
+#include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
 #include "support/error.hpp"
 
@@ -16,6 +17,7 @@ using nlohmann::ordered_json;
 ordered_json outcome(const std::filesystem::path& path, const Blueprint& blueprint) {
     return {{"path", path.string()},
             {"ok", true},
+            {"blueprint", blueprint_json(blueprint)},
             {"warnings", blueprint.warnings},
             {"notes", blueprint.notes}};
 }

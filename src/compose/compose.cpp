@@ -59,6 +59,7 @@ std::string composition_digest(const Context& ctx, const Resolution& resolution,
                                const ParentAccounts& parent) {
     Sha256 digest;
     digest.update_field(engine_version);
+    digest.update_field(rpmdb_writer());
     digest.update_field(std::to_string(ctx.source_date_epoch));
     digest.update_field(resolution.kernel_uname);
     digest.update_field(parent.passwd);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <rpm/rpmcallback.h>
 #include <rpm/rpmlib.h>
 #include <rpm/rpmlog.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "compose/rpm_header.hpp"
+#include "support/build_id.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 
@@ -48,6 +50,31 @@ private:
         defined_.push_back(name);
     }
     std::vector<const char*> defined_;
+};
+
+/// The time that librpm gives as that of the installation, for as long as this lives. It takes it
+/// from the environment, and from nowhere else; the time of the image may have come from there.
+class InstallationTime {
+public:
+    explicit InstallationTime(std::int64_t time) {
+        if (const char* before = std::getenv(variable); before != nullptr) {
+            before_ = before;
+        }
+        ::setenv(variable, std::to_string(time).c_str(), 1);
+    }
+    InstallationTime(const InstallationTime&) = delete;
+    InstallationTime& operator=(const InstallationTime&) = delete;
+    ~InstallationTime() {
+        if (before_) {
+            ::setenv(variable, before_->c_str(), 1);
+        } else {
+            ::unsetenv(variable);
+        }
+    }
+
+private:
+    static constexpr const char* variable = "SOURCE_DATE_EPOCH";
+    std::optional<std::string> before_;
 };
 
 /// librpm asks for the RPM of an element to read its header again.
@@ -117,11 +144,14 @@ void link_database(Tree& tree, const std::string& path, const std::string& targe
 
 }  // namespace
 
+std::string rpmdb_writer() {
+    return fmt::format("librpm {} {} SQLite {}", library_build_id("librpm.so."),
+                       library_build_id("librpmio.so."), library_build_id("libsqlite3.so."));
+}
+
 fs::path write_rpmdb(const Context& ctx, const std::vector<ImportedPackage>& packages,
                      const fs::path& scratch) {
-    // librpm takes the installation time from here, and from nowhere else.
-    const std::string epoch = std::to_string(ctx.source_date_epoch);
-    ::setenv("SOURCE_DATE_EPOCH", epoch.c_str(), 1);
+    const InstallationTime time(ctx.source_date_epoch);
     rpmInitCrypto();
     const Macros macros(scratch);
     OpenPackage open;

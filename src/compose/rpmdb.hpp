@@ -20,4 +20,7 @@ namespace edgegpu {
 /// /usr/lib/sysimage/rpm and /var/lib/rpm, where clients and rpm look for it.
 void install_rpmdb(const Context& ctx, Tree& tree, const std::filesystem::path& database);
 
+/// What of the builder decides the bytes of that database: the builds of librpm and SQLite.
+[[nodiscard]] std::string rpmdb_writer();
+
 }  // namespace edgegpu

@@ -1,5 +1,6 @@
 #include "sandbox/tool.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
+#include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -180,6 +182,19 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
         }
     }
     return result;
+}
+
+std::string tool_digest(std::string_view program) {
+    std::string_view directories = search_path;
+    while (!directories.empty()) {
+        const std::size_t end = std::min(directories.find(':'), directories.size());
+        const fs::path file = fs::path(directories.substr(0, end)) / program;
+        if (::access(file.c_str(), X_OK) == 0) {
+            return sha256_file(file);
+        }
+        directories.remove_prefix(std::min(end + 1, directories.size()));
+    }
+    return {};
 }
 
 std::vector<std::string> tool_sandbox(const fs::path& directory) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/context.hpp"
@@ -39,6 +40,10 @@ struct ToolResult {
 /// the user namespace of a build. Throws Error where the sandbox cannot be made, the program is not
 /// there, or an output is larger than it may be; a non-zero status is returned.
 [[nodiscard]] ToolResult run_tool(const Context& ctx, const ToolCommand& command);
+
+/// What tells one version of a program that `run_tool` would run from another: the SHA-256 of its
+/// file, for keys of kept results. Empty where it is not there, which `run_tool` then says.
+[[nodiscard]] std::string tool_digest(std::string_view program);
 
 /// The argv that the same sandbox begins with, for whoever starts the program himself: the
 /// program's own argv follows. `directory` of the builder is there, writable, under the same path,

@@ -107,18 +107,30 @@ MacroModules macro_modules(const CompileInputs& inputs,
 
 }  // namespace
 
+void digest_module(Sha256& digest, const fs::path& source) {
+    const std::vector<fs::path> files = files_of_module(source);
+    digest.update_field(fmt::format("{} files", files.size()));
+    for (const fs::path& file : files) {
+        digest.update_field(file.filename().string());
+        digest.update_field(sha256_file(file));
+    }
+}
+
 void digest_modules(Sha256& digest, const CompileInputs& inputs) {
+    bool sources = false;
     bool interfaces = false;
     digest.update_field(fmt::format("{} modules", inputs.modules.size()));
     for (const fs::path& source : inputs.modules) {
-        digest.update_field(source.filename().string());
-        digest.update_field(sha256_file(source));
-        for (const char* extension : {".fc", ".if"}) {
-            const fs::path beside = beside_module(source, extension);
-            digest.update_field(
-                source.extension() == ".te" && fs::exists(beside) ? sha256_file(beside) : "");
-        }
+        digest_module(digest, source);
+        sources = sources || source.extension() == ".te";
         interfaces = interfaces || needs_interfaces(source).has_value();
+    }
+    if (sources) {
+        // The sources alone decide what a device may do; the bytes that stand for it differ with
+        // the compiler.
+        for (const std::string_view tool : {"checkmodule", "semodule_package"}) {
+            digest.update_field(tool_digest(tool));
+        }
     }
     if (interfaces) {
         digest_interfaces(digest, inputs.policy_root, inputs.tree);

@@ -39,6 +39,9 @@ struct CompileInputs {
     std::vector<std::string> module_files;
 };
 
+/// Adds the files of a module to a digest, and their names.
+void digest_module(Sha256& digest, const std::filesystem::path& source);
+
 /// Adds everything to a digest that decides what `compile_modules` makes, but the policy itself.
 void digest_modules(Sha256& digest, const CompileInputs& inputs);
 

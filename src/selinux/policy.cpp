@@ -11,6 +11,7 @@
 
 #include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
+#include "sandbox/tool.hpp"
 #include "selinux/calls.hpp"
 #include "selinux/compile.hpp"
 #include "selinux/failures.hpp"
@@ -91,8 +92,10 @@ std::string inputs_digest_of(const CompileInputs& inputs, const Transaction& tra
         digest.update_field(value ? "1" : "0");
     }
     if (inputs.blueprint.selinux.gpu_containers) {
-        digest.update_field("gpu containers 1");
-        digest.update_field(sha256_file(map_module_source(inputs.blueprint)));
+        digest.update_field("gpu containers 2");
+        digest_module(digest, map_module_source(inputs.blueprint));
+        digest.update_field(tool_digest("checkmodule"));
+        digest.update_field(tool_digest("semodule_package"));
     }
     return digest.hex();
 }

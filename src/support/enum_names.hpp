@@ -52,7 +52,7 @@ template <NamedEnum Enum>
 
 /// Values are formatted as their names.
 template <typename Enum>
-    requires edgegpu::NamedEnum<Enum>
+requires edgegpu::NamedEnum<Enum>
 struct fmt::formatter<Enum, char> : fmt::formatter<std::string_view> {
     auto format(Enum value, fmt::format_context& ctx) const {
         return fmt::formatter<std::string_view>::format(enum_name(value), ctx);

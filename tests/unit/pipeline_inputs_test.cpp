@@ -1,97 +1,162 @@
+#include "pipeline_inputs.hpp"
+
+#include <cstdlib>
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "customise_fixture.hpp"
-#include "pipeline_inputs.hpp"
 #include "pipeline_snapshot.hpp"
 
 namespace edgegpu::test {
 namespace {
 
-class InputsDigest : public TreeTest {};
-
-Blueprint with_everything() {
-    Blueprint blueprint;
-    blueprint.name = "a";
-    blueprint.distro = "rhel-9.4";
-    blueprint.releasever = "9";
-    blueprint.users.emplace_back().name = "user";
-    blueprint.files.emplace_back().path = "/etc/a";
-    blueprint.firewall.emplace();
-    blueprint.firstboot.emplace_back().name = "script";
-    blueprint.device_repositories.emplace_back().filename = "a.repo";
-    blueprint.subscription.emplace();
-    return blueprint;
+ResolvedPackage package(const std::string& name, const std::string& content) {
+    ResolvedPackage result;
+    result.nevra = {name, 0, "1", "1", "x86_64"};
+    result.checksum.hex = content;
+    result.build_time = 7;
+    return result;
 }
 
-TEST_F(InputsDigest, EveryPartOfTheDevicesConfigurationCounts) {
-    host_file("source", "one");
-    using Change = std::function<void(Blueprint&)>;
-    const std::vector<Change> changes{
-        [](Blueprint&) {},
-        [](Blueprint& b) { b.users[0].expire_date = 0; },
-        [](Blueprint& b) { b.users[0].expire_date = 1; },
-        [](Blueprint& b) { b.users[0].force_password_reset = true; },
-        [](Blueprint& b) { b.accounts.uids["a"] = 1; },
-        [](Blueprint& b) { b.accounts.gids["a"] = 1; },
-        [this](Blueprint& b) { b.files[0].source = scratch / "source"; },
-        [](Blueprint& b) { b.firewall.reset(); },
-        [](Blueprint& b) { b.firewall->ports = {"a"}; },
-        [](Blueprint& b) { b.firewall->enabled_services = {"a"}; },
-        [](Blueprint& b) { b.firewall->disabled_services = {"a"}; },
-        [](Blueprint& b) { b.firewall->zones["a"]; },
-        [](Blueprint& b) { b.firewall->zones["a"] = {"b"}; },
-        [](Blueprint& b) { b.ca_certificates = {"a"}; },
-        [](Blueprint& b) { b.fips = true; },
-        [](Blueprint& b) { b.container_store = "a"; },
-        [](Blueprint& b) { b.firstboot[0].name = "a"; },
-        [](Blueprint& b) { b.firstboot[0].contents = "a"; },
-        [](Blueprint& b) { b.firstboot[0].after = {"a"}; },
-        [](Blueprint& b) { b.firstboot[0].before = {"a"}; },
-        [](Blueprint& b) { b.firstboot[0].ignore_failure = true; },
-        [](Blueprint& b) { b.device_repositories[0].filename = "b.repo"; },
-        [](Blueprint& b) { b.device_repositories[0].inline_keys = {"a"}; },
-        [](Blueprint& b) { b.device_repositories[0].repository.id = "a"; },
-        [](Blueprint& b) { b.device_repositories[0].repository.name = "a"; },
-        [](Blueprint& b) { b.device_repositories[0].repository.baseurls = {"a"}; },
-        [](Blueprint& b) { b.device_repositories[0].repository.gpgkeys = {"a"}; },
-        [](Blueprint& b) { b.device_repositories[0].repository.metalink = "a"; },
-        [](Blueprint& b) { b.device_repositories[0].repository.mirrorlist = "a"; },
-        [](Blueprint& b) { b.device_repositories[0].repository.enabled = false; },
-        [](Blueprint& b) { b.device_repositories[0].repository.gpgcheck = false; },
-        [](Blueprint& b) { b.device_repositories[0].repository.repo_gpgcheck = false; },
-        [](Blueprint& b) { b.device_repositories[0].repository.sslverify = false; },
-        [](Blueprint& b) { b.device_repositories[0].repository.module_hotfixes = true; },
-        [](Blueprint& b) { b.device_repositories[0].repository.priority = 1; },
-        [](Blueprint& b) { b.set_release_version = true; },
-        [](Blueprint& b) { b.subscription.reset(); },
-        [](Blueprint& b) { b.subscription->product_id_plugin = true; },
-        [](Blueprint& b) { b.subscription->subscription_manager_plugin = false; },
-        [](Blueprint& b) { b.subscription->manage_repos = true; },
-        [](Blueprint& b) { b.subscription->auto_enable_yum_plugins = true; },
-        [](Blueprint& b) { b.subscription->auto_registration = true; },
+class InputsDigest : public TreeTest {
+protected:
+    void SetUp() override {
+        TreeTest::SetUp();
+        blueprint.path = scratch / "blueprints/b.toml";
+    }
+    [[nodiscard]] std::string digest() const {
+        return inputs_digest(take_snapshot(ctx, blueprint), resolution, 7);
+    }
+    Blueprint blueprint;
+    Resolution resolution;
+};
+
+TEST_F(InputsDigest, WhatTheBlueprintDoesNotSayCountsToo) {
+    const std::string certificate = "certificate";
+    struct Inputs {
+        Resolution resolution;
+        std::int64_t time = 7;
+        std::string certificate;
     };
-    std::set<std::string> digests;
+    const std::vector<std::function<void(Inputs&)>> changes{
+        [](Inputs&) {},
+        [](Inputs& i) { i.time = 8; },
+        [](Inputs& i) { i.certificate = "other"; },
+        [](Inputs& i) { i.certificate.clear(); },
+        [](Inputs& i) { i.resolution.packages.push_back(package("b", "2")); },
+        [](Inputs& i) { i.resolution.packages[0].nevra.epoch = 1; },
+        [](Inputs& i) { i.resolution.packages[0].checksum.hex += '0'; },
+        [](Inputs& i) { i.resolution.packages.clear(); },
+        [](Inputs& i) { i.resolution.dkms_source.reset(); },
+        [](Inputs& i) { i.resolution.dkms_source->nevra.version = "2"; },
+        [](Inputs& i) { i.resolution.build_root.pop_back(); },
+        [](Inputs& i) { i.resolution.policy_root.pop_back(); },
+        [](Inputs& i) { i.resolution.policy_root.swap(i.resolution.build_root); },
+    };
+    std::map<std::string, std::size_t> seen;
     for (std::size_t i = 0; i < changes.size(); ++i) {
-        Blueprint blueprint = with_everything();
-        changes[i](blueprint);
-        EXPECT_TRUE(
-            digests.insert(inputs_digest(take_snapshot(ctx, blueprint), Resolution{})).second)
-            << "change " << i << " is not seen";
+        Inputs inputs;
+        inputs.certificate = certificate;
+        inputs.resolution.packages = {package("a", "1")};
+        inputs.resolution.dkms_source = package("source", "1");
+        inputs.resolution.build_root = {package("gcc", "1")};
+        inputs.resolution.policy_root = {package("make", "1")};
+        changes[i](inputs);
+        const auto [earlier, fresh] = seen.emplace(
+            inputs_digest(blueprint, inputs.resolution, inputs.time, inputs.certificate), i);
+        EXPECT_TRUE(fresh) << "change " << i << " is not told from " << earlier->second;
     }
 }
 
+// Without compiled modules nothing is signed, and the key is of no matter.
+TEST_F(InputsDigest, ACertificateCountsWhereItSigns) {
+    EXPECT_EQ(inputs_digest(blueprint, resolution, 7, "one"),
+              inputs_digest(blueprint, resolution, 7, "two"));
+}
+
+TEST_F(InputsDigest, WhyAPackageIsThereAndWhereItLiesDoNotCount) {
+    resolution.packages = {package("a", "1")};
+    const std::string before = digest();
+    resolution.packages[0].why = "required by x";
+    resolution.packages[0].repository = "mirror";
+    resolution.packages[0].location = "elsewhere/a.rpm";
+    resolution.advisories.emplace_back().id = "RHSA-2024:1";
+    EXPECT_EQ(digest(), before);
+}
+
+TEST_F(InputsDigest, NvidiaCountsWithoutPackagesOfItsOwn) {
+    const std::string without = digest();
+    blueprint.nvidia.emplace().driver = "535";
+    const std::string with = digest();
+    EXPECT_NE(with, without);
+    blueprint.nvidia->driver = "535.261.03";
+    EXPECT_EQ(digest(), with);
+}
+
 TEST_F(InputsDigest, FilesOfTheBuilderCountByContent) {
-    Blueprint blueprint = with_everything();
-    blueprint.files[0].source = scratch / "source";
-    host_file("source", "one");
-    const std::string one = inputs_digest(take_snapshot(ctx, blueprint), Resolution{});
-    host_file("source", "two");
-    EXPECT_NE(inputs_digest(take_snapshot(ctx, blueprint), Resolution{}), one);
+    const auto files = [&](const std::string& top) {
+        host_file(top + "/file", "one");
+        host_file(top + "/overlay/etc/motd", "hello");
+        host_file(top + "/bundle/kustomization.yaml", "resources: []");
+        host_file(top + "/module.te", "module module 1.0;");
+        host_file(top + "/module.fc", "");
+        host_file(top + "/key.gpg", "key");
+        blueprint.files.resize(1);
+        blueprint.files[0].source = scratch / top / "file";
+        blueprint.overlays.resize(1);
+        blueprint.overlays[0].source = scratch / top / "overlay";
+        blueprint.bundles.resize(1);
+        blueprint.bundles[0].source = scratch / top / "bundle";
+        blueprint.selinux.modules = {scratch / top / "module.te"};
+        blueprint.ostree.gpg_public_key = scratch / top / "key.gpg";
+    };
+    files("here");
+    const std::string before = digest();
+    files("there");
+    EXPECT_EQ(digest(), before);
+    for (const char* name : {"file", "overlay/etc/motd", "bundle/kustomization.yaml", "module.te",
+                             "module.fc", "module.if", "key.gpg", "overlay/etc/new"}) {
+        files("there");
+        ASSERT_EQ(digest(), before);
+        host_file(std::string("there/") + name, "other");
+        EXPECT_NE(digest(), before) << name;
+        std::filesystem::remove_all(scratch / "there");
+    }
+}
+
+TEST_F(InputsDigest, TheShippedModuleOfGpuContainersCountsWithItsFiles) {
+    host_file("selinux/nvidia-container-microshift.te", "module nvidia-container-microshift 1.0;");
+    blueprint.selinux.gpu_containers = true;
+    std::string before = digest();
+    for (const char* extension : {".te", ".fc", ".if"}) {
+        host_file(std::string("selinux/nvidia-container-microshift") + extension, "other");
+        EXPECT_NE(digest(), before) << extension;
+        before = digest();
+    }
+}
+
+class ImageTime : public ::testing::Test {
+protected:
+    ~ImageTime() override { ::unsetenv("SOURCE_DATE_EPOCH"); }
+};
+
+TEST_F(ImageTime, IsThatOfTheNewestPackageUnlessItIsGiven) {
+    Resolution resolution;
+    resolution.packages = {package("a", "1"), package("b", "1")};
+    resolution.packages[0].build_time = 9;
+    ::unsetenv("SOURCE_DATE_EPOCH");
+    EXPECT_EQ(image_time(resolution), 9);
+    ::setenv("SOURCE_DATE_EPOCH", "5", 1);
+    EXPECT_EQ(image_time(resolution), 5);
+    for (const char* odd : {"-1", "5 ", "5x", " 5", "99999999999999999999"}) {
+        ::setenv("SOURCE_DATE_EPOCH", odd, 1);
+        EXPECT_EQ(error_of([&] { static_cast<void>(image_time(resolution)); }),
+                  fmt::format("SOURCE_DATE_EPOCH: '{}' is not a Unix time", odd));
+    }
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ protected:
         add_overlays(ctx, taken, tree);
         add_files(ctx, taken, tree);
         add_bundles(ctx, taken, tree);
-        return inputs_digest(taken, Resolution{});
+        return inputs_digest(taken, Resolution{}, 0);
     }
     /// Writes to the file's own inode.
     void overwrite(const std::string& path, const std::string& content) const {
@@ -77,7 +77,7 @@ TEST_F(Snapshot, WhatChangesAfterwardsIsCommittedAsItWasHashed) {
     blueprint.files = {request};
     blueprint.bundles = {{"bundle", scratch / "bundle", {"b.toml", 9, 1}}};
     const Blueprint taken = take_snapshot(ctx, blueprint);
-    const std::string digest = inputs_digest(taken, Resolution{});
+    const std::string digest = inputs_digest(taken, Resolution{}, 0);
 
     swap("overlay/etc/swapped", "changed");
     overwrite("overlay/etc/overwritten", "changed");
@@ -100,7 +100,7 @@ TEST_F(Snapshot, WhatChangesAfterwardsIsCommittedAsItWasHashed) {
             EXPECT_EQ(sha256_file(entry.content), entry.digest) << path;
         }
     }
-    EXPECT_NE(inputs_digest(take_snapshot(ctx, blueprint), Resolution{}), digest);
+    EXPECT_NE(inputs_digest(take_snapshot(ctx, blueprint), Resolution{}, 0), digest);
 }
 
 TEST_F(Snapshot, PolicyModulesAndKeysAreCopiesThatAreShownAsTheUsers) {
@@ -136,7 +136,7 @@ TEST_F(Snapshot, DigestIsIndependentOfWhereFilesLie) {
         moved.overlays.emplace_back().source = scratch / top / "overlay";
         moved.selinux.modules = {scratch / top / "x.te"};
         moved.ostree.gpg_public_key = scratch / top / "key";
-        digests.push_back(inputs_digest(take_snapshot(ctx, moved), Resolution{}));
+        digests.push_back(inputs_digest(take_snapshot(ctx, moved), Resolution{}, 0));
     }
     EXPECT_EQ(digests.at(0), digests.at(1));
 }
@@ -229,7 +229,7 @@ TEST_F(Snapshot, StagesReadCopiesOnly) {
     add_overlay_of("overlay");
     EXPECT_EQ(error_of([&] { add_overlays(ctx, blueprint, tree); }),
               (scratch / "overlay").string() + ": the build took no copy of it|");
-    EXPECT_EQ(error_of([&] { static_cast<void>(inputs_digest(blueprint, Resolution{})); }),
+    EXPECT_EQ(error_of([&] { static_cast<void>(inputs_digest(blueprint, Resolution{}, 0)); }),
               (scratch / "overlay").string() + ": the build took no copy of it|");
 }
 

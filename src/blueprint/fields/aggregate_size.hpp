@@ -16,8 +16,7 @@ struct IsOptional<std::optional<Value>> : std::true_type {};
 /// Stands for a value of any type but std::optional, whose own constructors would take it too.
 struct AnyValue {
     template <typename Type>
-        requires(!IsOptional<Type>::value)
-    operator Type() const;
+    requires(!IsOptional<Type>::value) operator Type() const;
 };
 
 struct AnyOptional {
@@ -32,8 +31,11 @@ consteval std::size_t count() {
     } else if constexpr (requires { Aggregate{Known{}..., AnyOptional{}}; }) {
         return count<Aggregate, Known..., AnyOptional>();
     } else {
-        static_assert(!requires { Aggregate{Known{}..., {}}; },
-                      "the aggregate has a field that cannot be counted");
+        static_assert(
+            !requires {
+                Aggregate{Known{}..., {}};
+            },
+            "the aggregate has a field that cannot be counted");
         return sizeof...(Known);
     }
 }
@@ -43,7 +45,7 @@ consteval std::size_t count() {
 /// The number of fields of a struct without constructors and bases: as many values as it can be
 /// initialised with.
 template <typename Aggregate>
-    requires std::is_aggregate_v<Aggregate>
+requires std::is_aggregate_v<Aggregate>
 inline constexpr std::size_t aggregate_size = aggregate_size_detail::count<Aggregate>();
 
 }  // namespace edgegpu

@@ -43,10 +43,10 @@ consteval auto fields_of(const ServicesRequest*) {
 
 consteval auto fields_of(const FirewallRequest*) {
     using Firewall = FirewallRequest;
-    return all_fields_of<Firewall>(
-        input("ports", &Firewall::ports), input("enabled_services", &Firewall::enabled_services),
-        input("disabled_services", &Firewall::disabled_services), input("zones", &Firewall::zones),
-        place(&Firewall::location));
+    return all_fields_of<Firewall>(input("ports", &Firewall::ports),
+                                   input("enabled_services", &Firewall::enabled_services),
+                                   input("disabled_services", &Firewall::disabled_services),
+                                   input("zones", &Firewall::zones), place(&Firewall::location));
 }
 
 consteval auto fields_of(const FirstbootScript*) {

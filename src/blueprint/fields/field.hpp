@@ -138,11 +138,13 @@ consteval auto all_fields_of(Rows... rows) {
 
 /// A struct with a description: a function `fields_of(const Struct*)`.
 template <typename Struct>
-concept Described = requires { fields_of(static_cast<const Struct*>(nullptr)); };
+concept Described = requires {
+    fields_of(static_cast<const Struct*>(nullptr));
+};
 
 /// Calls `visit(row, owner)` with each row of the struct's description.
 template <typename Owner, typename Visit>
-    requires Described<std::remove_const_t<Owner>>
+requires Described<std::remove_const_t<Owner>>
 constexpr void each_field(Owner& owner, Visit&& visit) {
     std::apply([&](const auto&... rows) { (visit(rows, owner), ...); },
                fields_of(static_cast<const Owner*>(nullptr)));
