@@ -66,7 +66,7 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
     auto policy = std::async(std::launch::async, [&] {
         return build_policy(ctx, blueprint, tree, resolution.policy_root);
     });
-    Entry initramfs = build_initramfs(ctx, blueprint, tree);
+    Entry initramfs = build_initramfs(ctx, blueprint.modprobe, tree);
     apply_policy(tree, policy.get());
     put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs);
 }
@@ -123,7 +123,7 @@ BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions
     check_account_numbers(blueprint, before, tree);
     run_depmod(ctx, tree);
     check_module_index(resolution, tree);
-    check_modprobe(ctx, blueprint, tree);
+    check_modprobe(ctx, blueprint.modprobe, tree);
     console.end_stage(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
                                   counted(blueprint.bundles.size(), "bundle"),
                                   counted(blueprint.users.size(), "user")));

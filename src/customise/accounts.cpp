@@ -321,8 +321,8 @@ void add_accounts(const Context& ctx, const Blueprint& blueprint, const ParentAc
     }
     accounts.write();
     if (!blueprint.users.empty()) {
-        add_homes(ctx, blueprint, tree);
-        add_keys(ctx, blueprint, tree);
+        add_homes(ctx, blueprint.users, tree);
+        add_keys(ctx, blueprint.users, tree);
     }
     declare_accounts(ctx, blueprint, tree);
 }

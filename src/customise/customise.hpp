@@ -22,7 +22,7 @@ void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccou
 /// sandbox, ostree module and modprobe files in it, reproducible; cached by the digest of what goes
 /// in. A blacklisted module in it is an error. Needs tree.root. Thread-safe against `build_policy`
 /// on the same tree: it returns the entry and touches nothing.
-[[nodiscard]] Entry build_initramfs(const Context& ctx, const Blueprint& blueprint,
+[[nodiscard]] Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe,
                                     const Tree& tree);
 
 /// Puts the indexes of tree.kernel's modules into the tree, made by the image's depmod in the

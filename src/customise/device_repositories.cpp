@@ -128,11 +128,12 @@ void add_device_repositories(const Context& ctx, const Blueprint& blueprint, Tre
     }
 }
 
-void set_subscription(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    if (!blueprint.subscription) {
+void set_subscription(const Context& ctx, const std::optional<SubscriptionRequest>& subscription,
+                      Tree& tree) {
+    if (!subscription) {
         return;
     }
-    const SubscriptionRequest& request = *blueprint.subscription;
+    const SubscriptionRequest& request = *subscription;
     const auto change = [&](const char* path, const char* section, const char* key,
                             const std::optional<bool>& value) {
         change_ini(ctx, tree, request, path, section, key, value);

@@ -13,7 +13,8 @@ void add_device_repositories(const Context& ctx, const Blueprint& blueprint, Tre
 
 /// `[customizations.rhsm.config]`: the plugins of dnf and /etc/rhsm/rhsm.conf. Throws
 /// ErrorKind::usage with the blueprint's line where the image has no such file.
-void set_subscription(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+void set_subscription(const Context& ctx, const std::optional<SubscriptionRequest>& subscription,
+                      Tree& tree);
 
 /// An INI file (as Python's configparser reads it) with `key` of `[section]` set to `value`: in
 /// its line where the section has one, else at the section's end, in a section of its own at the

@@ -110,9 +110,9 @@ void check_kustomization(const BundleRequest& bundle) {
 
 }  // namespace
 
-void add_files(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+void add_files(const Context& ctx, const std::vector<FileRequest>& files, Tree& tree) {
     for (const bool directories : {true, false}) {
-        for (const FileRequest& request : blueprint.files) {
+        for (const FileRequest& request : files) {
             if (request.directory == directories) {
                 put_requested(ctx, tree, request);
             }
@@ -120,9 +120,9 @@ void add_files(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
     }
 }
 
-void add_bundles(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    for (std::size_t i = 0; i < blueprint.bundles.size(); ++i) {
-        const BundleRequest& bundle = blueprint.bundles[i];
+void add_bundles(const Context& ctx, const std::vector<BundleRequest>& bundles, Tree& tree) {
+    for (std::size_t i = 0; i < bundles.size(); ++i) {
+        const BundleRequest& bundle = bundles[i];
         require_stored(bundle.stored != nullptr, bundle.source);
         check_kustomization(bundle);
         OverlayRequest files;

@@ -115,11 +115,11 @@ void remove_backups(Tree& tree) {
 
 }  // namespace
 
-void set_firewall(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    if (!blueprint.firewall) {
+void set_firewall(const Context& ctx, const std::optional<FirewallRequest>& firewall, Tree& tree) {
+    if (!firewall) {
         return;
     }
-    const FirewallRequest& request = *blueprint.firewall;
+    const FirewallRequest& request = *firewall;
     const auto calls = firewall_calls(request, tree);
     if (calls.empty()) {
         return;

@@ -11,6 +11,6 @@ namespace edgegpu {
 /// own firewall-offline-cmd does it in the sandbox: only it knows the format of that firewalld.
 /// Throws ErrorKind::usage with the blueprint's line where the image has no firewalld or no such
 /// service, with near names; an Error with firewalld's words where it refuses.
-void set_firewall(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+void set_firewall(const Context& ctx, const std::optional<FirewallRequest>& firewall, Tree& tree);
 
 }  // namespace edgegpu

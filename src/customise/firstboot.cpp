@@ -40,15 +40,15 @@ void check_interpreter(const FirstbootScript& script, const Tree& tree) {
 
 }  // namespace
 
-void add_firstboot(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    if (blueprint.firstboot.empty()) {
+void add_firstboot(const Context& ctx, const std::vector<FirstbootScript>& scripts, Tree& tree) {
+    if (scripts.empty()) {
         return;
     }
     std::vector<std::string> after{"network-online.target"};
     std::vector<std::string> before;
     std::string commands;
-    for (std::size_t i = 0; i < blueprint.firstboot.size(); ++i) {
-        const FirstbootScript& script = blueprint.firstboot[i];
+    for (std::size_t i = 0; i < scripts.size(); ++i) {
+        const FirstbootScript& script = scripts[i];
         check_interpreter(script, tree);
         const std::string path = fmt::format("{}/{:02}-{}", scripts_directory, i + 1, script.name);
         // Registration commands carry keys: nobody else on the device needs to read them.

@@ -11,6 +11,6 @@ namespace edgegpu {
 /// once on each device: /var/lib/edgegpu/firstboot.done remembers that across updates. The stamp
 /// is written before the first script, so that none runs twice, whatever becomes of it. The first
 /// that fails without `ignore_failure` ends the unit as failed.
-void add_firstboot(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+void add_firstboot(const Context& ctx, const std::vector<FirstbootScript>& scripts, Tree& tree);
 
 }  // namespace edgegpu

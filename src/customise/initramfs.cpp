@@ -130,7 +130,7 @@ std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<s
 
 }  // namespace
 
-Entry build_initramfs(const Context& ctx, const Blueprint& blueprint, const Tree& tree) {
+Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const Tree& tree) {
     if (find_entry(tree, "/usr/bin/dracut") == nullptr &&
         find_entry(tree, "/usr/sbin/dracut") == nullptr) {
         throw error("the image has no dracut to make its initramfs with")
@@ -145,7 +145,7 @@ Entry build_initramfs(const Context& ctx, const Blueprint& blueprint, const Tree
     const std::vector<std::string> paths = list_initramfs(made, "what the image's dracut made");
     check_contents(tree, paths);
     // What the cache has was checked with the same blacklist: dracut's configuration is in its key.
-    check_initramfs_modules(blueprint.modprobe, paths);
+    check_initramfs_modules(modprobe, paths);
     return make_file_entry_from(ctx, cache.store(made, paths), 0644);
 }
 

@@ -73,8 +73,7 @@ std::string module_of_file(std::string_view path) {
     return module ? kernel_module_name(file.substr(0, end)) : std::string();
 }
 
-void add_modprobe(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    const ModprobeRequest& request = blueprint.modprobe;
+void add_modprobe(const Context& ctx, const ModprobeRequest& request, Tree& tree) {
     const std::string rules = make_rules(request);
     if (rules.empty()) {
         return;

@@ -17,7 +17,7 @@ inline constexpr const char* modprobe_path = "/etc/modprobe.d/edgegpu.conf";
 /// takes them into the initramfs and leaves blacklisted drivers out of it; without that, a
 /// blacklisted driver would still be loaded before the root is there. Throws ErrorKind::usage for a
 /// malformed module name, options of more than one line, or an image that has another file there.
-void add_modprobe(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+void add_modprobe(const Context& ctx, const ModprobeRequest& request, Tree& tree);
 
 /// What the kernel's command line needs so that no blacklisted module is loaded before modprobe's
 /// configuration is read: "rd.driver.blacklist=A,B" (dracut.cmdline(7)) and

@@ -370,8 +370,7 @@ void warn_of_missing(const Context& ctx, const ModprobeRequest& request, const M
 
 }  // namespace
 
-void check_modprobe(const Context& ctx, const Blueprint& blueprint, const Tree& tree) {
-    const ModprobeRequest& request = blueprint.modprobe;
+void check_modprobe(const Context& ctx, const ModprobeRequest& request, const Tree& tree) {
     if (request.blacklist.empty() && request.options.empty() && request.softdeps.empty()) {
         return;
     }

@@ -15,7 +15,7 @@ namespace edgegpu {
 /// rule names it, no kernel argument, no module that is not blacklisted needs it (modules.dep), and
 /// it is not built into the kernel. Throws ErrorKind::usage naming module, file and line.
 /// Modules of `[modprobe]` that the image does not have are warned of.
-void check_modprobe(const Context& ctx, const Blueprint& blueprint, const Tree& tree);
+void check_modprobe(const Context& ctx, const ModprobeRequest& request, const Tree& tree);
 
 /// Throws ErrorKind::usage if an initramfs with these paths holds a blacklisted module.
 void check_initramfs_modules(const ModprobeRequest& request, const std::vector<std::string>& paths);

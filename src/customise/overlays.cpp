@@ -251,9 +251,10 @@ std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& over
     return placement.placed();
 }
 
-std::set<std::string> add_overlays(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+std::set<std::string> add_overlays(const Context& ctx, const std::vector<OverlayRequest>& overlays,
+                                   Tree& tree) {
     std::set<std::string> placed;
-    for (const OverlayRequest& overlay : blueprint.overlays) {
+    for (const OverlayRequest& overlay : overlays) {
         placed.merge(add_overlay(ctx, overlay, tree));
     }
     return placed;

@@ -22,7 +22,8 @@ namespace edgegpu {
 /// Throws ErrorKind::usage for a path that the image has already, naming its package where the
 /// image's own rpm knows it (unless `replace`), and for whatever `visit_overlay` refuses. Returns
 /// the paths in the image of what was put there.
-std::set<std::string> add_overlays(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+std::set<std::string> add_overlays(const Context& ctx, const std::vector<OverlayRequest>& overlays,
+                                   Tree& tree);
 
 /// The same for one; with `plain`, links are refused as well.
 std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree,

@@ -88,8 +88,7 @@ void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
     }
 }
 
-void add_remote(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    const OstreeRequest& ostree = blueprint.ostree;
+void add_remote(const Context& ctx, const OstreeRequest& ostree, Tree& tree) {
     if (ostree.url.empty()) {
         return;
     }

@@ -166,11 +166,11 @@ std::string with_authorized_keys(const std::string& config, const std::string& f
     return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
-void add_homes(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& tree) {
     const AccountFile passwd = read_accounts(tree, "/etc/passwd");
     const auto group_names = account_names(read_accounts(tree, "/etc/group"));
     std::string lines = "# Home directories of the blueprint's users: made at boot, in /var.\n";
-    for (const UserRequest& request : blueprint.users) {
+    for (const UserRequest& request : users) {
         const AccountFile::Row& user = *passwd.find(request.name);
         if (deployed_home(user[5]).starts_with("/var/")) {
             const auto gid = static_cast<std::uint32_t>(std::strtoul(user[3].c_str(), nullptr, 10));
@@ -181,9 +181,9 @@ void add_homes(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
     put_entry(tree, "/usr/lib/tmpfiles.d/edgegpu-users.conf", make_file_entry(ctx, lines, 0644));
 }
 
-void add_keys(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+void add_keys(const Context& ctx, const std::vector<UserRequest>& users, Tree& tree) {
     bool any = false;
-    for (const UserRequest& request : blueprint.users) {
+    for (const UserRequest& request : users) {
         if (!request.key.empty()) {
             any = true;
             const bool complete = request.key.back() == '\n';

@@ -61,11 +61,11 @@ TEST_F(Device, SubscriptionNeedsItsFiles) {
     blueprint.subscription.emplace();
     blueprint.subscription->location = {"b.toml", 4, 1};
     blueprint.subscription->manage_repos = false;
-    EXPECT_EQ(error_of([&] { set_subscription(ctx, blueprint, tree); }),
+    EXPECT_EQ(error_of([&] { set_subscription(ctx, blueprint.subscription, tree); }),
               "b.toml:4:1: the image has no /etc/rhsm/rhsm.conf|add the package "
               "subscription-manager (and its plugins for dnf)");
     file("/etc/rhsm/rhsm.conf", "[rhsm]\nmanage_repos = 1\n", 0640);
-    set_subscription(ctx, blueprint, tree);
+    set_subscription(ctx, blueprint.subscription, tree);
     EXPECT_EQ(text("/etc/rhsm/rhsm.conf"), "[rhsm]\nmanage_repos=0\n");
     EXPECT_EQ(tree.entries.at("/etc/rhsm/rhsm.conf").mode, 0640U);
 }
@@ -96,7 +96,7 @@ TEST_F(Device, FirstBootScriptsRunInOrderOnce) {
     link("/bin", "usr/bin");
     blueprint.firstboot = {{"one", "#!/bin/sh\nexit 0\n", {"a.service"}, {}, false, {}},
                            {"two", "#! /bin/sh -e\n", {"a.service"}, {"b.service"}, true, {}}};
-    add_firstboot(ctx, blueprint, tree);
+    add_firstboot(ctx, blueprint.firstboot, tree);
     const std::string unit = text("/usr/lib/systemd/system/edgegpu-firstboot.service");
     EXPECT_NE(unit.find("ConditionPathExists=!/var/lib/edgegpu/firstboot.done\n"),
               std::string::npos);
@@ -114,7 +114,7 @@ TEST_F(Device, FirstBootScriptsRunInOrderOnce) {
     blueprint.firstboot[0].contents = "#!/usr/bin/perl\n";
     blueprint.firstboot[0].location = {"b.toml", 4, 1};
     EXPECT_EQ(
-        error_of([&] { add_firstboot(ctx, blueprint, tree); }),
+        error_of([&] { add_firstboot(ctx, blueprint.firstboot, tree); }),
         "b.toml:4:1: the image has no '/usr/bin/perl', which runs first boot script 'one'|add "
         "the package that brings it");
 }
@@ -137,13 +137,13 @@ TEST_F(Device, WhatNeedsAPackageSaysWhich) {
               "with|add the package ca-certificates");
     blueprint.firewall.emplace();
     blueprint.firewall->location = {"b.toml", 3, 1};
-    set_firewall(ctx, blueprint, tree);  // an empty table asks for nothing
+    set_firewall(ctx, blueprint.firewall, tree);  // an empty table asks for nothing
     blueprint.firewall->enabled_services = {"htpp"};
-    EXPECT_EQ(error_of([&] { set_firewall(ctx, blueprint, tree); }),
+    EXPECT_EQ(error_of([&] { set_firewall(ctx, blueprint.firewall, tree); }),
               "b.toml:3:1: the image has no firewalld|add the package firewalld");
     file("/usr/bin/firewall-offline-cmd", "", 0755);
     file("/usr/lib/firewalld/services/http.xml", "");
-    EXPECT_EQ(error_of([&] { set_firewall(ctx, blueprint, tree); }),
+    EXPECT_EQ(error_of([&] { set_firewall(ctx, blueprint.firewall, tree); }),
               "b.toml:3:1: firewalld of the image knows no service 'htpp'|did you mean 'http'?");
 }
 
@@ -173,7 +173,7 @@ TEST_F(Device, FilesOfTheBuilderAreCopied) {
     request.path = "/etc/a";
     request.source = scratch / "source";
     blueprint.files = {request};
-    add_files(ctx, take_snapshot(ctx, blueprint), tree);
+    add_files(ctx, take_snapshot(ctx, blueprint).files, tree);
     EXPECT_EQ(text("/etc/a"), "of the builder");
     EXPECT_EQ(tree.entries.at("/etc/a").mode, 0644U);
 }

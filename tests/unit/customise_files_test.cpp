@@ -24,21 +24,22 @@ TEST_F(Files, FilesNeedAParentAndStayInEtc) {
     request.data = "x";
     request.location = {"b.toml", 9, 1};
     blueprint.files = {request};
-    EXPECT_NE(error_of([&] { add_files(ctx, blueprint, tree); }).find("no directory '/etc/gpu'"),
-              std::string::npos);
+    EXPECT_NE(
+        error_of([&] { add_files(ctx, blueprint.files, tree); }).find("no directory '/etc/gpu'"),
+        std::string::npos);
     FileRequest parent;
     parent.path = "/etc/gpu";
     parent.directory = true;
     parent.mode = 0750;
     blueprint.files.push_back(parent);
-    add_files(ctx, blueprint, tree);
+    add_files(ctx, blueprint.files, tree);
     EXPECT_EQ(tree.entries.at("/etc/gpu").mode, 0750U);
     EXPECT_EQ(text("/etc/gpu/a.conf"), "x");
     blueprint.files[0].path = "/usr/bin/bash";
-    EXPECT_NE(error_of([&] { add_files(ctx, blueprint, tree); }).find("already in the image"),
+    EXPECT_NE(error_of([&] { add_files(ctx, blueprint.files, tree); }).find("already in the image"),
               std::string::npos);
     blueprint.files[0].path = "/etc/../usr/x";
-    EXPECT_NE(error_of([&] { add_files(ctx, blueprint, tree); }).find("without '..'"),
+    EXPECT_NE(error_of([&] { add_files(ctx, blueprint.files, tree); }).find("without '..'"),
               std::string::npos);
 }
 
@@ -48,7 +49,7 @@ TEST_F(Files, FirstBundleIsMicroshiftsOwnDirectory) {
     host_file("two/kustomization.yml", "resources: []\n");
     blueprint.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}},
                          {"two", scratch / "two", {"b.toml", 2, 1}}};
-    add_bundles(ctx, take_snapshot(ctx, blueprint), tree);
+    add_bundles(ctx, take_snapshot(ctx, blueprint).bundles, tree);
     EXPECT_EQ(text("/etc/microshift/manifests/a.yaml"), "kind: X\n");
     EXPECT_EQ(tree.entries.at("/etc/microshift/manifests/a.yaml").mode, 0644U);
     EXPECT_TRUE(tree.entries.contains("/etc/microshift/manifests.d/two/kustomization.yml"));
@@ -58,13 +59,13 @@ TEST_F(Files, BundleNeedsOneKustomizationAndNoLinks) {
     make_directories(scratch / "one");
     blueprint.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}}};
     EXPECT_NE(error_of([&] {
-                  add_bundles(ctx, take_snapshot(ctx, blueprint), tree);
+                  add_bundles(ctx, take_snapshot(ctx, blueprint).bundles, tree);
               }).find("bundle 'one' has 0 kustomization files instead of one"),
               std::string::npos);
     host_file("one/kustomization.yaml", "");
     std::filesystem::create_symlink("/etc/shadow", scratch / "one/secret.yaml");
     EXPECT_NE(error_of([&] {
-                  add_bundles(ctx, take_snapshot(ctx, blueprint), tree);
+                  add_bundles(ctx, take_snapshot(ctx, blueprint).bundles, tree);
               }).find("is a symbolic link"),
               std::string::npos);
 }
@@ -91,10 +92,10 @@ TEST_F(Files, Identity) {
 TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
     host_file("key.gpg", "KEY");
     blueprint.ostree.url = "https://edge.example/repo";
-    add_remote(ctx, blueprint, tree);
+    add_remote(ctx, blueprint.ostree, tree);
     EXPECT_EQ(console.warnings().size(), 1U);
     blueprint.ostree.gpg_public_key = scratch / "key.gpg";
-    add_remote(ctx, blueprint, tree);
+    add_remote(ctx, blueprint.ostree, tree);
     EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
               "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=true\n"
               "gpgkeypath=/etc/pki/edgegpu/edge.gpg\n");

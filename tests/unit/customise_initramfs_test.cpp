@@ -148,7 +148,7 @@ protected:
         tree.root = make_small_root(scratch);
         add_program(tree.root, "/usr/bin/dracut", script);
         const std::string said =
-            error_of([&] { static_cast<void>(build_initramfs(ctx, blueprint, tree)); });
+            error_of([&] { static_cast<void>(build_initramfs(ctx, blueprint.modprobe, tree)); });
         EXPECT_EQ(read_file(scratch / "canary"), "SECRET");
         EXPECT_FALSE(fs::exists(ctx.cache / "initramfs"));
         return said;

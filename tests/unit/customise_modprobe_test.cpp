@@ -24,7 +24,7 @@ protected:
         file(modules + "modules.alias", "alias pci:v10DE* nouveau\n");
     }
     std::string failure() {
-        return error_of([&] { check_modprobe(ctx, blueprint, tree); });
+        return error_of([&] { check_modprobe(ctx, blueprint.modprobe, tree); });
     }
     Blueprint blueprint;
 };
@@ -32,20 +32,21 @@ protected:
 TEST_F(Modprobe, ReachesTheInitramfs) {
     blueprint.modprobe.options = {{"nvidia", "NVreg_X=1"}};
     blueprint.modprobe.softdeps = {{"nvidia", {{"i2c-core", "drm"}, {"nvidia-uvm"}}}};
-    add_modprobe(ctx, blueprint, tree);
+    add_modprobe(ctx, blueprint.modprobe, tree);
     EXPECT_EQ(text("/etc/modprobe.d/edgegpu.conf"),
               "blacklist nouveau\noptions nvidia NVreg_X=1\n"
               "softdep nvidia pre: i2c-core drm post: nvidia-uvm\n");
     EXPECT_EQ(text("/usr/lib/dracut/dracut.conf.d/90-edgegpu.conf"),
               "install_items+=\" /etc/modprobe.d/edgegpu.conf \"\nomit_drivers+=\" nouveau \"\n");
     blueprint.modprobe.blacklist = {"other"};
-    EXPECT_EQ(error_of([&] { add_modprobe(ctx, blueprint, tree); }),
+    EXPECT_EQ(error_of([&] { add_modprobe(ctx, blueprint.modprobe, tree); }),
               "b.toml:4:1: the image has a file /etc/modprobe.d/edgegpu.conf already|[modprobe] "
               "writes that file: give yours another name");
     blueprint.modprobe.blacklist = {"a\nb"};
-    EXPECT_NE(
-        error_of([&] { add_modprobe(ctx, blueprint, tree); }).find("invalid kernel module name"),
-        std::string::npos);
+    EXPECT_NE(error_of([&] {
+                  add_modprobe(ctx, blueprint.modprobe, tree);
+              }).find("invalid kernel module name"),
+              std::string::npos);
 }
 
 TEST_F(Modprobe, EarlyBootIsToldOfTheBlacklistOnce) {

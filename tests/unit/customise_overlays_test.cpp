@@ -20,7 +20,7 @@ protected:
     void add() {
         Blueprint blueprint;
         blueprint.overlays = {overlay};
-        add_overlays(ctx, take_snapshot(ctx, blueprint), tree);
+        add_overlays(ctx, take_snapshot(ctx, blueprint).overlays, tree);
     }
     std::string failure() {
         std::string text = error_of([&] { add(); });
