@@ -18,13 +18,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string digest_of(const Blueprint& blueprint) {
+std::string blueprint_digest(const Blueprint& blueprint) {
     Sha256 digest;
     add_blueprint(digest, blueprint);
     return digest.hex();
 }
 
-struct Small {
+struct SmallAggregate {
     std::optional<std::uint32_t> number;
     std::string text;
     std::optional<Repository> inner;
@@ -34,7 +34,7 @@ struct Small {
     std::filesystem::path path;
 };
 
-static_assert(aggregate_size<Small> == 7);
+static_assert(aggregate_size<SmallAggregate> == 7);
 
 class BlueprintFields : public BlueprintTest {
 protected:
@@ -43,12 +43,12 @@ protected:
 };
 
 TEST_F(BlueprintFields, EveryInputCountsAndNothingElse) {
-    const std::string before = digest_of(filled_);
+    const std::string before = blueprint_digest(filled_);
     std::map<std::string, std::string> seen{{before, "no change"}};
     unsigned changes = 0;
     Changes(filled_, directory_)
         .each([&](const std::string& name, bool counts, const Blueprint& changed) {
-            const std::string digest = digest_of(changed);
+            const std::string digest = blueprint_digest(changed);
             ++changes;
             if (!counts) {
                 EXPECT_EQ(digest, before) << name;
@@ -110,7 +110,7 @@ TEST_F(BlueprintFields, NoInputsAreTheseAlone) {
 }
 
 TEST_F(BlueprintFields, CommentsOrderOfKeysAndFormattingDoNotCount) {
-    const std::string one = digest_of(parse(R"(name = "a"
+    const std::string one = blueprint_digest(parse(R"(name = "a"
 distro = "rhel-9.4"
 [[repositories]]
 id = "a"
@@ -125,7 +125,7 @@ groups = ["wheel", "video"]
 [customizations.services]
 enabled = ["sshd", "chronyd"]
 )"));
-    EXPECT_EQ(digest_of(parse(R"(# the same
+    EXPECT_EQ(blueprint_digest(parse(R"(# the same
 distro   = 'rhel-9.4'
 name = "a"  # its name
 customizations.services.enabled = [ "chronyd",
@@ -152,9 +152,9 @@ TEST_F(BlueprintFields, TheLocaleDoesNotCount) {
         std::string do_grouping() const override { return "\1"; }
     };
     filled_.users[0].uid = 1234567;
-    const std::string before = digest_of(filled_);
+    const std::string before = blueprint_digest(filled_);
     const std::locale old = std::locale::global(std::locale(std::locale::classic(), new Grouped));
-    const std::string after = digest_of(filled_);
+    const std::string after = blueprint_digest(filled_);
     std::locale::global(old);
     EXPECT_EQ(after, before);
 }
@@ -162,7 +162,7 @@ TEST_F(BlueprintFields, TheLocaleDoesNotCount) {
 TEST_F(BlueprintFields, WhatWasNotCopiedIsNoInput) {
     const auto refused = [](const Blueprint& blueprint) {
         try {
-            return digest_of(blueprint);
+            return blueprint_digest(blueprint);
         } catch (const Error& problem) {
             return problem.message();
         }

@@ -17,19 +17,19 @@ using nlohmann::ordered_json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* canary = "canary-4711";
+constexpr const char* json_canary = "canary-4711";
 
-/// Puts the canary where a secret may be, whatever field that is.
+/// Puts the json_canary where a secret may be, whatever field that is.
 class Poison {
 public:
     template <Shown shown>
     void put(std::string& text) {
         if constexpr (shown == Shown::secret || shown == Shown::text) {
-            text = canary;
+            text = json_canary;
         } else if constexpr (shown == Shown::url) {
-            text = fmt::format("https://user:{}@host/path?token={}", canary, canary);
+            text = fmt::format("https://user:{}@host/path?token={}", json_canary, json_canary);
         } else if constexpr (shown == Shown::never) {
-            text = canary;
+            text = json_canary;
         }
     }
     template <Shown shown, typename Value>
@@ -97,10 +97,10 @@ protected:
 
 TEST_F(BlueprintJson, HasNoSecrets) {
     Poison().put<Shown::plain>(filled_);
-    ASSERT_EQ(filled_.users[0].password, canary);
-    ASSERT_THAT(filled_.repositories[0].baseurls[0], HasSubstr(canary));
+    ASSERT_EQ(filled_.users[0].password, json_canary);
+    ASSERT_THAT(filled_.repositories[0].baseurls[0], HasSubstr(json_canary));
     const std::string text = blueprint_json(filled_).dump();
-    EXPECT_THAT(text, Not(HasSubstr(canary)));
+    EXPECT_THAT(text, Not(HasSubstr(json_canary)));
     EXPECT_THAT(text, HasSubstr(R"x("password":"(hidden)")x"));
     EXPECT_THAT(text, HasSubstr("https://host/path?"));
 }

@@ -14,7 +14,7 @@
 namespace edgegpu::test {
 namespace {
 
-ResolvedPackage package(const std::string& name, const std::string& content) {
+ResolvedPackage input_package(const std::string& name, const std::string& content) {
     ResolvedPackage result;
     result.nevra = {name, 0, "1", "1", "x86_64"};
     result.checksum.hex = content;
@@ -47,7 +47,7 @@ TEST_F(InputsDigest, WhatTheBlueprintDoesNotSayCountsToo) {
         [](Inputs& i) { i.time = 8; },
         [](Inputs& i) { i.certificate = "other"; },
         [](Inputs& i) { i.certificate.clear(); },
-        [](Inputs& i) { i.resolution.packages.push_back(package("b", "2")); },
+        [](Inputs& i) { i.resolution.packages.push_back(input_package("b", "2")); },
         [](Inputs& i) { i.resolution.packages[0].nevra.epoch = 1; },
         [](Inputs& i) { i.resolution.packages[0].checksum.hex += '0'; },
         [](Inputs& i) { i.resolution.packages.clear(); },
@@ -61,10 +61,10 @@ TEST_F(InputsDigest, WhatTheBlueprintDoesNotSayCountsToo) {
     for (std::size_t i = 0; i < changes.size(); ++i) {
         Inputs inputs;
         inputs.certificate = certificate;
-        inputs.resolution.packages = {package("a", "1")};
-        inputs.resolution.dkms_source = package("source", "1");
-        inputs.resolution.build_root = {package("gcc", "1")};
-        inputs.resolution.policy_root = {package("make", "1")};
+        inputs.resolution.packages = {input_package("a", "1")};
+        inputs.resolution.dkms_source = input_package("source", "1");
+        inputs.resolution.build_root = {input_package("gcc", "1")};
+        inputs.resolution.policy_root = {input_package("make", "1")};
         changes[i](inputs);
         const auto [earlier, fresh] = seen.emplace(
             inputs_digest(blueprint, inputs.resolution, inputs.time, inputs.certificate), i);
@@ -79,7 +79,7 @@ TEST_F(InputsDigest, ACertificateCountsWhereItSigns) {
 }
 
 TEST_F(InputsDigest, WhyAPackageIsThereAndWhereItLiesDoNotCount) {
-    resolution.packages = {package("a", "1")};
+    resolution.packages = {input_package("a", "1")};
     const std::string before = digest();
     resolution.packages[0].why = "required by x";
     resolution.packages[0].repository = "mirror";
@@ -146,7 +146,7 @@ protected:
 
 TEST_F(ImageTime, IsThatOfTheNewestPackageUnlessItIsGiven) {
     Resolution resolution;
-    resolution.packages = {package("a", "1"), package("b", "1")};
+    resolution.packages = {input_package("a", "1"), input_package("b", "1")};
     resolution.packages[0].build_time = 9;
     ::unsetenv("SOURCE_DATE_EPOCH");
     EXPECT_EQ(image_time(resolution), 9);
