@@ -19,7 +19,7 @@ using ::testing::Not;
 
 constexpr const char* json_canary = "canary-4711";
 
-/// Puts the json_canary where a secret may be, whatever field that is.
+/// Puts the canary where a secret may be, whatever field that is.
 class Poison {
 public:
     template <Shown shown>
