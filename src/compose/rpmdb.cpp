@@ -15,7 +15,7 @@
 #include <rpm/rpmts.h>
 #include <unistd.h>
 
-#include "compose/rpm_header.hpp"
+#include "rootfs/rpm_header.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "customise_fixture.hpp"
-#include "pipeline_inputs.hpp"
-#include "pipeline_snapshot.hpp"
+#include "pipeline/inputs.hpp"
+#include "pipeline/snapshot.hpp"
 
 namespace edgegpu::test {
 namespace {
