@@ -2,7 +2,7 @@
 #include <exception>
 #include <new>
 
-#include "blueprint/mistakes.hpp"
+#include "blueprint/toml/mistakes.hpp"
 #include "commands/cli.hpp"
 #include "support/console.hpp"
 #include "support/error.hpp"

@@ -10,17 +10,9 @@
 
 #include "blueprint/choices.hpp"
 #include "blueprint/stored_source.hpp"
+#include "support/source_location.hpp"
 
 namespace edgegpu {
-
-/// A place in a file, 1-based; line 0 means "none".
-struct SourceLocation {
-    std::string file;
-    std::uint32_t line = 0;
-    std::uint32_t column = 0;
-    /// "file:line:column", or "file" where line is 0.
-    [[nodiscard]] std::string text() const;
-};
 
 /// How files of a repository are transferred, with dnf's names and meanings (dnf.conf(5)).
 struct TransferSettings {
@@ -154,7 +146,7 @@ struct FileRequest {
     std::string data;
     /// File of the builder (`uri = "file://…"`), absolute, whose content it gets instead of `data`.
     std::filesystem::path source;
-    /// The content of `source` as the build took it (pipeline_snapshot.hpp).
+    /// The content of `source` as the build took it (pipeline/snapshot.hpp).
     std::optional<StoredFile> stored;
     bool directory = false;
     bool ensure_parents = false;
@@ -181,7 +173,7 @@ struct OverlayRequest {
     /// A directory or a tar archive (plain, gzip, xz, zstd, bzip2), absolute, resolved against the
     /// blueprint's directory.
     std::filesystem::path source;
-    /// What lay there as the build took it (pipeline_snapshot.hpp); null before.
+    /// What lay there as the build took it (pipeline/snapshot.hpp); null before.
     std::shared_ptr<const StoredSource> stored;
     /// Directory of the image that its top becomes.
     std::string target = "/";
@@ -433,29 +425,5 @@ struct Blueprint {
     /// What is not as it should be, but taken all the same; each begins "FILE:LINE:COLUMN: ".
     std::vector<std::string> warnings;
 };
-
-/// What the command line adds to a blueprint.
-struct BlueprintOptions {
-    /// `.repo` files (`--repository-file`), their repositories come after the blueprint's own.
-    std::vector<std::filesystem::path> repository_files;
-    /// Overrides `distro` ("rhel-9.4"); empty: the blueprint's own, else this machine's.
-    std::string distro;
-};
-
-/// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network. Where
-/// neither says it, distribution and repositories are those of this machine (blueprint/host.hpp).
-/// Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: "; where there are several
-/// mistakes it has all of them, in order of lines (blueprint/mistakes.hpp).
-[[nodiscard]] Blueprint parse_blueprint(const std::filesystem::path& path,
-                                        const BlueprintOptions& options = {});
-
-/// Checks everything about a parsed blueprint that needs no network: overlay and bundle
-/// directories exist, module sources exist, keys are readable, … Throws ErrorKind::usage with
-/// every mistake, as parse_blueprint does.
-void check_blueprint(const Blueprint& blueprint);
-
-/// Both at once: throws one ErrorKind::usage with the mistakes that either finds.
-[[nodiscard]] Blueprint load_blueprint(const std::filesystem::path& path,
-                                       const BlueprintOptions& options = {});
 
 }  // namespace edgegpu

@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
-#include "blueprint/edge_package_set.hpp"
+#include "blueprint/distro/edge_package_set.hpp"
+#include "blueprint/parse/parse.hpp"
 #include "commands/commands.hpp"
-#include "pipeline.hpp"
+#include "pipeline/pipeline.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "signing/signer.hpp"
 #include "support/context.hpp"

@@ -3,7 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
-#include "blueprint/mistakes.hpp"
+#include "blueprint/parse/parse.hpp"
+#include "blueprint/toml/mistakes.hpp"
 #include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
 #include "support/error.hpp"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "blueprint/parse/parse.hpp"
 #include "commands/commands.hpp"
 #include "commands/interface.hpp"
 #include "support/error.hpp"

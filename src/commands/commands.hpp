@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/parse/parse.hpp"
 #include "support/console.hpp"
 
 namespace edgegpu {

@@ -7,11 +7,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "blueprint/edge_package_set.hpp"
+#include "blueprint/distro/edge_package_set.hpp"
 #include "report/commit_view.hpp"
-#include "resolve/package_set.hpp"
+#include "resolve/solve/package_set.hpp"
 #include "support/console.hpp"
 #include "support/error.hpp"
+#include "support/nevra.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {

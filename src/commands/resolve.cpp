@@ -8,10 +8,11 @@
 #include "blueprint/blueprint.hpp"
 #include "commands/commands.hpp"
 #include "commands/resolution_text.hpp"
-#include "pipeline_inputs.hpp"
+#include "pipeline/inputs.hpp"
 #include "report/diff_packages.hpp"
-#include "resolve/boot_parts.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/solve/boot_parts.hpp"
+#include "resolve/stage/resolve.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "blueprint/blueprint.hpp"
 #include "commands/commands.hpp"
-#include "resolve/explain_package.hpp"
+#include "resolve/stage/explain_package.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
 

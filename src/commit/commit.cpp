@@ -10,12 +10,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "commit/deflate.hpp"
 #include "commit/dirtree.hpp"
 #include "commit/metadata.hpp"
 #include "commit/naming.hpp"
 #include "commit/object.hpp"
 #include "commit/repository.hpp"
+#include "image/deflate.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

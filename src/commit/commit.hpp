@@ -5,8 +5,8 @@
 #include <string>
 
 #include "blueprint/blueprint.hpp"
-#include "compose/compose.hpp"
-#include "compose/tree.hpp"
+#include "image/account_files.hpp"
+#include "image/tree.hpp"
 #include "resolve/resolution.hpp"
 #include "signing/signer.hpp"
 #include "support/context.hpp"
@@ -70,10 +70,5 @@ struct Commit {
                                   const Resolution& resolution, const Tree& tree, const Repo& repo,
                                   const std::optional<Parent>& parent,
                                   const std::string& inputs_digest, Signer& signer);
-
-/// Makes sure the raw deflate stream of each given file entry exists in the cache (`deflate/`), in
-/// parallel, skipping those that do. Called early for package content so that the commit only
-/// assembles. Contents below 8 KiB are left to the commit: deflating them is cheaper than a file.
-void deflate_contents(const Context& ctx, const Entries& entries);
 
 }  // namespace edgegpu

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
 
 namespace edgegpu {
 

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commit/glib.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/glib.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "commit/object.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "commit/commit.hpp"
-#include "commit/glib.hpp"
+#include "support/glib.hpp"
 
 namespace edgegpu {
 

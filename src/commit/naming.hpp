@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commit/glib.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/glib.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

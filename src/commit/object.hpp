@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
 
 namespace edgegpu {
 

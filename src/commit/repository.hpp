@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "commit/commit.hpp"
-#include "commit/glib.hpp"
 #include "signing/signer.hpp"
+#include "support/glib.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

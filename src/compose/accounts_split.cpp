@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "compose/account_files.hpp"
+#include "image/account_files.hpp"
 
 namespace edgegpu {
 

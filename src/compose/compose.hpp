@@ -4,31 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "compose/tree.hpp"
+#include "blueprint/blueprint.hpp"
 #include "fetch/fetch.hpp"
+#include "image/account_files.hpp"
+#include "image/overlay.hpp"
+#include "image/tree.hpp"
+#include "resolve/resolution.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {
-
-/// passwd and group of the parent commit, for stable numbers; empty without a parent.
-struct ParentAccounts {
-    std::string passwd;
-    std::string group;
-};
-
-/// A mounted overlay, unmounted when it goes. Movable.
-class RootMount {
-public:
-    /// Mounts lower+upper at `root` (all directories are made).
-    RootMount(const std::filesystem::path& lower, const std::filesystem::path& upper,
-              const std::filesystem::path& work, const std::filesystem::path& root);
-    RootMount(RootMount&& other) noexcept;
-    RootMount& operator=(RootMount&& other) noexcept;
-    ~RootMount();
-
-private:
-    std::filesystem::path root_;
-};
 
 /// A tree together with the mount its `root` lives in.
 struct ComposedTree {

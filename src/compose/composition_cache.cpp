@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "compose/kept_entries.hpp"
-#include "compose/overlay.hpp"
-#include "compose/shims.hpp"
+#include "image/kept_entries.hpp"
+#include "image/overlay.hpp"
+#include "rootfs/shims.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {

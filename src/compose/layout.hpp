@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {

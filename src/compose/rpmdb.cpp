@@ -16,7 +16,7 @@
 #include <rpm/rpmts.h>
 #include <unistd.h>
 
-#include "compose/rpm_header.hpp"
+#include "rootfs/rpm_header.hpp"
 #include "support/build_id.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"

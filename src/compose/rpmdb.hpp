@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "compose/import.hpp"
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
+#include "rootfs/import.hpp"
 
 namespace edgegpu {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {

@@ -3,20 +3,21 @@
 #include <set>
 #include <string>
 
-#include "customise/accounts.hpp"
-#include "customise/container_store.hpp"
-#include "customise/device_repositories.hpp"
-#include "customise/files.hpp"
-#include "customise/fips.hpp"
-#include "customise/firewall.hpp"
-#include "customise/firstboot.hpp"
-#include "customise/gpu_devices.hpp"
-#include "customise/kernel_arguments.hpp"
-#include "customise/modprobe.hpp"
-#include "customise/overlays.hpp"
-#include "customise/system.hpp"
-#include "customise/trust.hpp"
-#include "customise/units.hpp"
+#include "customise/accounts/accounts.hpp"
+#include "customise/files/files.hpp"
+#include "customise/files/overlays.hpp"
+#include "customise/kernel/kernel_arguments.hpp"
+#include "customise/kernel/modprobe.hpp"
+#include "customise/system/container_store.hpp"
+#include "customise/system/device_repositories.hpp"
+#include "customise/system/fips.hpp"
+#include "customise/system/firewall.hpp"
+#include "customise/system/gpu_devices.hpp"
+#include "customise/system/system.hpp"
+#include "customise/system/trust.hpp"
+#include "customise/units/firstboot.hpp"
+#include "customise/units/units.hpp"
+#include "image/account_files.hpp"
 
 namespace edgegpu {
 

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "blueprint/blueprint.hpp"
-#include "compose/tree.hpp"
+#include "image/account_files.hpp"
+#include "image/tree.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {
@@ -17,16 +18,5 @@ struct ParentAccounts;
 /// to a package, …).
 void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccounts& seeds,
                Tree& tree);
-
-/// Runs depmod, then builds `/usr/lib/modules/K/initramfs.img` with the image's own dracut in the
-/// sandbox, ostree module and modprobe files in it, reproducible; cached by the digest of what goes
-/// in. A blacklisted module in it is an error. Needs tree.root. Thread-safe against `build_policy`
-/// on the same tree: it returns the entry and touches nothing.
-[[nodiscard]] Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe,
-                                    const Tree& tree);
-
-/// Puts the indexes of tree.kernel's modules into the tree, made by the image's depmod in the
-/// sandbox; cached by the digest of the modules and depmod's configuration.
-void run_depmod(const Context& ctx, Tree& tree);
 
 }  // namespace edgegpu

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "resolve/metadata_download.hpp"
+#include "resolve/metadata/metadata_download.hpp"
 #include "support/error.hpp"
 #include "transfer/mirrors.hpp"
 #include "transfer/transfer.hpp"

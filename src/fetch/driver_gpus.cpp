@@ -9,10 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "resolve/devices.hpp"
-#include "resolve/gpus.hpp"
+#include "resolve/gpu/devices.hpp"
+#include "resolve/gpu/gpus.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
 

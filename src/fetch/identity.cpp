@@ -8,6 +8,7 @@
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
 

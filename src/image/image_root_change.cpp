@@ -9,9 +9,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "image/id_map.hpp"
 #include "image/image_path.hpp"
 #include "image/image_root.hpp"
-#include "sandbox/id_map.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

@@ -13,6 +13,7 @@
 
 #include "kmods/module_file.hpp"
 #include "support/error.hpp"
+#include "support/source_location.hpp"
 
 namespace edgegpu {
 

@@ -6,15 +6,15 @@
 
 #include <fmt/format.h>
 
-#include "compose/import.hpp"
-#include "compose/order.hpp"
-#include "compose/scriptlets.hpp"
-#include "compose/unite.hpp"
-#include "compose/workplace.hpp"
 #include "fetch/fetch.hpp"
 #include "image/image_root.hpp"
 #include "kmods/build_output.hpp"
 #include "kmods/dkms_conf.hpp"
+#include "rootfs/import.hpp"
+#include "rootfs/order.hpp"
+#include "rootfs/scriptlets.hpp"
+#include "rootfs/unite.hpp"
+#include "rootfs/workplace.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
 #include "resolve/resolution.hpp"
 #include "support/context.hpp"
 

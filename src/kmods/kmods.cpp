@@ -13,12 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compose/kept_entries.hpp"
+#include "image/kept_entries.hpp"
 #include "kmods/build_root.hpp"
 #include "kmods/package.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
 

@@ -14,9 +14,10 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "compose/rpm_header.hpp"
+#include "rootfs/rpm_header.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
 

@@ -10,6 +10,7 @@
 
 #include "report/ostree_object.hpp"
 #include "support/error.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "commit/glib.hpp"
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
 #include "resolve/resolution.hpp"
+#include "support/glib.hpp"
 
 namespace edgegpu {
 

@@ -9,6 +9,7 @@
 #include <rpm/rpmver.h>
 
 #include "support/handles.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
 

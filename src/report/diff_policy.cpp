@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "report/generated_attributes.hpp"
-#include "selinux/policydb.hpp"
+#include "selinux/policy/policydb.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

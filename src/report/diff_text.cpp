@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "compose/account_files.hpp"
+#include "image/account_files.hpp"
 #include "report/diff.hpp"
 #include "report/diff_page.hpp"
 #include "support/terminal_text.hpp"

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "selinux/policydb.hpp"
+#include "selinux/policy/policydb.hpp"
 
 namespace edgegpu {
 

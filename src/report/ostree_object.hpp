@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "commit/glib.hpp"
+#include "support/glib.hpp"
 
 namespace edgegpu {
 

@@ -6,26 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "support/checksum.hpp"
-#include "support/context.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
-
-/// Name, epoch, version, release and architecture of a package.
-struct Nevra {
-    std::string name;
-    std::uint32_t epoch = 0;
-    std::string version;
-    std::string release;
-    std::string arch;
-
-    /// "name-[epoch:]version-release.arch"; epoch 0 is left out.
-    [[nodiscard]] std::string text() const;
-    /// "[epoch:]version-release"
-    [[nodiscard]] std::string evr() const;
-    auto operator<=>(const Nevra&) const = default;
-};
 
 /// A package chosen by the solver, with all that is needed to fetch and verify it.
 struct ResolvedPackage {
@@ -144,35 +128,6 @@ struct Resolution {
     /// `packages`. None of them is in the image because of this.
     std::vector<ResolvedPackage> policy_root;
 };
-
-/// How to resolve.
-struct ResolveOptions {
-    /// A failure carries the solver's whole proof.
-    bool proof = false;
-};
-
-/// Downloads (or reads from the cache) repository metadata, solves the blueprint, returns the
-/// packages. Throws ErrorKind::unsolvable with the cause and changes of the blueprint that were
-/// tried and help, ErrorKind::fetch for metadata that cannot be had or fails verification.
-[[nodiscard]] Resolution resolve(const Context& ctx, const Blueprint& blueprint,
-                                 const ResolveOptions& options = {});
-
-/// Resolves anew, but moves only the locked packages that `patterns` name (name, NEVRA form,
-/// globs), with those built from the same source or of the same module; the others stay at the
-/// locked NEVRA wherever the blueprint allows it. Throws as `resolve` does, and ErrorKind::usage
-/// for a pattern that names nothing.
-[[nodiscard]] Resolution resolve_update(const Context& ctx, const Blueprint& blueprint,
-                                        const Resolution& locked,
-                                        const std::vector<std::string>& patterns,
-                                        const ResolveOptions& options = {});
-
-/// Confirms a lockfile instead of resolving anew: every locked package is still in the repository
-/// that it names, with the same digest and size, and together they still are what the blueprint
-/// asks for. What else the repositories hold by now does not matter. Returns the locked packages.
-/// Throws ErrorKind::unsolvable that says package by package what drifted, ErrorKind::fetch as
-/// `resolve` does.
-[[nodiscard]] Resolution resolve_locked(const Context& ctx, const Blueprint& blueprint,
-                                        const Resolution& locked);
 
 /// Reads a lockfile (TOML). Throws ErrorKind::usage naming file and line.
 [[nodiscard]] Resolution read_lockfile(const std::filesystem::path& path);

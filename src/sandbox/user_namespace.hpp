@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sandbox/id_map.hpp"
+#include "image/id_map.hpp"
 
 namespace edgegpu {
 

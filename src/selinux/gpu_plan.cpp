@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "blueprint/variables.hpp"
+#include "blueprint/sources/policy_source.hpp"
 #include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
-#include "selinux/modules.hpp"
-#include "selinux/policydb.hpp"
+#include "selinux/policy/modules.hpp"
+#include "selinux/policy/policydb.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -155,13 +155,6 @@ void add_stored(std::vector<ModuleText> stored, std::vector<ModuleText>& modules
 }
 
 }  // namespace
-
-fs::path map_module_source(const Blueprint& blueprint) {
-    if (!blueprint.selinux.map_module.empty()) {
-        return blueprint.selinux.map_module;
-    }
-    return find_shipped({blueprint.path.parent_path(), {}, {}}, "selinux", map_module, ".te");
-}
 
 GpuAccess plan_gpu_access(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
                           const PolicyPaths& paths, const StoreCopy& copy,

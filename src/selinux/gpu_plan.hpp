@@ -4,16 +4,13 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
-#include "compose/tree.hpp"
-#include "selinux/calls.hpp"
-#include "selinux/gpu_access.hpp"
-#include "selinux/store.hpp"
+#include "image/tree.hpp"
+#include "selinux/policy/gpu_access.hpp"
+#include "selinux/store/calls.hpp"
+#include "selinux/store/store.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu::selinux {
-
-/// The source of the module for policies whose boolean lacks `map`, as shipped.
-[[nodiscard]] std::filesystem::path map_module_source(const Blueprint& blueprint);
 
 /// Chooses how containers get the GPU, where the blueprint asks for it, before the one run of
 /// semodule, and adds the boolean to the transaction. Decided by the image's binary policy and the

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "compose/kept_entries.hpp"
+#include "image/kept_entries.hpp"
 
 namespace edgegpu::selinux {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "selinux/selinux.hpp"
+#include "selinux/store/policy_result.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu::selinux {

@@ -8,9 +8,9 @@
 #include <system_error>
 #include <vector>
 
-#include "selinux/gpu_access.hpp"
-#include "selinux/policydb.hpp"
-#include "selinux/rules.hpp"
+#include "selinux/policy/gpu_access.hpp"
+#include "selinux/policy/policydb.hpp"
+#include "selinux/policy/rules.hpp"
 #include "support/data_directory.hpp"
 #include "support/error.hpp"
 

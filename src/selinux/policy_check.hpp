@@ -1,7 +1,7 @@
 #pragma once
 
 #include "blueprint/blueprint.hpp"
-#include "selinux/selinux.hpp"
+#include "selinux/store/policy_result.hpp"
 
 namespace edgegpu::selinux {
 

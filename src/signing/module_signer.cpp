@@ -6,7 +6,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
-#include "blueprint/toml_reader.hpp"
+#include "blueprint/toml/toml_reader.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

@@ -106,4 +106,12 @@ std::vector<std::string> nearest_names(std::string_view wanted,
     return names;
 }
 
+std::string near_names_hint(std::string_view wanted, const std::vector<std::string>& candidates) {
+    std::string hint;
+    for (const std::string& name : nearest_names(wanted, candidates, 3)) {
+        hint += fmt::format("{}'{}'", hint.empty() ? "did you mean " : " or ", name);
+    }
+    return hint.empty() ? hint : hint + "?";
+}
+
 }  // namespace edgegpu

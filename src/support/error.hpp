@@ -80,4 +80,8 @@ template <typename... Args>
                                                      const std::vector<std::string>& candidates,
                                                      std::size_t limit = 1);
 
+/// "did you mean 'x' or 'y'?", or empty where nothing is near.
+[[nodiscard]] std::string near_names_hint(std::string_view wanted,
+                                          const std::vector<std::string>& candidates);
+
 }  // namespace edgegpu

@@ -12,6 +12,7 @@
 
 #include "fetch/fetch.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/stage/resolve.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "resolve/metadata.hpp"
+#include "resolve/metadata/metadata.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/rpm_fixture.hpp"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "fetch/download.hpp"
-#include "resolve/metadata.hpp"
-#include "resolve/metadata_download.hpp"
+#include "resolve/metadata/metadata.hpp"
+#include "resolve/metadata/metadata_download.hpp"
 #include "support/digest.hpp"
 #include "support/file.hpp"
 #include "support/metadata_fixture.hpp"

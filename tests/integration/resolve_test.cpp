@@ -4,6 +4,7 @@
 #include <map>
 
 #include "resolve/resolution.hpp"
+#include "resolve/stage/resolve.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

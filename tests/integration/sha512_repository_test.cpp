@@ -7,6 +7,7 @@
 
 #include "fetch/fetch.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/rpm_fixture.hpp"

@@ -3,8 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include "blueprint/edge_package_set.hpp"
-#include "blueprint/host.hpp"
+#include "blueprint/distro/edge_package_set.hpp"
+#include "blueprint/distro/host.hpp"
+#include "blueprint/parse/parse.hpp"
 #include "unit/blueprint_testing.hpp"
 
 namespace edgegpu {

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "blueprint/parse/parse.hpp"
 #include "unit/blueprint_testing.hpp"
 
 namespace edgegpu {

@@ -3,7 +3,8 @@
 #include <sstream>
 #include <vector>
 
-#include "blueprint/mistakes.hpp"
+#include "blueprint/parse/parse.hpp"
+#include "blueprint/toml/mistakes.hpp"
 #include "unit/blueprint_testing.hpp"
 
 namespace edgegpu {

@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 
-#include "blueprint/mistakes.hpp"
+#include "blueprint/parse/parse.hpp"
+#include "blueprint/toml/mistakes.hpp"
 #include "support/data_directory.hpp"
 #include "unit/blueprint_testing.hpp"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "blueprint/overlay_source.hpp"
+#include "blueprint/sources/overlay_source.hpp"
 #include "support/handles.hpp"
 #include "unit/blueprint_testing.hpp"
 #include "unit/tar_fixture.hpp"

@@ -1,5 +1,7 @@
 #include <filesystem>
 
+#include "blueprint/parse/check.hpp"
+#include "blueprint/parse/parse.hpp"
 #include "unit/blueprint_testing.hpp"
 
 namespace edgegpu {

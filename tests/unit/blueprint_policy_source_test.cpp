@@ -1,10 +1,10 @@
-#include "blueprint/policy_source.hpp"
+#include "blueprint/sources/policy_source.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "blueprint/policy_package.hpp"
+#include "blueprint/sources/policy_package.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/process.hpp"

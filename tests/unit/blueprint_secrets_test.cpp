@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "blueprint/password_hash.hpp"
-#include "blueprint/ssh_key.hpp"
+#include "blueprint/tables/password_hash.hpp"
+#include "blueprint/tables/ssh_key.hpp"
 
 namespace edgegpu {
 

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/parse/check.hpp"
+#include "blueprint/parse/parse.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

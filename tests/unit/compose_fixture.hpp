@@ -7,8 +7,8 @@
 
 #include "../support/rpm_fixture.hpp"
 #include "compose/compose.hpp"
-#include "compose/import.hpp"
 #include "fetch/fetch.hpp"
+#include "rootfs/import.hpp"
 #include "support/console.hpp"
 #include "support/context.hpp"
 #include "support/digest.hpp"

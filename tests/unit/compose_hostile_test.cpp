@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compose/accounts.hpp"
-#include "compose/capabilities.hpp"
-#include "compose/content.hpp"
-#include "compose/overlay.hpp"
-#include "compose/shims.hpp"
 #include "compose_fixture.hpp"
+#include "image/capabilities.hpp"
+#include "image/content.hpp"
 #include "image/image_root.hpp"
+#include "image/overlay.hpp"
+#include "rootfs/owners.hpp"
+#include "rootfs/shims.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "compose_fixture.hpp"
+#include "image/account_files.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu {
@@ -44,9 +45,7 @@ printf 'root:x:0:\n' > %{buildroot}/etc/group
 
 class ComposeTest : public ::testing::Test {
 protected:
-    void SetUp() override {
-        shell_ = fixture_.build("shell", shell_spec, "AutoReqProv: no\n");
-    }
+    void SetUp() override { shell_ = fixture_.build("shell", shell_spec, "AutoReqProv: no\n"); }
 
     /// Composes the shell and one more package; the mount is gone afterwards.
     Tree compose_with(const PackageFile& package, const ParentAccounts& parent = {}) {

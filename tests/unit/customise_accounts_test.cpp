@@ -1,9 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "compose/compose.hpp"
-#include "customise/accounts.hpp"
-#include "customise/user_homes.hpp"
+#include "customise/accounts/accounts.hpp"
+#include "customise/accounts/user_homes.hpp"
 #include "customise_fixture.hpp"
+#include "image/account_files.hpp"
 
 namespace edgegpu::test {
 namespace {

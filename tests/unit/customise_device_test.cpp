@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
 
-#include "customise/container_store.hpp"
-#include "customise/device_repositories.hpp"
-#include "customise/files.hpp"
-#include "customise/fips.hpp"
-#include "customise/firewall.hpp"
-#include "customise/firstboot.hpp"
-#include "customise/trust.hpp"
+#include "customise/files/files.hpp"
+#include "customise/system/container_store.hpp"
+#include "customise/system/device_repositories.hpp"
+#include "customise/system/fips.hpp"
+#include "customise/system/firewall.hpp"
+#include "customise/system/trust.hpp"
+#include "customise/units/firstboot.hpp"
 #include "customise_fixture.hpp"
-#include "pipeline_snapshot.hpp"
+#include "pipeline/snapshot.hpp"
 #include "unit/certificates.hpp"
 
 namespace edgegpu::test {

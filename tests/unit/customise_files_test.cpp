@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "customise/files.hpp"
-#include "customise/system.hpp"
+#include "customise/files/files.hpp"
+#include "customise/system/system.hpp"
 #include "customise_fixture.hpp"
-#include "pipeline_snapshot.hpp"
+#include "pipeline/snapshot.hpp"
 
 namespace edgegpu::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compose/tree.hpp"
+#include "image/tree.hpp"
 #include "support/console.hpp"
 #include "support/context.hpp"
 #include "support/file.hpp"

@@ -1,4 +1,4 @@
-#include "customise/gpu_devices.hpp"
+#include "customise/system/gpu_devices.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

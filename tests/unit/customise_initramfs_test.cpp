@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "customise/customise.hpp"
-#include "customise/initramfs_cache.hpp"
-#include "customise/initramfs_contents.hpp"
+#include "customise/initramfs/initramfs.hpp"
+#include "customise/initramfs/initramfs_cache.hpp"
+#include "customise/initramfs/initramfs_contents.hpp"
 #include "customise_fixture.hpp"
 #include "small_root.hpp"
 #include "support/handles.hpp"

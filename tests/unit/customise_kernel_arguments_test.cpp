@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "customise/kernel_arguments.hpp"
+#include "customise/kernel/kernel_arguments.hpp"
 #include "customise_fixture.hpp"
 
 namespace edgegpu::test {

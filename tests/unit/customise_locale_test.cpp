@@ -1,4 +1,4 @@
-#include "customise/locale.hpp"
+#include "customise/system/locale.hpp"
 
 #include "unit/customise_fixture.hpp"
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "customise/kernel_arguments.hpp"
-#include "customise/modprobe.hpp"
-#include "customise/modprobe_check.hpp"
+#include "customise/kernel/kernel_arguments.hpp"
+#include "customise/kernel/modprobe.hpp"
+#include "customise/kernel/modprobe_check.hpp"
 #include "customise_fixture.hpp"
 
 namespace edgegpu::test {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "customise/overlays.hpp"
+#include "customise/files/overlays.hpp"
 #include "customise_fixture.hpp"
-#include "pipeline_snapshot.hpp"
+#include "pipeline/snapshot.hpp"
 #include "tar_fixture.hpp"
 
 namespace edgegpu::test {

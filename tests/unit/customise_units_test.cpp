@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "customise/unit_check.hpp"
-#include "customise/units.hpp"
+#include "customise/units/unit_check.hpp"
+#include "customise/units/units.hpp"
 #include "customise_fixture.hpp"
 
 namespace edgegpu::test {

@@ -1,4 +1,4 @@
-#include "commit/deflate.hpp"
+#include "image/deflate.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -6,7 +6,9 @@
 #include <sstream>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/parse/parse.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/metadata_fixture.hpp"

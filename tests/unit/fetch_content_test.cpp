@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "compose/import.hpp"
 #include "compose/rpmdb.hpp"
 #include "compose_fixture.hpp"
 #include "fetch/fetch.hpp"
+#include "rootfs/import.hpp"
 #include "support/checksum.hpp"
 #include "support/file.hpp"
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "../support/rpm_fixture.hpp"
-#include "compose/capabilities.hpp"
+#include "image/capabilities.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

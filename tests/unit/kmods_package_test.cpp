@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compose/order.hpp"
 #include "compose/rpmdb.hpp"
 #include "compose_fixture.hpp"
+#include "rootfs/order.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "resolve/metadata_records.hpp"
+#include "resolve/metadata/metadata_records.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/rpm_fixture.hpp"

@@ -1,10 +1,9 @@
-#include "resolve/modules.hpp"
+#include "resolve/modules/modules.hpp"
 
 #include <gtest/gtest.h>
 
-
 #include "blueprint/module_spec.hpp"
-#include "resolve/modules_lost.hpp"
+#include "resolve/modules/modules_lost.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "commit/glib.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/glib.hpp"
 
 namespace edgegpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline_inputs.hpp"
+#include "pipeline/inputs.hpp"
 
 #include <cstdlib>
 #include <functional>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "customise_fixture.hpp"
-#include "pipeline_snapshot.hpp"
+#include "pipeline/snapshot.hpp"
 
 namespace edgegpu::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline_snapshot.hpp"
+#include "pipeline/snapshot.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -15,12 +15,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "blueprint/policy_source.hpp"
-#include "blueprint/source_directory.hpp"
-#include "customise/files.hpp"
-#include "customise/overlays.hpp"
+#include "blueprint/sources/policy_source.hpp"
+#include "blueprint/sources/source_directory.hpp"
+#include "customise/files/files.hpp"
+#include "customise/files/overlays.hpp"
 #include "customise_fixture.hpp"
-#include "pipeline_inputs.hpp"
+#include "pipeline/inputs.hpp"
 #include "support/digest.hpp"
 #include "tar_fixture.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "commit/metadata.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/metadata_fixture.hpp"

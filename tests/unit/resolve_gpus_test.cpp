@@ -1,10 +1,10 @@
-#include "resolve/gpus.hpp"
+#include "resolve/gpu/gpus.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "resolve/devices.hpp"
+#include "resolve/gpu/devices.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

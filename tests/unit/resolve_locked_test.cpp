@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "resolve/resolution.hpp"
+#include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 #include "support/metadata_fixture.hpp"
 #include "support/rpm_fixture.hpp"

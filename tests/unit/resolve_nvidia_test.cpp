@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "resolve/explain_package.hpp"
-#include "resolve/nvidia.hpp"
+#include "resolve/gpu/nvidia.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/stage/explain_package.hpp"
+#include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 #include "support/metadata_fixture.hpp"
 #include "support/rpm_fixture.hpp"

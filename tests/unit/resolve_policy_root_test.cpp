@@ -1,8 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "resolve/explain_package.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/stage/explain_package.hpp"
+#include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/metadata_fixture.hpp"

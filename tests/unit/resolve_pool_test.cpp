@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <iterator>
 
-#include "resolve/pool.hpp"
+#include "resolve/solve/pool.hpp"
 #include "support/metadata_fixture.hpp"
 #include "support/rpm_fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "selinux/calls.hpp"
+#include "selinux/store/calls.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "selinux/policydb.hpp"
+#include "selinux/policy/policydb.hpp"
 #include "support/context.hpp"
 #include "support/file.hpp"
 #include "support/process.hpp"

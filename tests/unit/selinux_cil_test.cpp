@@ -1,4 +1,4 @@
-#include "selinux/cil.hpp"
+#include "selinux/policy/cil.hpp"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "selinux/modules.hpp"
+#include "selinux/policy/modules.hpp"
 #include "selinux_cil.hpp"
 #include "support/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "selinux/compile.hpp"
+#include "selinux/modules/compile.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "selinux/contexts.hpp"
-#include "selinux/failures.hpp"
-#include "selinux/interfaces.hpp"
+#include "selinux/modules/contexts.hpp"
+#include "selinux/modules/failures.hpp"
+#include "selinux/modules/interfaces.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

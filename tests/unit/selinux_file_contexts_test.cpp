@@ -1,4 +1,4 @@
-#include "selinux/file_contexts.hpp"
+#include "selinux/labels/file_contexts.hpp"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "selinux/gpu_access.hpp"
+#include "selinux/policy/gpu_access.hpp"
 
 #include <filesystem>
 #include <map>
@@ -9,10 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compose/tree.hpp"
-#include "selinux/calls.hpp"
+#include "image/tree.hpp"
 #include "selinux/gpu_plan.hpp"
-#include "selinux/store.hpp"
+#include "selinux/store/calls.hpp"
+#include "selinux/store/store.hpp"
 #include "selinux_cil.hpp"
 #include "small_root.hpp"
 #include "support/error.hpp"

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "selinux/labels/label.hpp"
 #include "selinux/selinux.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "customise_fixture.hpp"
-#include "selinux/overlay_labels.hpp"
+#include "selinux/labels/overlay_labels.hpp"
 
 namespace edgegpu::test {
 namespace {

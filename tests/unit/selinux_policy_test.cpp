@@ -8,10 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "selinux/policy/policydb.hpp"
 #include "selinux/policy_cache.hpp"
-#include "selinux/policydb.hpp"
 #include "selinux/selinux.hpp"
-#include "selinux/store.hpp"
+#include "selinux/store/policy_result.hpp"
+#include "selinux/store/store.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/process.hpp"

@@ -1,4 +1,4 @@
-#include "selinux/policydb.hpp"
+#include "selinux/policy/policydb.hpp"
 
 #include <map>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "selinux/rules.hpp"
+#include "selinux/policy/rules.hpp"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "selinux/rule_text.hpp"
+#include "blueprint/sources/policy_rule.hpp"
 #include "selinux_cil.hpp"
 #include "support/error.hpp"
 

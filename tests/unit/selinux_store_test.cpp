@@ -1,4 +1,4 @@
-#include "selinux/store.hpp"
+#include "selinux/store/store.hpp"
 
 #include <string>
 
@@ -9,6 +9,7 @@
 #include "customise_fixture.hpp"
 #include "selinux/policy_cache.hpp"
 #include "selinux/selinux.hpp"
+#include "selinux/store/policy_result.hpp"
 #include "small_root.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "blueprint/fields/blueprint.hpp"
-#include "blueprint/policy_source.hpp"
+#include "blueprint/sources/policy_source.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

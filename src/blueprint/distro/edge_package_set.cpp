@@ -1,0 +1,140 @@
+#include "blueprint/distro/edge_package_set.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "blueprint/toml/mistakes.hpp"
+#include "edge_package_sets.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream words(text);
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
+bool holds(const std::vector<std::string>& list, const std::string& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+/// A version to compare by: CentOS Stream is newer than every minor version of its major one.
+std::string comparable(const DistroName& distro) {
+    return distro.name == "centos" ? distro.major : distro.version;
+}
+
+/// Whether a part of the table, or a list of services, is for this set and version.
+bool fits(const TableReader& entry, const std::string& set, const std::string& version) {
+    const std::string from = entry.string("from");
+    const std::string before = entry.string("before");
+    return holds(values_of(entry.strings("of")), set) &&
+           (from.empty() || !is_older_version(version, from)) &&
+           (before.empty() || is_older_version(version, before));
+}
+
+void append(std::vector<std::string>& list, std::vector<std::string> more) {
+    list.insert(list.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+}
+
+PackageSet assemble(const TableReader& table, const TableReader& set, const std::string& version,
+                    const std::string& architecture) {
+    PackageSet result;
+    result.name = set.string("name");
+    result.weak_dependencies = set.boolean("weak_dependencies", false);
+    const std::string id = set.string("id");
+    for (const TableReader& part : table.tables("part")) {
+        const std::string only = part.string("architecture", architecture);
+        if (fits(part, id, version) && only == architecture) {
+            append(result.packages, words_of(part.text("packages")));
+            append(result.excludes, words_of(part.text("excludes")));
+        }
+    }
+    std::sort(result.packages.begin(), result.packages.end());
+    for (const TableReader& services : table.tables("services")) {
+        if (fits(services, id, version)) {
+            result.services = values_of(services.strings("units"));
+        }
+    }
+    return result;
+}
+
+/// Whether the blueprint itself asks for a package: by its name, or by name and version.
+bool asks_for(const Blueprint& blueprint, const std::string& name) {
+    return std::any_of(blueprint.packages.begin(), blueprint.packages.end(),
+                       [&](const PackageRequest& request) {
+                           return request.spec == name || request.spec.starts_with(name + '-');
+                       });
+}
+
+}  // namespace
+
+std::optional<PackageSet> find_package_set(const DistroName& distro,
+                                           const std::string& architecture) {
+    // The table is the program's own: a mistake in it is found by the tests.
+    Mistakes mistakes;
+    const TableReader table =
+        TableReader::parse("edge_package_sets.toml", edge_package_sets, mistakes);
+    for (const TableReader& set : table.tables("set")) {
+        if (holds(values_of(set.strings("distros")), distro.name) &&
+            set.string("major", distro.major) == distro.major) {
+            return assemble(table, set, comparable(distro), architecture);
+        }
+    }
+    return std::nullopt;
+}
+
+void read_image_table(const TableReader& root, Blueprint& blueprint) {
+    const std::optional<TableReader> image = root.table("image");
+    std::string wanted;
+    SourceLocation location = root.location("distro");
+    if (image && image->has("package_set")) {
+        wanted = image->choice("package_set", "", {"edge-commit", "iot-commit", "none"});
+        location = image->location("package_set");
+    }
+    if (image) {
+        image->finish();
+    }
+    if (wanted == "none") {
+        return;
+    }
+    std::optional<PackageSet> found;
+    std::optional<DistroName> distro;
+    if (!blueprint.distro.empty()) {
+        distro = split_distro(location, blueprint.distro);
+        found = find_package_set(*distro, blueprint.architecture);
+    }
+    // Fedora's edge commit is the IoT one.
+    const bool other_name = found && wanted == "iot-commit" && found->name != wanted;
+    if (!wanted.empty() && (!found || other_name)) {
+        throw error_at(location, "no package set \"{}\" is known for {}", wanted,
+                       distro ? distro->text() : "a blueprint without distro")
+            .hinted(R"("edge-commit" is for rhel and centos 8 and 9 and for fedora; "none" for )"
+                    "others, with all packages in the blueprint");
+    }
+    if (!found) {
+        if (distro && (distro->name == "rhel" || distro->name == "centos")) {
+            blueprint.notes.push_back(
+                fmt::format("no package set is known for {}: the image gets what the blueprint "
+                            "asks for",
+                            distro->text()));
+        }
+        return;
+    }
+    // What the blueprint asks for by name is not the set's to exclude.
+    std::erase_if(found->excludes,
+                  [&](const std::string& name) { return asks_for(blueprint, name); });
+    found->location = location;
+    blueprint.package_set = std::move(*found);
+}
+
+std::string describe_package_set(const Blueprint& blueprint) {
+    return blueprint.package_set.name.empty()
+               ? "none"
+               : fmt::format("{} of {}", blueprint.package_set.name, blueprint.distro);
+}
+
+}  // namespace edgegpu

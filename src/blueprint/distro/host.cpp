@@ -1,0 +1,124 @@
+#include "blueprint/distro/host.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include "blueprint/toml/validate.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Settings of a machine are a few lines; what is longer is something else.
+constexpr std::uint64_t largest_setting = 64U << 10U;
+
+/// The regular files of a directory of the machine, sorted by name; none if it cannot be read.
+std::vector<fs::path> files_of(const fs::path& directory) {
+    std::vector<fs::path> found;
+    std::error_code failure;
+    for (fs::directory_iterator at(directory, failure), end; !failure && at != end;
+         at.increment(failure)) {
+        std::error_code unreadable;
+        if (at->is_regular_file(unreadable)) {
+            found.push_back(at->path());
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+/// The content, or nothing where there is no such file.
+std::optional<std::string> content_of(const fs::path& path) {
+    std::error_code failure;
+    if (!fs::is_regular_file(path, failure)) {
+        return std::nullopt;
+    }
+    try {
+        return read_file(path, largest_setting);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+/// A value of os-release(5) without its quotes. What a shell would do with a backslash does not
+/// occur in the values that matter here.
+std::string unquoted(std::string_view text) {
+    if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
+        text.back() == text.front()) {
+        text = text.substr(1, text.size() - 2);
+    }
+    return std::string(text);
+}
+
+std::map<std::string, std::string> read_os_release(std::string_view text) {
+    std::map<std::string, std::string> values;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        const std::size_t equals = line.find('=');
+        if (equals != std::string_view::npos && line.front() != '#') {
+            values[std::string(line.substr(0, equals))] = unquoted(line.substr(equals + 1));
+        }
+    }
+    return values;
+}
+
+}  // namespace
+
+fs::path host_root() {
+    const char* root = std::getenv("EDGEGPU_HOST_ROOT");
+    return root != nullptr && *root != '\0' ? fs::path(root) : fs::path("/");
+}
+
+std::optional<DistroName> host_distro() {
+    std::optional<std::string> text = content_of(host_root() / "etc/os-release");
+    if (!text) {
+        text = content_of(host_root() / "usr/lib/os-release");
+    }
+    if (!text) {
+        return std::nullopt;
+    }
+    std::map<std::string, std::string> values = read_os_release(*text);
+    // Debian's name and version would make a distribution, too: none that has RPM packages.
+    const std::string families = ' ' + values["ID"] + ' ' + values["ID_LIKE"] + ' ';
+    const bool has_packages = families.find(" rhel ") != std::string::npos ||
+                              families.find(" centos ") != std::string::npos ||
+                              families.find(" fedora ") != std::string::npos;
+    if (!has_packages) {
+        return std::nullopt;
+    }
+    try {
+        return split_distro({}, values["ID"] + '-' + values["VERSION_ID"]);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+std::vector<fs::path> host_repository_files() {
+    std::vector<fs::path> files = files_of(host_root() / "etc/yum.repos.d");
+    std::erase_if(files, [](const fs::path& file) { return file.extension() != ".repo"; });
+    return files;
+}
+
+std::map<std::string, std::string, std::less<>> host_variables() {
+    std::map<std::string, std::string, std::less<>> variables;
+    for (const char* directory : {"etc/yum/vars", "etc/dnf/vars"}) {
+        for (const fs::path& file : files_of(host_root() / directory)) {
+            if (const auto text = content_of(file)) {
+                const std::string value = text->substr(0, text->find_first_of("\r\n"));
+                if (!has_control_characters(value)) {
+                    variables[file.filename().string()] = value;
+                }
+            }
+        }
+    }
+    return variables;
+}
+
+}  // namespace edgegpu

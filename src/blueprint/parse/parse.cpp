@@ -1,0 +1,238 @@
+#include "blueprint/parse/parse.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "blueprint/distro/edge_package_set.hpp"
+#include "blueprint/distro/host.hpp"
+#include "blueprint/parse/check.hpp"
+#include "blueprint/repositories/repositories.hpp"
+#include "blueprint/tables/tables.hpp"
+#include "blueprint/toml/mistakes.hpp"
+#include "blueprint/toml/toml_reader.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "blueprint/toml/variables.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t largest_blueprint = 16U << 20U;
+
+/// Stands for a distro that could not be read.
+const DistroName unread_distro{"unread", "0", "0"};
+
+std::string read_blueprint_text(const fs::path& path) {
+    try {
+        return read_file(path, largest_blueprint);
+    } catch (const Error& failure) {
+        throw Error(ErrorKind::usage, failure.message());
+    }
+}
+
+/// The command line's distribution, else the blueprint's, else this machine's.
+std::optional<DistroName> choose_distro(const TableReader& root, const BlueprintOptions& options,
+                                        std::vector<std::string>& notes) {
+    const std::string own = root.string("distro");
+    if (!options.distro.empty()) {
+        return split_distro({"--distro", 0, 0}, options.distro);
+    }
+    if (!own.empty()) {
+        return split_distro(root.location("distro"), own);
+    }
+    std::optional<DistroName> host = host_distro();
+    if (host) {
+        notes.push_back(
+            fmt::format("distro {}: this machine's, as neither blueprint nor --distro "
+                        "names one",
+                        host->text()));
+    }
+    return host;
+}
+
+void read_identity(const TableReader& root, const BlueprintOptions& options, Blueprint& blueprint) {
+    blueprint.name = root.string("name");
+    blueprint.description = root.text("description");
+    blueprint.version = root.string("version", "0.0.0");
+    // Image builder wants x.y.z; "1.0" and "" occur in the wild.
+    if (blueprint.version.empty()) {
+        blueprint.version = "0.0.0";
+    }
+    if (!is_plain_name(blueprint.version, "_.-+~")) {
+        root.note(error_at(root.location("version"), "invalid version \"{}\"", blueprint.version)
+                      .hinted("as in \"1.0.0\""));
+    }
+    blueprint.architecture = root.choice("architecture", "x86_64", {"x86_64", "aarch64"});
+    blueprint.releasever = root.string("releasever");
+    std::optional<DistroName> distro;
+    const bool judged =
+        root.attempt([&] { distro = choose_distro(root, options, blueprint.notes); });
+    if (!judged) {
+        // What follows from a mistake is none: neither the ref nor $releasever is missing.
+        distro = unread_distro;
+    }
+    if (distro) {
+        blueprint.distro = distro->text();
+        if (blueprint.releasever.empty()) {
+            blueprint.releasever = distro->major;
+        }
+    }
+    if (!blueprint.releasever.empty() && !is_plain_name(blueprint.releasever, "_.-")) {
+        root.note(error_at(root.location("releasever"), "invalid releasever \"{}\"",
+                           blueprint.releasever));
+    }
+}
+
+void read_excludes(const TableReader& root, Blueprint& blueprint) {
+    for (const LocatedString& exclude : root.strings("excludes")) {
+        if (!is_plain_name('a' + exclude.value, "_.-+*?[]:~^") || exclude.value.empty()) {
+            root.note(error_at(exclude.location, "invalid package glob \"{}\"", exclude.value));
+            continue;
+        }
+        blueprint.excludes.push_back(exclude.value);
+    }
+    blueprint.weak_dependencies = root.boolean("weak_dependencies", false);
+}
+
+void add_repository(std::vector<Repository>& repositories, Repository repository) {
+    for (const Repository& earlier : repositories) {
+        if (earlier.id == repository.id) {
+            throw error_at(repository.location, "duplicate repository \"{}\" (first at {})",
+                           repository.id, earlier.location.text());
+        }
+    }
+    repositories.push_back(std::move(repository));
+}
+
+/// How messages name a .repo file: beside the blueprint as the user gave its name.
+std::string displayed_path(const fs::path& blueprint, const std::string& file) {
+    return fs::path(file).is_absolute() ? file : (blueprint.parent_path() / file).string();
+}
+
+/// Runs `read`. Where it fails, something stands for the repository: a blueprint of which one could
+/// not be read does not lack repositories too.
+template <typename Read>
+void attempt_repository(const TableReader& root, Blueprint& blueprint, Read read) {
+    if (!root.attempt(read)) {
+        Repository unread;
+        unread.gpgcheck = unread.repo_gpgcheck = false;
+        blueprint.repositories.push_back(std::move(unread));
+    }
+}
+
+/// `--repository-file`: names are the user's, relative to where edgegpu was started.
+void read_repository_options(const TableReader& root, const BlueprintOptions& options,
+                             const ParseScope& scope, Blueprint& blueprint) {
+    for (const fs::path& file : options.repository_files) {
+        attempt_repository(root, blueprint, [&] {
+            const fs::path path = resolve_path(fs::current_path(), file.string());
+            std::error_code failure;
+            if (!fs::is_regular_file(path, failure)) {
+                throw error_at({"--repository-file", 0, 0}, "no such file: {}", file.string());
+            }
+            add_repo_file(read_repo_file(file.string(), path, scope), blueprint);
+        });
+    }
+}
+
+/// This machine's own repositories, where nobody names one and they are those of the image.
+void read_host_repositories(const TableReader& root, ParseScope scope, Blueprint& blueprint) {
+    const std::optional<DistroName> host = host_distro();
+    if (!blueprint.repositories.empty() || !host || blueprint.distro.empty()) {
+        return;
+    }
+    const DistroName image = split_distro({}, blueprint.distro);
+    if (image.name != host->name || image.major != host->major) {
+        blueprint.notes.push_back(
+            fmt::format("this machine's repositories are of {}, the image is {}: they are not used",
+                        host->text(), image.text()));
+        return;
+    }
+    auto variables = host_variables();
+    if (root.has("releasever")) {
+        variables.erase("releasever");
+    }
+    variables.merge(scope.variables);
+    scope.variables = std::move(variables);
+    for (const fs::path& file : host_repository_files()) {
+        attempt_repository(root, blueprint, [&] {
+            add_repo_file(read_repo_file(file.string(), file, scope), blueprint);
+        });
+    }
+    if (!blueprint.repositories.empty()) {
+        blueprint.notes.push_back(
+            fmt::format("repositories: those of this machine ({}), as neither blueprint nor "
+                        "--repository-file names one",
+                        (host_root() / "etc/yum.repos.d").string()));
+    }
+}
+
+void read_repositories(const TableReader& root, const fs::path& given, const ParseScope& scope,
+                       Blueprint& blueprint) {
+    for (const TableReader& table : root.tables("repositories")) {
+        attempt_repository(root, blueprint, [&] {
+            add_repository(blueprint.repositories, read_repository(table, scope));
+        });
+    }
+    for (const LocatedString& file : root.strings("repository_files")) {
+        attempt_repository(root, blueprint, [&] {
+            const fs::path path = resolve_path(scope.directory, file.value);
+            std::error_code failure;
+            if (!fs::is_regular_file(path, failure)) {
+                throw error_at(file.location, "no such file: {}", file.value);
+            }
+            add_repo_file(read_repo_file(displayed_path(given, file.value), path, scope),
+                          blueprint);
+        });
+    }
+}
+
+Blueprint read_blueprint(const fs::path& path, const BlueprintOptions& options,
+                         Mistakes& mistakes) {
+    const TableReader root = TableReader::parse(path.string(), read_blueprint_text(path), mistakes);
+    Blueprint blueprint;
+    blueprint.path = resolve_path(fs::current_path(), path.string());
+    read_identity(root, options, blueprint);
+    ParseScope scope{
+        blueprint.path.parent_path(), blueprint.releasever, blueprint.architecture, {}};
+    if (blueprint.distro.starts_with("centos-")) {
+        // What the .repo files of CentOS Stream say, and its machines have in /etc/dnf/vars.
+        scope.variables["stream"] = split_distro({}, blueprint.distro).major + "-stream";
+    }
+    read_repositories(root, path, scope, blueprint);
+    read_repository_options(root, options, scope, blueprint);
+    read_host_repositories(root, scope, blueprint);
+    read_package_sets(root, blueprint);
+    if (blueprint.distro != unread_distro.text() || !root.has("image")) {
+        root.attempt([&] { read_image_table(root, blueprint); });
+    }
+    read_excludes(root, blueprint);
+    if (const auto customizations = root.table("customizations")) {
+        read_customizations(*customizations, blueprint);
+    }
+    read_own_tables(root, scope, blueprint);
+    root.finish();
+    return blueprint;
+}
+
+}  // namespace
+
+Blueprint parse_blueprint(const fs::path& path, const BlueprintOptions& options) {
+    Mistakes mistakes;
+    Blueprint blueprint = read_blueprint(path, options, mistakes);
+    mistakes.throw_any(path.string());
+    return blueprint;
+}
+
+Blueprint load_blueprint(const fs::path& path, const BlueprintOptions& options) {
+    Mistakes mistakes;
+    Blueprint blueprint = read_blueprint(path, options, mistakes);
+    find_mistakes(blueprint, mistakes);
+    mistakes.throw_any(path.string());
+    return blueprint;
+}
+
+}  // namespace edgegpu

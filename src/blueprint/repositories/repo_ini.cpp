@@ -1,0 +1,157 @@
+#include "blueprint/repositories/repo_ini.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "blueprint/toml/toml_reader.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// A machine's redhat.repo has some hundred repositories of 15 keys.
+constexpr std::size_t most_repositories = 5000;
+constexpr std::size_t most_keys = 200;
+
+/// Begins a section, or goes on with one of that name.
+void begin_section(std::string_view text, const SourceLocation& here,
+                   std::vector<IniSection>& sections, IniSection*& current) {
+    const std::size_t end = text.find(']');
+    const std::string_view behind =
+        end == std::string_view::npos ? std::string_view{} : trim(text.substr(end + 1));
+    const std::string_view id =
+        end == std::string_view::npos ? std::string_view{} : trim(text.substr(1, end - 1));
+    if (id.empty() || (!behind.empty() && behind.front() != '#' && behind.front() != ';')) {
+        throw error_at(here, "malformed section header \"{}\"", text);
+    }
+    const auto known = std::find_if(sections.begin(), sections.end(),
+                                    [&](const IniSection& section) { return section.id == id; });
+    current = known == sections.end()
+                  ? &sections.emplace_back(IniSection{std::string(id), here, {}, false})
+                  : &*known;
+}
+
+/// Takes one line that is neither blank nor a comment into the sections read so far.
+void read_line(std::string_view line, const SourceLocation& here, std::vector<IniSection>& sections,
+               IniSection*& current) {
+    const std::string_view text = trim(line);
+    std::string without_tabs(text);
+    std::replace(without_tabs.begin(), without_tabs.end(), '\t', ' ');
+    if (has_control_characters(without_tabs)) {
+        throw error_at(here, "control character in a .repo file");
+    }
+    if (line.front() == '[') {
+        begin_section(text, here, sections, current);
+        return;
+    }
+    if (current == nullptr) {
+        throw error_at(here, "\"{}\" stands before the first [section]",
+                       text.substr(0, text.find('=')));
+    }
+    std::vector<IniEntry>& entries = current->entries;
+    if ((line.front() == ' ' || line.front() == '\t') && !entries.empty()) {
+        entries.back().value += '\n' + std::string(text);
+        return;
+    }
+    const std::size_t equals = text.find('=');
+    const std::string key(trim(text.substr(0, equals)));
+    if (equals == std::string_view::npos || key.empty()) {
+        throw error_at(here, "expected \"key = value\", not \"{}\"", text);
+    }
+    std::erase_if(entries, [&](const IniEntry& earlier) { return earlier.key == key; });
+    entries.push_back({key, std::string(trim(text.substr(equals + 1))), here});
+}
+
+}  // namespace
+
+std::vector<IniSection> read_ini(const std::string& file, std::string_view content,
+                                 Mistakes& mistakes) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (content.starts_with(byte_order_mark)) {
+        content.remove_prefix(byte_order_mark.size());
+    }
+    std::vector<IniSection> sections;
+    // Pointers into it must stay good.
+    sections.reserve(static_cast<std::size_t>(std::count(content.begin(), content.end(), '[')) + 2);
+    IniSection* current = nullptr;
+    std::uint32_t number = 0;
+    while (!content.empty()) {
+        if (sections.size() > most_repositories ||
+            (current != nullptr && current->entries.size() > most_keys)) {
+            mistakes.add(error_at({file, number, 1}, "more than {} repositories, or {} keys of one",
+                                  most_repositories, most_keys));
+            return sections;
+        }
+        const std::size_t end = std::min(content.find('\n'), content.size());
+        const std::string_view line = content.substr(0, end);
+        content.remove_prefix(std::min(end + 1, content.size()));
+        ++number;
+        const std::string_view text = trim(line);
+        if (text.empty() || text.front() == '#' || text.front() == ';') {
+            continue;
+        }
+        const SourceLocation here{file, number, 1};
+        if (mistakes.attempt([&] { read_line(line, here, sections, current); })) {
+            continue;
+        }
+        if (line.front() == '[' || current == nullptr) {
+            // What follows belongs to a section without a name, and is judged with none.
+            current = &sections.emplace_back(IniSection{"main", here, {}, true});
+        }
+        current->damaged = true;
+    }
+    return sections;
+}
+
+std::vector<std::string> as_list(const IniEntry& entry) {
+    std::vector<std::string> items;
+    std::string_view rest = entry.value;
+    constexpr std::string_view separators = " \t\n,";
+    while (true) {
+        const std::size_t first = rest.find_first_not_of(separators);
+        if (first == std::string_view::npos) {
+            return items;
+        }
+        rest.remove_prefix(first);
+        const std::size_t end = std::min(rest.find_first_of(separators), rest.size());
+        items.emplace_back(rest.substr(0, end));
+        rest.remove_prefix(end);
+    }
+}
+
+bool as_boolean(const IniEntry& entry) {
+    std::string lower = entry.value;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (lower == "1" || lower == "yes" || lower == "true" || lower == "on") {
+        return true;
+    }
+    if (lower == "0" || lower == "no" || lower == "false" || lower == "off") {
+        return false;
+    }
+    throw error_at(entry.location, "\"{}\" must be a boolean (1 or 0), not \"{}\"", entry.key,
+                   entry.value);
+}
+
+int as_integer(const IniEntry& entry) {
+    int value = 0;
+    const char* end = entry.value.data() + entry.value.size();
+    const auto [stop, failure] = std::from_chars(entry.value.data(), end, value);
+    if (failure != std::errc{} || stop != end || value < 0 || value > 1000000) {
+        throw error_at(entry.location,
+                       "\"{}\" must be an integer between 0 and 1000000, not \"{}\"", entry.key,
+                       entry.value);
+    }
+    return value;
+}
+
+std::string as_string(const IniEntry& entry) {
+    if (entry.value.find('\n') != std::string::npos) {
+        throw error_at(entry.location, "\"{}\" must be a single line", entry.key);
+    }
+    return entry.value;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "blueprint/toml/mistakes.hpp"
+
+namespace edgegpu {
+
+/// "key = value"; lines that continue the value follow it, each behind a newline.
+struct IniEntry {
+    std::string key;
+    std::string value;
+    SourceLocation location;
+};
+
+/// "[id]" and what stands below it.
+struct IniSection {
+    std::string id;
+    SourceLocation location;
+    /// Each key once: the last one of the file.
+    std::vector<IniEntry> entries;
+    /// A line of it could not be read: what it lacks may stand there.
+    bool damaged = false;
+};
+
+/// Reads the INI dialect of dnf's .repo files, as libdnf's iniparser reads it: "[id]" begins a
+/// section, or goes on with it; "key = value" sets; lines that begin with white space continue the
+/// value; lines that begin with '#' or ';' are comments. A byte order mark and CR LF are taken.
+/// Lines that are none of these go to `mistakes`.
+[[nodiscard]] std::vector<IniSection> read_ini(const std::string& file, std::string_view content,
+                                               Mistakes& mistakes);
+
+/// A list separated by white space, newlines and commas.
+[[nodiscard]] std::vector<std::string> as_list(const IniEntry& entry);
+
+/// 1, yes, true, on or 0, no, false, off. Throws ErrorKind::usage for anything else.
+[[nodiscard]] bool as_boolean(const IniEntry& entry);
+
+/// An integer between 0 and 1000000. Throws ErrorKind::usage for anything else.
+[[nodiscard]] int as_integer(const IniEntry& entry);
+
+/// A value of one line. Throws ErrorKind::usage for several.
+[[nodiscard]] std::string as_string(const IniEntry& entry);
+
+}  // namespace edgegpu

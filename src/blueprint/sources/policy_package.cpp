@@ -1,0 +1,207 @@
+#include "blueprint/sources/policy_package.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <sepol/debug.h>
+#include <sepol/handle.h>
+#include <sepol/module.h>
+#include <sepol/policydb.h>
+#include <sepol/policydb/policydb.h>
+
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using SepolHandle = Handle<sepol_handle_t, sepol_handle_destroy>;
+using PolicyFile = Handle<sepol_policy_file_t, sepol_policy_file_free>;
+using ModulePackage = Handle<sepol_module_package_t, sepol_module_package_free>;
+using ArchiveReader = Handle<archive, archive_read_free>;
+
+struct Free {
+    void operator()(char* text) const noexcept { std::free(text); }
+};
+using Text = std::unique_ptr<char, Free>;
+
+/// Numbers of a module package (libsepol's module.c), little endian.
+constexpr std::uint32_t package_magic = 0xf97cff8f;
+/// Begins the section with file contexts; their text follows.
+constexpr std::uint32_t contexts_magic = 0xf97cff90;
+constexpr std::size_t head_size = 12;
+constexpr std::size_t most_sections = 16;
+
+Error refusal(const std::string& shown, std::string_view what) {
+    return error(ErrorKind::usage, "{}: {}", shown, what);
+}
+
+std::string unpack_bzip2(const std::string& packed, const std::string& shown) {
+    const ArchiveReader reader(archive_read_new());
+    if (!reader) {
+        throw errno_error("archive_read_new", ENOMEM);
+    }
+    archive_read_support_filter_bzip2(reader.get());
+    archive_read_support_format_raw(reader.get());
+    archive_entry* entry = nullptr;
+    if (archive_read_open_memory(reader.get(), packed.data(), packed.size()) != ARCHIVE_OK ||
+        archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK) {
+        throw refusal(shown, "not a whole bzip2 file");
+    }
+    std::string content;
+    std::vector<char> buffer(1U << 16U);
+    while (true) {
+        const la_ssize_t got = archive_read_data(reader.get(), buffer.data(), buffer.size());
+        if (got < 0) {
+            throw refusal(shown, "not a whole bzip2 file");
+        }
+        if (got == 0) {
+            return content;
+        }
+        content.append(buffer.data(), static_cast<std::size_t>(got));
+        if (content.size() > package_limit) {
+            throw refusal(shown, "too large for a policy module");
+        }
+    }
+}
+
+/// A little-endian word; what is beyond the end is 0.
+std::uint32_t word_at(std::string_view content, std::size_t offset) {
+    const auto byte = [&](std::size_t i) -> std::uint32_t {
+        return offset + i < content.size() ? static_cast<unsigned char>(content[offset + i]) : 0;
+    };
+    return byte(0) | byte(1) << 8U | byte(2) << 16U | byte(3) << 24U;
+}
+
+/// The sections. A package begins with its magic number, its version, how many sections it has,
+/// and their offsets.
+std::vector<std::string_view> read_sections(std::string_view content, const std::string& shown) {
+    if (content.size() < head_size || word_at(content, 0) != package_magic) {
+        throw refusal(shown, "not a compiled policy module")
+            .hinted("a .pp begins with libsepol's magic number; semodule_package makes one");
+    }
+    const std::size_t count = word_at(content, 8);
+    bool whole = count > 0 && count <= most_sections && content.size() >= head_size + count * 4;
+    std::vector<std::string_view> sections;
+    for (std::size_t i = 0; whole && i < count; ++i) {
+        const std::size_t begin = word_at(content, head_size + i * 4);
+        const std::size_t end =
+            i + 1 < count ? word_at(content, head_size + i * 4 + 4) : content.size();
+        whole = begin + 4 < end && end <= content.size();
+        sections.push_back(whole ? content.substr(begin, end - begin) : std::string_view());
+    }
+    if (!whole) {
+        throw refusal(shown, "the policy module is cut off or damaged");
+    }
+    return sections;
+}
+
+/// Version of the format of the policy in a section: it follows the magic number, a text with its
+/// length, and the kind of policy.
+std::uint32_t format_version(std::string_view section) {
+    return word_at(section, 12 + std::size_t{word_at(section, 4)});
+}
+
+PolicyFile open_package(std::string& content, sepol_handle_t* handle) {
+    sepol_policy_file_t* raw = nullptr;
+    if (sepol_policy_file_create(&raw) < 0) {
+        throw errno_error("sepol_policy_file_create", ENOMEM);
+    }
+    PolicyFile file(raw);
+    sepol_policy_file_set_mem(file.get(), content.data(), content.size());
+    sepol_policy_file_set_handle(file.get(), handle);
+    return file;
+}
+
+/// Whether libsepol reads the package to its end.
+bool is_readable(std::string& content, sepol_handle_t* handle) {
+    sepol_module_package_t* raw = nullptr;
+    if (sepol_module_package_create(&raw) < 0) {
+        throw errno_error("sepol_module_package_create", ENOMEM);
+    }
+    const ModulePackage package(raw);
+    return sepol_module_package_read(package.get(), open_package(content, handle).get(), 0) >= 0;
+}
+
+}  // namespace
+
+PolicyPackage read_policy_package(std::string content, const std::string& shown) {
+    if (content.starts_with("BZh")) {
+        content = unpack_bzip2(content, shown);
+    }
+    const std::vector<std::string_view> sections = read_sections(content, shown);
+    const SepolHandle handle(sepol_handle_create());
+    if (!handle) {
+        throw errno_error("sepol_handle_create", ENOMEM);
+    }
+    sepol_msg_set_callback(handle.get(), nullptr, nullptr);
+    int type = 0;
+    char* raw_name = nullptr;
+    char* raw_version = nullptr;
+    const int known = sepol_module_package_info(open_package(content, handle.get()).get(), &type,
+                                                &raw_name, &raw_version);
+    const Text name(raw_name);
+    const Text version(raw_version);
+    // One that is newer than the builder's libsepol is for the image's to judge.
+    if (known < 0 || (format_version(sections.front()) <= MOD_POLICYDB_VERSION_MAX &&
+                      !is_readable(content, handle.get()))) {
+        throw refusal(shown, "the policy module is cut off or damaged");
+    }
+    if (type != SEPOL_POLICY_MOD || !name) {
+        throw refusal(shown, "a base policy, not a module");
+    }
+    PolicyPackage result;
+    result.name = name.get();
+    result.version = version ? version.get() : "";
+    for (const std::string_view section : sections) {
+        if (word_at(section, 0) == contexts_magic) {
+            const std::string_view text = section.substr(4);
+            result.contexts = text.substr(0, text.find('\0'));
+        }
+    }
+    return result;
+}
+
+void check_cil(std::string_view text, const std::string& shown) {
+    unsigned line = 1;
+    std::vector<unsigned> open;
+    bool comment = false;
+    unsigned quoted = 0;
+    for (const char c : text) {
+        if (c == '\0') {
+            throw refusal(shown, "not a text file, as CIL is");
+        }
+        if (c == '\n') {
+            ++line;
+            comment = false;
+        } else if (comment) {
+            continue;
+        } else if (c == '"') {
+            quoted = quoted == 0 ? line : 0;
+        } else if (quoted != 0) {
+            continue;
+        } else if (c == ';') {
+            comment = true;
+        } else if (c == '(') {
+            open.push_back(line);
+        } else if (c == ')') {
+            if (open.empty()) {
+                throw error(ErrorKind::usage, "{}:{}: a ')' without its '('", shown, line);
+            }
+            open.pop_back();
+        }
+    }
+    if (quoted != 0) {
+        throw error(ErrorKind::usage, "{}:{}: a quote is never closed", shown, quoted);
+    }
+    if (!open.empty()) {
+        throw error(ErrorKind::usage, "{}:{}: a '(' is never closed", shown, open.back());
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,156 @@
+#include "blueprint/sources/source_directory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <vector>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "support/file.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::size_t longest_name = 4095;
+
+class Walk {
+public:
+    Walk(bool open_files, const std::function<void(const SourceObject&)>& visit,
+         const SourceRefusal& refuse)
+        : open_files_(open_files), visit_(visit), refuse_(refuse) {}
+
+    /// `prefix`: its name and a slash, or empty.
+    void directory(const Fd& opened, const std::string& prefix) {
+        for (const std::string& name : names(opened, prefix)) {
+            const Fd inside = object(opened.get(), name, prefix + name);
+            if (inside) {
+                directory(inside, prefix + name + "/");
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] Error failure(const std::string& name, int code) const {
+        return refuse_(name, std::generic_category().message(code));
+    }
+
+    [[nodiscard]] std::vector<std::string> names(const Fd& opened,
+                                                 const std::string& prefix) const {
+        Fd own(::openat(opened.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        const Handle<DIR, ::closedir> stream(own ? ::fdopendir(own.get()) : nullptr);
+        if (!stream) {
+            throw failure(prefix, errno);
+        }
+        [[maybe_unused]] const int taken = own.release();
+        std::vector<std::string> found;
+        errno = 0;
+        while (const dirent* item = ::readdir(stream.get())) {
+            std::string name = static_cast<const char*>(item->d_name);
+            if (name != "." && name != "..") {
+                found.push_back(std::move(name));
+            }
+            errno = 0;
+        }
+        if (errno != 0) {
+            throw failure(prefix, errno);
+        }
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+
+    /// Visits one object; a directory is returned, opened.
+    [[nodiscard]] Fd object(int parent, const std::string& leaf, const std::string& name) const {
+        if (name.size() > longest_name) {
+            throw refuse_(name, "is longer than 4095 bytes");
+        }
+        const Fd at(::openat(parent, leaf.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+        struct stat status {};
+        if (!at || ::fstat(at.get(), &status) != 0) {
+            throw failure(name, errno);
+        }
+        SourceObject found;
+        found.name = name;
+        found.mode = status.st_mode;
+        Fd inside;
+        Fd file;
+        if (S_ISLNK(status.st_mode)) {
+            found.target = target_of(at, name);
+        } else if (S_ISDIR(status.st_mode)) {
+            inside = Fd(::openat(at.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+            if (!inside) {
+                throw failure(name, errno);
+            }
+        } else if (S_ISREG(status.st_mode)) {
+            const std::string path = path_of_descriptor(at.get());
+            found.size = static_cast<std::uint64_t>(status.st_size);
+            found.has_capabilities =
+                ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+            if (open_files_) {
+                file = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+                if (!file) {
+                    throw failure(name, errno);
+                }
+                found.file = file.get();
+            }
+        } else {
+            throw refuse_(name, unfit_kind(status.st_mode)).hinted(unfit_kind_hint());
+        }
+        visit_(found);
+        return inside;
+    }
+
+    [[nodiscard]] std::string target_of(const Fd& link, const std::string& name) const {
+        std::string target(longest_name + 2, '\0');
+        const ssize_t size = ::readlinkat(link.get(), "", target.data(), target.size());
+        if (size < 0) {
+            throw failure(name, errno);
+        }
+        target.resize(static_cast<std::size_t>(size));
+        return target;
+    }
+
+    bool open_files_;
+    const std::function<void(const SourceObject&)>& visit_;
+    const SourceRefusal& refuse_;
+};
+
+}  // namespace
+
+void walk_source(const std::filesystem::path& top, bool open_files,
+                 const std::function<void(const SourceObject&)>& visit,
+                 const SourceRefusal& refuse) {
+    const Fd opened(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!opened) {
+        throw refuse("", std::generic_category().message(errno));
+    }
+    Walk(open_files, visit, refuse).directory(opened, "");
+}
+
+std::string_view unfit_kind(unsigned mode) {
+    switch (mode & S_IFMT) {
+        case S_IFCHR:
+            return "is a character device";
+        case S_IFBLK:
+            return "is a block device";
+        case S_IFIFO:
+            return "is a fifo";
+        case S_IFSOCK:
+            return "is a socket";
+        default:
+            return "is neither file, directory nor link";
+    }
+}
+
+std::string unfit_kind_hint() {
+    return "an image carries files, directories and symbolic links; devices and fifos are made at "
+           "boot, by udev or tmpfiles.d";
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,207 @@
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "blueprint/tables/customizations.hpp"
+#include "blueprint/tables/tables.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+void read_services(const TableReader& table, ServicesRequest& services) {
+    std::map<std::string, std::string> seen;
+    const auto read = [&](const char* key, std::vector<std::string>& units) {
+        for (const LocatedString& unit : table.strings(key)) {
+            table.attempt([&] {
+                require_unit_name(unit.location, unit.value);
+                const auto [earlier, fresh] = seen.emplace(unit.value, key);
+                if (!fresh && earlier->second != key) {
+                    throw error_at(unit.location, "unit \"{}\" is both {} and {}", unit.value,
+                                   earlier->second, key);
+                }
+                if (fresh) {
+                    units.push_back(unit.value);
+                    services.locations.emplace(unit.value, unit.location);
+                }
+            });
+        }
+    };
+    read("enabled", services.enabled);
+    read("disabled", services.disabled);
+    read("masked", services.masked);
+    table.finish();
+}
+
+void read_kernel(const TableReader& table, Blueprint& blueprint) {
+    blueprint.kernel_name = table.string("name", "kernel");
+    if (blueprint.kernel_name.empty()) {
+        blueprint.kernel_name = "kernel";
+    }
+    if (!is_plain_name(blueprint.kernel_name, "_.-+")) {
+        table.note(
+            error_at(table.location("name"), "invalid package name \"{}\"", blueprint.kernel_name));
+    }
+    blueprint.kernel_location = table.location("append");
+    table.attempt([&] {
+        blueprint.kernel_arguments =
+            split_kernel_arguments(table.location("append"), table.string("append"));
+    });
+    table.finish();
+}
+
+void read_time_and_language(const TableReader& customizations, Blueprint& blueprint) {
+    if (const auto timezone = customizations.table("timezone")) {
+        blueprint.timezone = timezone->string("timezone");
+        blueprint.timezone_location =
+            timezone->location(timezone->has("timezone") ? "timezone" : "ntpservers");
+        if (!blueprint.timezone.empty()) {
+            timezone->attempt(
+                [&] { require_timezone(blueprint.timezone_location, blueprint.timezone); });
+        }
+        for (const LocatedString& server : timezone->strings("ntpservers")) {
+            if (is_plain_name(server.value, ".-:")) {
+                blueprint.ntp_servers.push_back(server.value);
+            } else {
+                timezone->note(
+                    error_at(server.location, "invalid NTP server \"{}\"", server.value));
+            }
+        }
+        timezone->finish();
+    }
+    if (const auto locale = customizations.table("locale")) {
+        blueprint.locale_location = locale->location();
+        for (const LocatedString& language : locale->strings("languages")) {
+            if (is_plain_name(language.value, "_.-@")) {
+                blueprint.languages.push_back(language.value);
+            } else {
+                locale->note(error_at(language.location, "invalid locale \"{}\"", language.value)
+                                 .hinted("as in \"en_US.UTF-8\""));
+            }
+        }
+        blueprint.keyboard = locale->string("keyboard");
+        if (!blueprint.keyboard.empty() && !is_plain_name(blueprint.keyboard, "_.-")) {
+            locale->note(error_at(locale->location("keyboard"), "invalid keyboard layout \"{}\"",
+                                  blueprint.keyboard));
+        }
+        locale->finish();
+    }
+}
+
+void read_device_configuration(const TableReader& table, Blueprint& blueprint) {
+    blueprint.fips = table.boolean("fips", false);
+    blueprint.fips_location = table.location("fips");
+    using Read = void (*)(const TableReader&, Blueprint&);
+    for (const auto& [key, read] : {std::pair<const char*, Read>{"firewall", read_firewall},
+                                    {"cacerts", read_certificates},
+                                    {"firstboot", read_firstboot},
+                                    {"dnf", read_dnf},
+                                    {"rhsm", read_subscription},
+                                    {"containers-storage", read_container_store}}) {
+        if (const auto found = table.table(key)) {
+            table.attempt([&, read = read] { read(*found, blueprint); });
+        }
+    }
+    for (const TableReader& repository : table.tables("repositories")) {
+        table.attempt([&] { read_device_repository(repository, blueprint); });
+    }
+}
+
+/// What image builder reads for disks, installers and containers, and what serves here.
+void refuse_keys_of_other_images(const TableReader& table) {
+    constexpr const char* partitions =
+        "a commit has no partitions: they are made where it is installed, by the kickstart file or "
+        "by the tool that makes the disk image";
+    constexpr const char* installer =
+        "it belongs to the installer: write it into the kickstart file that installs the commit";
+    const std::array<std::pair<std::string_view, std::string_view>, 11> foreign{{
+        {"disk", partitions},
+        {"fdo",
+         "add the packages fdo-client and fdo-owner-cli and enable fdo-client-linuxapp in "
+         "customizations.services; the server is an argument of the installer"},
+        {"filesystem", partitions},
+        {"ignition",
+         "its configuration is read when a device is installed: give the installer "
+         "ignition.config.url=…; or use customizations.user, files and firstboot"},
+        {"installation_device", installer},
+        {"installer", installer},
+        {"iso", installer},
+        {"openscap",
+         "add the packages openscap-scanner and scap-security-guide, and run oscap in "
+         "customizations.firstboot"},
+        {"partitioning_mode", partitions},
+        {"rpm",
+         "the rpm database of a commit is read-only on the device: give the keys to "
+         "customizations.repositories (gpgkeys)"},
+        {"sshd", "write a file of /etc/ssh/sshd_config.d with customizations.files"},
+    }};
+    for (const auto& [key, instead] : foreign) {
+        table.refuse_foreign(key, instead);
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> split_kernel_arguments(const SourceLocation& location,
+                                                std::string_view line) {
+    std::vector<std::string> arguments;
+    std::string current;
+    bool quoted = false;
+    for (const char c : line) {
+        if (c == '"') {
+            quoted = !quoted;
+        }
+        if (c != ' ' || quoted) {
+            current += c;
+        } else if (!current.empty()) {
+            arguments.push_back(std::move(current));
+            current.clear();
+        }
+    }
+    if (quoted) {
+        throw error_at(location, "unclosed quote in the kernel arguments");
+    }
+    if (!current.empty()) {
+        arguments.push_back(std::move(current));
+    }
+    return arguments;
+}
+
+void read_customizations(const TableReader& table, Blueprint& blueprint) {
+    blueprint.hostname = table.string("hostname");
+    blueprint.hostname_location = table.location("hostname");
+    if (!blueprint.hostname.empty()) {
+        table.attempt([&] { require_hostname(blueprint.hostname_location, blueprint.hostname); });
+    }
+    if (const auto kernel = table.table("kernel")) {
+        read_kernel(*kernel, blueprint);
+    }
+    for (const TableReader& group : table.tables("group")) {
+        table.attempt([&] { read_group(group, blueprint); });
+    }
+    for (const TableReader& user : table.tables("user")) {
+        table.attempt([&] { read_user(user, blueprint); });
+    }
+    for (const TableReader& key : table.tables("sshkey")) {
+        table.attempt([&] { read_ssh_key(key, blueprint); });
+    }
+    read_time_and_language(table, blueprint);
+    for (const TableReader& directory : table.tables("directories")) {
+        table.attempt([&] { read_file_request(directory, true, blueprint); });
+    }
+    for (const TableReader& file : table.tables("files")) {
+        table.attempt([&] { read_file_request(file, false, blueprint); });
+    }
+    if (const auto services = table.table("services")) {
+        read_services(*services, blueprint.services);
+    }
+    read_device_configuration(table, blueprint);
+    refuse_keys_of_other_images(table);
+    table.finish();
+}
+
+}  // namespace edgegpu

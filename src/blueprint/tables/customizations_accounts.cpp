@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "blueprint/tables/customizations.hpp"
+#include "blueprint/tables/password_hash.hpp"
+#include "blueprint/tables/ssh_key.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::int64_t largest_id = 0xFFFFFFFELL;  // (uid_t)-1 means "no id"
+
+std::optional<std::uint32_t> read_id(const TableReader& table, std::string_view key) {
+    const std::optional<std::int64_t> id = table.integer(key, 0, largest_id);
+    return id ? std::optional(static_cast<std::uint32_t>(*id)) : std::nullopt;
+}
+
+/// One or more lines of authorized_keys; empty where there are none, or where one is no key, which
+/// is noted.
+std::string read_public_key(const TableReader& table) {
+    std::string keys = table.text("key");
+    while (!keys.empty() && std::string_view("\r\n\t ").find(keys.back()) != std::string::npos) {
+        keys.pop_back();
+    }
+    const bool right = table.attempt([&] {
+        std::string_view rest = keys;
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size());
+            std::string line(rest.substr(0, end));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+            std::replace(line.begin(), line.end(), '\t', ' ');
+            if (!line.empty() && line.back() == '\r') {
+                line.pop_back();
+            }
+            if (has_control_characters(line)) {
+                throw error_at(table.location("key"), "\"{}\" contains a control character",
+                               table.full_name("key"));
+            }
+            const KeyFault fault = ssh_key_fault(line);
+            if (!fault.reason.empty()) {
+                throw error_at(table.location("key"), "\"{}\": {}", table.full_name("key"),
+                               fault.reason)
+                    .hinted(fault.hint);
+            }
+        }
+    });
+    return right ? keys : std::string();
+}
+
+std::optional<std::string> read_password(const TableReader& table) {
+    if (!table.has("password")) {
+        return std::nullopt;
+    }
+    std::string password = table.string("password");
+    const std::string fault = password_hash_fault(password);
+    if (!fault.empty()) {
+        // The text itself stays out of the message: it may be a real password.
+        table.note(error_at(table.location("password"),
+                            "\"{}\" must be a crypt(3) hash, and this is {}",
+                            table.full_name("password"), fault)
+                       .hinted("make one with: openssl passwd -6"));
+    }
+    return password;
+}
+
+/// A text that becomes a field of passwd(5).
+std::string read_passwd_field(const TableReader& table, std::string_view key) {
+    const std::string value = table.string(key);
+    if (value.find(':') != std::string::npos) {
+        table.note(
+            error_at(table.location(key), "\"{}\" must not contain ':'", table.full_name(key)));
+        return {};
+    }
+    return value;
+}
+
+std::string read_passwd_path(const TableReader& table, std::string_view key) {
+    std::string path = read_passwd_field(table, key);
+    // Homes are often written "/home/admin/", which means the same.
+    while (key == "home" && path.size() > 1 && path.ends_with('/') && !path.ends_with("//")) {
+        path.pop_back();
+    }
+    if (!path.empty()) {
+        table.attempt(
+            [&] { require_absolute_path(table.location(key), table.full_name(key), path); });
+    }
+    return path;
+}
+
+}  // namespace
+
+void read_user(const TableReader& table, Blueprint& blueprint) {
+    UserRequest user;
+    user.location = table.location();
+    static_cast<void>(table.has("name"));
+    user.description = read_passwd_field(table, "description");
+    user.password = read_password(table);
+    user.key = read_public_key(table);
+    user.home = read_passwd_path(table, "home");
+    user.shell = read_passwd_path(table, "shell");
+    for (const LocatedString& group : table.strings("groups")) {
+        if (table.attempt([&] { require_account_name(group.location, "group", group.value); })) {
+            user.groups.push_back(group.value);
+        }
+    }
+    user.uid = read_id(table, "uid");
+    user.gid = read_id(table, "gid");
+    // Days of shadow(5): beyond this, shadow-utils themselves take the date for none.
+    constexpr std::int64_t last_day = 0x7FFFFFFF;
+    if (const auto day = table.integer("expiredate", 0, last_day)) {
+        user.expire_date = static_cast<std::uint32_t>(*day);
+    }
+    user.force_password_reset = table.boolean("force_password_reset", false);
+    table.finish();
+    user.name = table.required_string("name");
+    require_account_name(table.location("name"), "user", user.name);
+    if (user.force_password_reset && !user.password) {
+        table.note(error_at(table.location("force_password_reset"),
+                            "user \"{}\" has no password to change at the first log-in", user.name)
+                       .hinted("give \"password\" too, or leave \"force_password_reset\" out"));
+    }
+    for (const UserRequest& earlier : blueprint.users) {
+        if (earlier.name == user.name) {
+            throw error_at(user.location, "duplicate user \"{}\" (first at line {})", user.name,
+                           earlier.location.line);
+        }
+    }
+    blueprint.users.push_back(std::move(user));
+}
+
+/// Image builder's older way to give a user a key: it makes the user where there is none.
+void read_ssh_key(const TableReader& table, Blueprint& blueprint) {
+    static_cast<void>(table.has("user"));
+    const std::string key = read_public_key(table);
+    table.finish();
+    if (table.text("key").empty()) {
+        table.note(error_at(table.location(), "\"{}\" is missing", table.full_name("key")));
+    }
+    const std::string name = table.required_string("user");
+    require_account_name(table.location("user"), "user", name);
+    const auto user = std::find_if(blueprint.users.begin(), blueprint.users.end(),
+                                   [&](const UserRequest& known) { return known.name == name; });
+    if (user == blueprint.users.end()) {
+        UserRequest fresh;
+        fresh.name = name;
+        fresh.key = key;
+        fresh.location = table.location();
+        blueprint.users.push_back(std::move(fresh));
+    } else {
+        user->key += (user->key.empty() ? "" : "\n") + key;
+    }
+}
+
+void read_group(const TableReader& table, Blueprint& blueprint) {
+    GroupRequest group;
+    group.location = table.location();
+    group.gid = read_id(table, "gid");
+    static_cast<void>(table.has("name"));
+    table.finish();
+    group.name = table.required_string("name");
+    require_account_name(table.location("name"), "group", group.name);
+    for (const GroupRequest& earlier : blueprint.groups_to_add) {
+        if (earlier.name == group.name) {
+            throw error_at(group.location, "duplicate group \"{}\" (first at line {})", group.name,
+                           earlier.location.line);
+        }
+    }
+    blueprint.groups_to_add.push_back(std::move(group));
+}
+
+}  // namespace edgegpu

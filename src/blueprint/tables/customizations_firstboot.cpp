@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "blueprint/tables/customizations.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// 'text' for a shell.
+std::string shell_word(std::string_view text) {
+    std::string result = "'";
+    for (const char c : text) {
+        result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return result + '\'';
+}
+
+/// A text that can be executed: without "#!" it is a shell script.
+std::string read_program(const TableReader& table, std::string_view key) {
+    std::string text = table.text(key);
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+        throw error_at(table.has(key) ? table.location(key) : table.location(), "\"{}\" is {}",
+                       table.full_name(key), table.has(key) ? "empty" : "missing");
+    }
+    if (text.find('\0') != std::string::npos) {
+        throw error_at(table.location(key), "\"{}\" contains a NUL", table.full_name(key));
+    }
+    if (!text.starts_with("#!")) {
+        text.insert(0, "#!/bin/sh\n");
+    }
+    if (text.back() != '\n') {
+        text += '\n';
+    }
+    return text;
+}
+
+std::string read_callback(const TableReader& table) {
+    static_cast<void>(table.has("host_config_key"));
+    const std::string url = table.required_string("job_template_url");
+    const std::string key = table.required_string("host_config_key");
+    if (!url.starts_with("https://") && !url.starts_with("http://")) {
+        throw error_at(table.location("job_template_url"), "\"{}\" must be a URL, not \"{}\"",
+                       table.full_name("job_template_url"), url);
+    }
+    // --fail: a refusal by the controller is a failure of the script.
+    return "#!/bin/sh\nexec curl --fail --silent --show-error --data " +
+           shell_word("host_config_key=" + key) + ' ' + shell_word(url) + '\n';
+}
+
+std::string read_custom_name(const TableReader& table, const Blueprint& blueprint) {
+    std::string name = table.string("name");
+    if (name.empty()) {
+        return "custom-" + std::to_string(blueprint.firstboot.size() + 1);
+    }
+    const SourceLocation at = table.location("name");
+    if (!is_plain_name(name, "_-") || name.size() > 64) {
+        throw error_at(at, "invalid name of a first boot script \"{}\"", name)
+            .hinted("at most 64 letters, digits, '_' and '-'");
+    }
+    if (name == "satellite" || name == "aap" || name.starts_with("custom")) {
+        throw error_at(at, "\"{}\" is a reserved name of first boot scripts", name)
+            .hinted("unnamed ones are custom-1, custom-2, …");
+    }
+    return name;
+}
+
+std::vector<std::string> read_units(const TableReader& table, std::string_view key) {
+    std::vector<std::string> units;
+    for (const LocatedString& unit : table.strings(key)) {
+        if (table.attempt([&] { require_unit_name(unit.location, unit.value); })) {
+            units.push_back(unit.value);
+        }
+    }
+    return units;
+}
+
+FirstbootScript read_script(const TableReader& table, Blueprint& blueprint) {
+    FirstbootScript script;
+    script.location = table.location();
+    const std::string type = table.choice("type", "custom", {"custom", "satellite", "aap"});
+    if (type == "custom") {
+        if (!table.attempt([&] { script.name = read_custom_name(table, blueprint); })) {
+            // Only to have a name; the blueprint is refused.
+            script.name = "custom-" + std::to_string(blueprint.firstboot.size() + 1);
+        }
+        table.attempt([&] { script.contents = read_program(table, "contents"); });
+    } else {
+        // Image builder takes a name here too, and does not use it.
+        static_cast<void>(table.string("name"));
+        script.name = type;
+        table.attempt([&] {
+            script.contents =
+                type == "satellite" ? read_program(table, "command") : read_callback(table);
+        });
+        read_certificate_list(table, "cacerts", blueprint);
+    }
+    script.ignore_failure = table.boolean("ignore_failure", false);
+    script.after = read_units(table, "after");
+    script.before = read_units(table, "before");
+    table.finish();
+    return script;
+}
+
+}  // namespace
+
+void read_firstboot(const TableReader& table, Blueprint& blueprint) {
+    for (const TableReader& entry : table.tables("scripts")) {
+        table.attempt([&] {
+            FirstbootScript script = read_script(entry, blueprint);
+            for (const FirstbootScript& earlier : blueprint.firstboot) {
+                if (earlier.name == script.name) {
+                    throw error_at(script.location,
+                                   "duplicate first boot script \"{}\" (first at line {})",
+                                   script.name, earlier.location.line);
+                }
+            }
+            blueprint.firstboot.push_back(std::move(script));
+        });
+    }
+    table.finish();
+}
+
+void read_container_store(const TableReader& table, Blueprint& blueprint) {
+    static_cast<void>(table.has("destination-path"));
+    table.finish();
+    const std::string path = table.required_string("destination-path");
+    const SourceLocation at = table.location("destination-path");
+    require_absolute_path(at, table.full_name("destination-path"), path);
+    if (!is_plain_name(path.substr(1), "_.-+/@") ||
+        (!path.starts_with("/usr/") && !path.starts_with("/var/"))) {
+        throw error_at(at, "\"{}\" must be a directory below /usr or /var, not \"{}\"",
+                       table.full_name("destination-path"), path)
+            .hinted("as in \"/usr/share/containers/storage\"");
+    }
+    blueprint.container_store = path;
+    blueprint.container_store_location = at;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "blueprint/tables/customizations.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::string read_filename(const TableReader& table, const std::string& id) {
+    std::string name = table.string("filename", id);
+    if (!name.ends_with(".repo")) {
+        name += ".repo";
+    }
+    if (!is_plain_name(name, "_.-:") || name.size() > 255) {
+        throw error_at(table.has("filename") ? table.location("filename") : table.location("id"),
+                       "\"{}\" cannot be a file of /etc/yum.repos.d", name)
+            .hinted("letters, digits, '_', '.' and '-', ending with \".repo\"");
+    }
+    return name;
+}
+
+/// Keys as text become files; the others have to be URLs or absolute paths.
+void read_keys(const TableReader& table, DeviceRepository& device) {
+    constexpr std::string_view begin = "-----BEGIN PGP PUBLIC KEY BLOCK-----";
+    constexpr std::string_view end = "-----END PGP PUBLIC KEY BLOCK-----";
+    for (const LocatedString& key : table.texts("gpgkeys")) {
+        if (key.value.starts_with(begin) && key.value.find(end) != std::string::npos) {
+            device.repository.gpgkeys.push_back("file:///etc/pki/rpm-gpg/RPM-GPG-KEY-" +
+                                                device.repository.id + '-' +
+                                                std::to_string(device.inline_keys.size()));
+            device.inline_keys.push_back(key.value);
+            continue;
+        }
+        const bool url = key.value.find("://") != std::string::npos;
+        if (has_control_characters(key.value) || (!url && !key.value.starts_with('/'))) {
+            table.note(error_at(key.location, "\"{}\" is neither a URL nor a public key",
+                                table.full_name("gpgkeys"))
+                           .hinted("file:///… of the image, https://…, or the text of an armoured "
+                                   "key"));
+            continue;
+        }
+        device.repository.gpgkeys.push_back(url ? key.value : "file://" + key.value);
+    }
+}
+
+/// What needs neither id nor keys.
+void read_settings(const TableReader& table, Repository& repository) {
+    repository.baseurls = values_of(table.strings("baseurls"));
+    repository.metalink = table.string("metalink");
+    repository.mirrorlist = table.string("mirrorlist");
+    // Unset, as dnf on a RHEL device has them: packages are checked, metadata are not.
+    repository.gpgcheck = table.boolean("gpgcheck", true);
+    repository.repo_gpgcheck = table.boolean("repo_gpgcheck", false);
+    repository.enabled = table.boolean("enabled", true);
+    repository.sslverify = table.boolean("sslverify", true);
+    repository.module_hotfixes = table.boolean("module_hotfixes", false);
+    repository.priority = static_cast<int>(table.integer("priority", 0, 1000000).value_or(99));
+}
+
+}  // namespace
+
+void read_device_repository(const TableReader& table, Blueprint& blueprint) {
+    DeviceRepository device;
+    Repository& repository = device.repository;
+    repository.location = table.location();
+    read_settings(table, repository);
+    // Image builder can install from a device's repository too.
+    table.refuse_unsupported({"install_from"});
+    for (const char* key : {"id", "filename", "name", "gpgkeys"}) {
+        static_cast<void>(table.has(key));
+    }
+    table.finish();
+    repository.id = table.required_string("id");
+    if (!is_plain_name(repository.id, "_.-:")) {
+        throw error_at(table.location("id"), "invalid repository id \"{}\"", repository.id)
+            .hinted("letters, digits, '_', '.', '-' and ':'");
+    }
+    for (const DeviceRepository& earlier : blueprint.device_repositories) {
+        if (earlier.repository.id == repository.id) {
+            throw error_at(repository.location, "duplicate repository \"{}\" (first at line {})",
+                           repository.id, earlier.repository.location.line);
+        }
+    }
+    table.attempt([&] { device.filename = read_filename(table, repository.id); });
+    repository.name = table.string("name", repository.id);
+    if (!table.has("baseurls") && repository.metalink.empty() && repository.mirrorlist.empty()) {
+        table.note(error_at(repository.location,
+                            "repository \"{}\" has neither baseurls nor metalink nor mirrorlist",
+                            repository.id));
+    }
+    read_keys(table, device);
+    if (!table.has("gpgkeys") &&
+        ((table.has("gpgcheck") && repository.gpgcheck) || repository.repo_gpgcheck)) {
+        table.note(error_at(repository.location, "repository \"{}\" has no gpgkeys to check with",
+                            repository.id));
+    }
+    blueprint.device_repositories.push_back(std::move(device));
+}
+
+namespace {
+
+/// "rhel-9.4" → "9.4"; the blueprint's releasever where that is something else altogether.
+std::string version_of_release(const Blueprint& blueprint) {
+    const std::string exact = blueprint.distro.substr(blueprint.distro.rfind('-') + 1);
+    return exact.starts_with(blueprint.releasever + '.') ? exact : blueprint.releasever;
+}
+
+}  // namespace
+
+void read_dnf(const TableReader& table, Blueprint& blueprint) {
+    if (const auto config = table.table("config")) {
+        const bool set = config->boolean("set_releasever", false);
+        if (set) {
+            blueprint.device_releasever = version_of_release(blueprint);
+        }
+        if (set && blueprint.releasever.empty()) {
+            table.note(error_at(config->location("set_releasever"),
+                                "\"{}\" needs a version to set: the blueprint has no distro",
+                                config->full_name("set_releasever")));
+        }
+        config->finish();
+    }
+    table.finish();
+}
+
+void read_subscription(const TableReader& table, Blueprint& blueprint) {
+    SubscriptionRequest request;
+    request.location = table.location();
+    const auto flag = [](const TableReader& from, std::string_view key) {
+        return from.has(key) ? std::optional(from.boolean(key, false)) : std::nullopt;
+    };
+    const auto config = table.table("config");
+    if (const auto plugins = config ? config->table("dnf_plugins") : std::nullopt) {
+        if (const auto product = plugins->table("product_id")) {
+            request.product_id_plugin = flag(*product, "enabled");
+            product->finish();
+        }
+        if (const auto manager = plugins->table("subscription_manager")) {
+            request.subscription_manager_plugin = flag(*manager, "enabled");
+            manager->finish();
+        }
+        plugins->finish();
+    }
+    if (const auto manager = config ? config->table("subscription_manager") : std::nullopt) {
+        if (const auto rhsm = manager->table("rhsm")) {
+            request.manage_repos = flag(*rhsm, "manage_repos");
+            request.auto_enable_yum_plugins = flag(*rhsm, "auto_enable_yum_plugins");
+            rhsm->finish();
+        }
+        if (const auto daemon = manager->table("rhsmcertd")) {
+            request.auto_registration = flag(*daemon, "auto_registration");
+            daemon->finish();
+        }
+        manager->finish();
+    }
+    if (config) {
+        config->finish();
+    }
+    table.finish();
+    blueprint.subscription = request;
+}
+
+}  // namespace edgegpu

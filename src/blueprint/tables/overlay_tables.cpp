@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <string>
+
+#include "blueprint/tables/ownership.hpp"
+#include "blueprint/tables/tables.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/path_glob.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::int64_t deepest_path = 2048;
+
+std::optional<std::string> read_rule_owner(const TableReader& table, std::string_view key) {
+    return table.has(key) ? std::optional(read_owner(table, key, "root")) : std::nullopt;
+}
+
+/// "bin_t", or "system_u:object_r:bin_t:s0"; whether the policy knows it is seen later.
+std::string read_label(const TableReader& table) {
+    std::string label = table.string("label");
+    if (!table.has("label")) {
+        return label;
+    }
+    const auto colons = std::count(label.begin(), label.end(), ':');
+    const bool well_formed = is_plain_name(label, "_.:,-") && label.back() != ':' &&
+                             label.find("::") == std::string::npos && colons != 1;
+    if (!well_formed) {
+        throw error_at(table.location("label"), "\"{}\" is neither an SELinux type nor a context",
+                       label)
+            .hinted("as in label = \"bin_t\" or \"system_u:object_r:bin_t:s0\"");
+    }
+    return label;
+}
+
+OverlayRule read_rule(const TableReader& table) {
+    OverlayRule rule;
+    rule.location = table.location();
+    rule.path = table.required_string("path");
+    if (!rule.path.starts_with('/')) {
+        throw error_at(table.location("path"),
+                       "\"{}\" must be a pattern of absolute paths in the image, not \"{}\"",
+                       table.full_name("path"), rule.path)
+            .hinted("as in \"/usr/bin/*\" or \"/usr/lib/vendor/**\"");
+    }
+    try {
+        static_cast<void>(PathGlob(rule.path));
+    } catch (const Error& malformed) {
+        throw error_at(table.location("path"), "{}", malformed.message());
+    }
+    rule.user = read_rule_owner(table, "user");
+    rule.group = read_rule_owner(table, "group");
+    rule.mode = read_mode(table);
+    rule.label = read_label(table);
+    table.finish();
+    // A key that is there and could not be read has been told of.
+    if (table.keys().size() <= 1) {
+        throw error_at(rule.location, "the rule for \"{}\" says nothing", rule.path)
+            .hinted("set user, group, mode or label");
+    }
+    return rule;
+}
+
+std::string read_target(const TableReader& table) {
+    std::string target = table.string("target", "/");
+    if (target != "/") {
+        require_absolute_path(table.location("target"), table.full_name("target"), target);
+        const std::string reason = unfit_path_reason(target);
+        if (!reason.empty()) {
+            throw error_at(table.location("target"), "an image cannot carry {}: {}", target,
+                           reason);
+        }
+    }
+    return target;
+}
+
+}  // namespace
+
+OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
+    OverlayRequest overlay;
+    overlay.location = table.location();
+    static_cast<void>(table.has("source"));
+    table.attempt([&] { overlay.target = read_target(table); });
+    overlay.strip_components =
+        static_cast<unsigned>(table.integer("strip_components", 0, deepest_path).value_or(0));
+    table.attempt([&] { overlay.user = read_owner(table, "user", "root"); });
+    table.attempt([&] { overlay.group = read_owner(table, "group", "root"); });
+    overlay.replace = table.boolean("replace", false);
+    for (const TableReader& rule : table.tables("rules")) {
+        table.attempt([&] { overlay.rules.push_back(read_rule(rule)); });
+    }
+    table.finish();
+    overlay.source = find_shipped(scope, "overlays", table.required_string("source"), {});
+    return overlay;
+}
+
+}  // namespace edgegpu

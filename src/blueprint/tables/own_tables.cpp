@@ -1,0 +1,262 @@
+#include <algorithm>
+
+#include "blueprint/distro/distro.hpp"
+#include "blueprint/tables/tables.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_checksum(std::string_view text) {
+    return text.size() == 64 &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+fs::path read_path(const TableReader& table, std::string_view key, const ParseScope& scope) {
+    const std::string text = table.string(key);
+    return text.empty() ? fs::path{} : resolve_path(scope.directory, text);
+}
+
+void read_ostree(const TableReader& table, const ParseScope& scope, OstreeRequest& ostree) {
+    ostree.location = table.location();
+    if (table.has("ref")) {
+        ostree.ref = table.string("ref", "unread");
+        if (!table.attempt([&] { require_ref(table.location("ref"), "ostree.ref", ostree.ref); })) {
+            ostree.ref = "unread";  // there is one, so that none is missing
+        }
+    }
+    ostree.parent = table.string("parent");
+    if (!ostree.parent.empty() && !is_checksum(ostree.parent)) {
+        table.attempt(
+            [&] { require_ref(table.location("parent"), "ostree.parent", ostree.parent); });
+    }
+    ostree.url = table.string("url");
+    if (!ostree.url.empty()) {
+        table.attempt([&] {
+            const SourceLocation at = table.location("url");
+            if (ostree.url.find("://") == std::string::npos) {
+                throw error_at(at, "\"ostree.url\" must be a URL, not \"{}\"", ostree.url);
+            }
+            ostree.url = resolve_url(scope.directory, ostree.url, at);
+        });
+    }
+    ostree.remote = table.string("remote", "edge");
+    if (!is_plain_name(ostree.remote, "_.-")) {
+        table.note(error_at(table.location("remote"), "invalid remote name \"{}\"", ostree.remote));
+    }
+    ostree.sign = table.string("sign");
+    ostree.gpg_homedir = read_path(table, "gpg_homedir", scope);
+    ostree.gpg_public_key = read_path(table, "gpg_public_key", scope);
+    table.finish();
+}
+
+void set_default_ref(const TableReader& root, Blueprint& blueprint) {
+    if (!blueprint.ostree.ref.empty()) {
+        return;
+    }
+    if (blueprint.distro.empty()) {
+        throw error_at(root.location(), "no ostree ref")
+            .hinted(
+                "name the distribution, for \"DISTRO/MAJOR/ARCH/edge\": distro = \"rhel-9.4\", "
+                "or --distro rhel-9.4; or set ref in [ostree]");
+    }
+    blueprint.ostree.ref = default_ref(split_distro(root.location("distro"), blueprint.distro),
+                                       blueprint.architecture);
+}
+
+/// "10DE:20B7" → "10de:20b7".
+std::string read_device(const LocatedString& text) {
+    std::string id = text.value;
+    std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
+    });
+    const bool well_formed = id.size() == 9 && id[4] == ':' &&
+                             id.find_first_not_of("0123456789abcdef:") == std::string::npos &&
+                             std::count(id.begin(), id.end(), ':') == 1;
+    if (!well_formed) {
+        throw error_at(text.location, "\"{}\" is not a PCI id", text.value)
+            .hinted("VENDOR:DEVICE as lspci -n shows it, as in \"10de:20b7\"");
+    }
+    if (!id.starts_with("10de:")) {
+        throw error_at(text.location, "\"{}\" is not a device of NVIDIA", text.value)
+            .hinted("NVIDIA's devices begin with \"10de:\"; lspci -d 10de: -n lists them");
+    }
+    return id;
+}
+
+bool is_driver(std::string_view text) {
+    return text == "latest" || (is_plain_name(text, ".") && text.back() != '.' &&
+                                text.find_first_not_of("0123456789.") == std::string_view::npos &&
+                                text.find("..") == std::string_view::npos);
+}
+
+SecureBootRequest read_secure_boot(const TableReader& table, const ParseScope& scope) {
+    SecureBootRequest request;
+    request.location = table.location();
+    for (const auto& [key, path] : {std::pair<const char*, fs::path&>{"key", request.key},
+                                    {"certificate", request.certificate}}) {
+        table.attempt([&, key = key, &path = path] {
+            path = resolve_path(scope.directory, table.required_string(key));
+        });
+    }
+    table.finish();
+    if (request.certificate.empty()) {
+        return request;
+    }
+    if (!is_plain_name(request.certificate.stem().string(), "_.-")) {
+        throw error_at(
+            table.location("certificate"),
+            "\"{}\" must be a file whose name has only letters, digits, '_', '.' and '-'",
+            table.full_name("certificate"))
+            .hinted("the image has it as /usr/share/edgegpu/secure-boot/NAME.der");
+    }
+    return request;
+}
+
+NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
+    NvidiaRequest nvidia;
+    nvidia.location = table.location();
+    table.attempt([&] { nvidia.driver = table.required_string("driver"); });
+    if (!nvidia.driver.empty() && !is_driver(nvidia.driver)) {
+        table.note(
+            error_at(table.location("driver"),
+                     "\"nvidia.driver\" must be a branch, a version or \"latest\", not \"{}\"",
+                     nvidia.driver)
+                .hinted("as in \"535\" or \"535.261.03\""));
+    }
+    nvidia.modules = table.choice("modules", nvidia.modules);
+    nvidia.flavor = table.choice("flavor", nvidia.flavor);
+    const std::string kernel = table.string("kernel", nvidia.kernel.text());
+    nvidia.kernel = KernelChoice::parse(kernel);
+    nvidia.toolkit = table.string("toolkit");
+    for (const auto& [key, value] :
+         {std::pair<const char*, const std::string&>{"kernel", kernel},
+          {"toolkit", nvidia.toolkit}}) {
+        if (!value.empty() && !is_plain_name('0' + value, "_.-+~^:*?[]")) {
+            table.note(error_at(table.location(key), "\"{}\" is not a version glob: \"{}\"",
+                                table.full_name(key), value));
+        }
+    }
+    nvidia.profile = table.string("profile", "ks");
+    if (!is_plain_name(nvidia.profile, "_-")) {
+        table.note(
+            error_at(table.location("profile"), "invalid module profile \"{}\"", nvidia.profile));
+    }
+    for (const LocatedString& device : table.strings("devices")) {
+        table.attempt([&] { nvidia.devices.push_back(read_device(device)); });
+    }
+    if (const auto secure_boot = table.table("secure_boot")) {
+        table.attempt([&] { nvidia.secure_boot = read_secure_boot(*secure_boot, scope); });
+    }
+    table.finish();
+    return nvidia;
+}
+
+/// check_blueprint reads them, and the finished policy knows the names.
+std::vector<PolicyRuleRequest> read_policy_rules(const TableReader& table, std::string_view key) {
+    std::vector<PolicyRuleRequest> rules;
+    for (const LocatedString& rule : table.strings(key)) {
+        rules.push_back({rule.value, rule.location});
+    }
+    return rules;
+}
+
+void read_policy_module(const LocatedString& module, const ParseScope& scope,
+                        SelinuxRequest& selinux) {
+    const fs::path path = find_shipped(scope, "selinux", module.value, ".te");
+    const std::string extension = path.extension().string();
+    const bool packed = path.string().ends_with(".pp.bz2");
+    if (extension != ".te" && extension != ".cil" && extension != ".pp" && !packed) {
+        throw error_at(module.location, "\"{}\" is not a policy module", module.value)
+            .hinted("a name, or a path ending in .te, .cil, .pp or .pp.bz2");
+    }
+    for (const fs::path& earlier : selinux.modules) {
+        if (earlier.stem() == path.stem()) {
+            throw error_at(module.location, "duplicate policy module \"{}\"", path.stem().string());
+        }
+    }
+    selinux.modules.push_back(path);
+}
+
+void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequest& selinux) {
+    selinux.location = table.location();
+    for (const LocatedString& module : table.strings("modules")) {
+        table.attempt([&] { read_policy_module(module, scope, selinux); });
+    }
+    if (const auto booleans = table.table("booleans")) {
+        for (const std::string& name : booleans->keys()) {
+            if (!is_plain_name(name, "_")) {
+                table.note(
+                    error_at(booleans->location(name), "invalid SELinux boolean \"{}\"", name));
+            }
+            selinux.booleans[name] = booleans->boolean(name, false);
+        }
+    }
+    selinux.require = read_policy_rules(table, "require");
+    selinux.forbid = read_policy_rules(table, "forbid");
+    selinux.gpu_containers = table.boolean("gpu_containers", false);
+    table.finish();
+}
+
+void read_bundle(const LocatedString& bundle, const ParseScope& scope, Blueprint& blueprint) {
+    BundleRequest request;
+    request.location = bundle.location;
+    request.source = find_shipped(scope, "manifests", bundle.value, {});
+    request.name = request.source.filename().string();
+    if (bundle.value.empty() || !is_plain_name(request.name, "_.-")) {
+        throw error_at(bundle.location, "invalid bundle \"{}\"", bundle.value);
+    }
+    for (const BundleRequest& earlier : blueprint.bundles) {
+        if (earlier.name == request.name) {
+            throw error_at(bundle.location, "duplicate bundle \"{}\"", request.name);
+        }
+    }
+    blueprint.bundles.push_back(std::move(request));
+}
+
+void read_microshift(const TableReader& table, const ParseScope& scope, Blueprint& blueprint) {
+    for (const LocatedString& bundle : table.strings("bundles")) {
+        table.attempt([&] { read_bundle(bundle, scope, blueprint); });
+    }
+    table.refuse_unsupported({"embed_images"});
+    table.finish();
+}
+
+}  // namespace
+
+void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
+    // Messages about the blueprint as a whole point here when there is no [ostree].
+    blueprint.ostree.location = root.location();
+    if (const auto ostree = root.table("ostree")) {
+        read_ostree(*ostree, scope, blueprint.ostree);
+    }
+    root.attempt([&] { set_default_ref(root, blueprint); });
+    if (const auto nvidia = root.table("nvidia")) {
+        blueprint.nvidia = read_nvidia(*nvidia, scope);
+    }
+    if (const auto selinux = root.table("selinux")) {
+        read_selinux(*selinux, scope, blueprint.selinux);
+    }
+    if (const auto modprobe = root.table("modprobe")) {
+        read_modprobe(*modprobe, blueprint.modprobe);
+    }
+    if (const auto systemd = root.table("systemd")) {
+        read_systemd(*systemd, scope, blueprint.systemd);
+    }
+    for (const TableReader& overlay : root.tables("overlays")) {
+        root.attempt([&] { blueprint.overlays.push_back(read_overlay(overlay, scope)); });
+    }
+    if (const auto microshift = root.table("microshift")) {
+        read_microshift(*microshift, scope, blueprint);
+    }
+    if (const auto accounts = root.table("accounts")) {
+        read_accounts_table(*accounts, blueprint.accounts);
+    }
+    root.refuse_unsupported({"health"});
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "blueprint/module_spec.hpp"
+#include "blueprint/tables/tables.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+void require_spec(const SourceLocation& location, std::string_view spec) {
+    if (spec.empty() || spec.front() == '-' || spec.find("..") != std::string_view::npos) {
+        throw error_at(location, "invalid package \"{}\"", spec)
+            .hinted("a name, a NEVRA glob, a path or \"@group\"");
+    }
+}
+
+/// Requests in the making. Blueprints that were put together from pieces name packages twice; that
+/// asks for nothing new.
+class Requests {
+public:
+    explicit Requests(std::vector<PackageRequest>& list) : list_(list) {}
+    void add(std::string spec, const SourceLocation& location) {
+        if (known_.insert(spec).second) {
+            list_.push_back({std::move(spec), location});
+        }
+    }
+
+private:
+    std::vector<PackageRequest>& list_;
+    std::set<std::string> known_;
+};
+
+/// A place where a stream of a module is named.
+struct NamedStream {
+    std::string module;
+    std::string stream;
+    SourceLocation location;
+};
+
+/// One stream of a module can be enabled, however often it is named.
+void refuse_second_stream(const NamedStream& named, std::vector<NamedStream>& earlier) {
+    for (const NamedStream& other : earlier) {
+        if (other.module == named.module && other.stream != named.stream) {
+            throw error_at(
+                named.location,
+                "duplicate module \"{}\" with another stream, \"{}\" (\"{}\" at line {})",
+                named.module, named.stream, other.stream, other.location.line)
+                .hinted("one stream of a module can be enabled: leave one out");
+        }
+    }
+    earlier.push_back(named);
+}
+
+/// Streams that `enabled_modules` and "@MODULE:STREAM" name. Those that only the repositories can
+/// tell ("@MODULE", globs) are looked at when the image is resolved.
+void refuse_two_streams(const Blueprint& blueprint) {
+    std::vector<NamedStream> streams;
+    for (const ModuleRequest& module : blueprint.modules) {
+        refuse_second_stream({module.name, module.stream, module.location}, streams);
+    }
+    for (const PackageRequest& group : blueprint.groups) {
+        const auto spec = parse_module_spec(std::string_view(group.spec).substr(1));
+        if (spec && spec->exact()) {
+            refuse_second_stream({spec->name, spec->stream, group.location}, streams);
+        }
+    }
+}
+
+void add_module(const SourceLocation& location, ModuleRequest module, Blueprint& blueprint) {
+    if (!is_plain_name(module.name, "_.-+") || !is_plain_name(module.stream, "_.-+")) {
+        throw error_at(location, "invalid module stream \"{}:{}\"", module.name, module.stream);
+    }
+    const bool known = std::any_of(
+        blueprint.modules.begin(), blueprint.modules.end(), [&](const ModuleRequest& other) {
+            return other.name == module.name && other.stream == module.stream;
+        });
+    if (!known) {
+        module.location = location;
+        blueprint.modules.push_back(std::move(module));
+    }
+}
+
+/// A group, an environment or a module, `spec` with its "@".
+void add_group(const std::string& spec, const SourceLocation& location, Requests& groups) {
+    const bool modular = spec.find_first_of(":/") != std::string::npos;
+    if (modular && !parse_module_spec(std::string_view(spec).substr(1))) {
+        throw error_at(location, "invalid module \"{}\"", spec)
+            .hinted("\"@NAME[:STREAM[:VERSION[:CONTEXT]]][/PROFILE]\"");
+    }
+    groups.add(spec, location);
+}
+
+void read_package(const TableReader& table, Requests& packages, Requests& groups) {
+    const std::string version = table.string("version");
+    static_cast<void>(table.has("name"));
+    table.finish();
+    const std::string name = table.required_string("name");
+    const SourceLocation location = table.location("name");
+    const bool any_version = version.empty() || version == "*";
+    require_spec(location, name);
+    if (name.front() != '@') {
+        packages.add(any_version ? name : name + '-' + version, location);
+        return;
+    }
+    if (!any_version) {
+        throw error_at(table.location("version"), "\"{}\" takes no version", name);
+    }
+    add_group(name, location, groups);
+}
+
+void read_enabled_module(const TableReader& table, Blueprint& blueprint) {
+    ModuleRequest request;
+    for (const auto& [key, value] :
+         {std::pair<const char*, std::string&>{"name", request.name}, {"stream", request.stream}}) {
+        table.attempt([&] { value = table.required_string(key); });
+    }
+    table.finish();
+    if (!request.name.empty() && !request.stream.empty()) {
+        // dnf's "module enable" takes a profile behind the stream, and has no use for it.
+        const std::size_t slash = request.stream.find('/');
+        if (slash != std::string::npos && is_plain_name(request.stream.substr(slash + 1), "_.-+")) {
+            blueprint.notes.push_back(fmt::format(
+                "{}: the profile in \"{}\" is passed over: enabling a stream installs nothing",
+                table.location("stream").text(), shortened(request.stream)));
+            request.stream.resize(slash);
+        }
+        add_module(table.location(), std::move(request), blueprint);
+    }
+}
+
+/// Once for all of them: where there are many, they are refused for one reason.
+void refuse_containers(const TableReader& root) {
+    const std::vector<TableReader> containers = root.tables("containers");
+    if (!containers.empty()) {
+        root.note(error_at(containers.front().location(), "not supported yet: containers")
+                      .hinted("let the device pull them (a podman unit in [[systemd.units]]), or "
+                              "bring an image store with [[overlays]] and name it in "
+                              "customizations.containers-storage"));
+    }
+}
+
+}  // namespace
+
+void read_package_sets(const TableReader& root, Blueprint& blueprint) {
+    Requests packages(blueprint.packages);
+    Requests groups(blueprint.groups);
+    // Image builder gives both tables the same meaning.
+    for (const char* key : {"packages", "modules"}) {
+        for (const TableReader& package : root.tables(key)) {
+            root.attempt([&] { read_package(package, packages, groups); });
+        }
+    }
+    for (const TableReader& group : root.tables("groups")) {
+        root.attempt([&] {
+            static_cast<void>(group.has("name"));
+            group.finish();
+            const std::string name = group.required_string("name");
+            require_spec(group.location("name"), name);
+            add_group(name.front() == '@' ? name : '@' + name, group.location("name"), groups);
+        });
+    }
+    for (const TableReader& module : root.tables("enabled_modules")) {
+        root.attempt([&] { read_enabled_module(module, blueprint); });
+    }
+    root.attempt([&] { refuse_two_streams(blueprint); });
+    refuse_containers(root);
+}
+
+}  // namespace edgegpu

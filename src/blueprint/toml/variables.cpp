@@ -1,0 +1,110 @@
+#include "blueprint/toml/variables.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "blueprint/toml/toml_reader.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/data_directory.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view name_characters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+std::string value_of(std::string_view variable, const ParseScope& scope,
+                     const SourceLocation& location) {
+    if (variable == "basearch" || variable == "arch") {
+        return scope.basearch;
+    }
+    if (const auto known = scope.variables.find(variable); known != scope.variables.end()) {
+        return known->second;
+    }
+    if (variable != "releasever" && variable != "releasever_major") {
+        if (scope.keep_unknown) {
+            return '$' + std::string(variable);
+        }
+        throw error_at(location, "unknown variable \"${}\"", variable)
+            .hinted("known are $releasever, $releasever_major, $basearch and $arch");
+    }
+    if (scope.releasever.empty()) {
+        throw error_at(location, "\"${}\" has no value", variable)
+            .hinted("set distro = \"NAME-VERSION\" or releasever = \"VERSION\", or give --distro");
+    }
+    return variable == "releasever" ? scope.releasever
+                                    : scope.releasever.substr(0, scope.releasever.find('.'));
+}
+
+}  // namespace
+
+std::string expand_variables(std::string_view text, const ParseScope& scope,
+                             const SourceLocation& location) {
+    std::string expanded;
+    while (!text.empty()) {
+        const std::size_t dollar = text.find('$');
+        expanded += text.substr(0, dollar);
+        if (dollar == std::string_view::npos) {
+            break;
+        }
+        text.remove_prefix(dollar + 1);
+        const bool braced = !text.empty() && text.front() == '{';
+        const std::string_view rest = text.substr(braced ? 1 : 0);
+        const std::size_t length = std::min(rest.find_first_not_of(name_characters), rest.size());
+        if (braced && (length == 0 || length == rest.size() || rest[length] != '}')) {
+            if (scope.keep_unknown) {
+                expanded += '$';
+                continue;
+            }
+            throw error_at(location, "\"${{\" without a name and \"}}\"");
+        }
+        if (length == 0) {
+            expanded += '$';
+            continue;
+        }
+        expanded += value_of(rest.substr(0, length), scope, location);
+        text = rest.substr(length + (braced ? 1 : 0));
+    }
+    return expanded;
+}
+
+fs::path resolve_path(const fs::path& base, std::string_view text) {
+    fs::path path = (base / fs::path(text)).lexically_normal();
+    // "dir/" normalises to a path with an empty last part.
+    return path.has_filename() || path == path.root_path() ? path : path.parent_path();
+}
+
+std::string resolve_url(const fs::path& base, std::string_view text,
+                        const SourceLocation& location) {
+    const auto begins = [&](std::string_view prefix) {
+        return text.substr(0, prefix.size()) == prefix;
+    };
+    if (begins("/") || begins("./") || begins("../")) {
+        return "file://" + resolve_path(base, text).string();
+    }
+    const bool known = begins("http://") || begins("https://") || begins("file:///");
+    if (!known || text.find(' ') != std::string_view::npos || has_control_characters(text)) {
+        throw error_at(location, "not a URL that can be fetched: \"{}\"", text)
+            .hinted("http://, https://, file:///…, or a path beginning \"/\", \"./\" or \"../\"");
+    }
+    return std::string(text);
+}
+
+fs::path find_shipped(const ParseScope& scope, std::string_view kind, std::string_view name,
+                      std::string_view suffix) {
+    const fs::path extension = suffix.empty() ? fs::path{} : fs::path(name).extension();
+    const bool has_extension = extension == ".te" || extension == ".cil" || extension == ".pp";
+    if (!is_plain_name(name, "_.-+") || has_extension) {
+        return resolve_path(scope.directory, name);
+    }
+    const fs::path file = fs::path(kind) / (std::string(name) + std::string(suffix));
+    const fs::path beside = resolve_path(scope.directory.parent_path(), file.string());
+    const fs::path installed = resolve_path(data_directory(), file.string());
+    std::error_code ignored;
+    return !fs::exists(beside, ignored) && fs::exists(installed, ignored) ? installed : beside;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,135 @@
+#include "customise/files/files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "customise/files/overlays.hpp"
+#include "image/account_files.hpp"
+#include "image/content.hpp"
+#include "support/error.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Refuses what a commit cannot hold. `path` is resolved inside the tree.
+void check_carried(const std::string& where, std::string_view path) {
+    static constexpr std::array<std::string_view, 7> mounted{"/proc", "/sys", "/dev",    "/run",
+                                                             "/boot", "/tmp", "/sysroot"};
+    for (const std::string_view top : mounted) {
+        if (is_below(path, top)) {
+            throw error(ErrorKind::usage, "{}: {} cannot be part of an image: {} is made at boot",
+                        where, path, top)
+                .hinted(
+                    "put files below /usr or /etc, or have systemd-tmpfiles make them "
+                    "(/usr/lib/tmpfiles.d)");
+        }
+    }
+}
+
+std::string normal_path(const std::string& where, const std::string& path) {
+    const fs::path given(path);
+    const bool climbs =
+        std::any_of(given.begin(), given.end(), [](const fs::path& part) { return part == ".."; });
+    std::string normal = given.lexically_normal().string();
+    if (normal.size() > 1 && normal.back() == '/') {
+        normal.pop_back();
+    }
+    if (!given.is_absolute() || climbs || normal == "/" || path.find('\0') != std::string::npos) {
+        throw error(ErrorKind::usage, "{}: '{}' is not an absolute path without '..'", where, path);
+    }
+    return normal;
+}
+
+void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
+    const std::string where = request.location.text();
+    const std::string path = normal_path(where, request.path);
+    const std::string real = resolve_in_tree(tree, path, request.directory);
+    check_carried(where, real);
+    const std::string parent = fs::path(real).parent_path().string();
+    if (!request.ensure_parents && find_entry(tree, parent) == nullptr) {
+        throw error(ErrorKind::usage, "{}: the image has no directory '{}' for {}", where, parent,
+                    path)
+            .hinted(
+                "add it with [[customizations.directories]], or set 'ensure_parents = true' "
+                "there");
+    }
+    const Owner owner = find_owner(tree, where, request.user, request.group);
+    const auto existing = tree.entries.find(real);
+    const bool exists = existing != tree.entries.end();
+    Entry entry;
+    if (request.directory) {
+        if (exists && existing->second.type != EntryType::directory) {
+            throw error(ErrorKind::usage, "{}: {} is in the image and not a directory", where,
+                        path);
+        }
+        entry.type = EntryType::directory;
+        entry.mode = request.mode.value_or(exists ? existing->second.mode : 0755);
+    } else {
+        if (exists && (existing->second.type == EntryType::directory || !is_below(real, "/etc"))) {
+            throw error(ErrorKind::usage, "{}: {} is already in the image", where, path)
+                .hinted(
+                    "files outside /etc are replaced by an [[overlays]] with "
+                    "'replace = true'");
+        }
+        const unsigned mode = request.mode.value_or(0644);
+        require_stored(request.source.empty() || request.stored, request.source);
+        entry = request.stored ? make_stored_entry(*request.stored, mode)
+                               : make_file_entry(ctx, request.data, mode);
+    }
+    entry.uid = owner.uid;
+    entry.gid = owner.gid;
+    put_entry(tree, real, entry);
+}
+
+void check_kustomization(const BundleRequest& bundle) {
+    static constexpr std::array<std::string_view, 3> names{"kustomization.yaml",
+                                                           "kustomization.yml", "Kustomization"};
+    const auto count =
+        std::count_if(bundle.stored->members.begin(), bundle.stored->members.end(),
+                      [&](const StoredMember& member) {
+                          return member.type == MemberType::file &&
+                                 std::find(names.begin(), names.end(), member.name) != names.end();
+                      });
+    if (count != 1) {
+        throw error(ErrorKind::usage, "{}: bundle '{}' has {} kustomization files instead of one",
+                    bundle.location.text(), bundle.name, count)
+            .hinted(fmt::format("MicroShift reads {}/kustomization.yaml", bundle.source.string()));
+    }
+}
+
+}  // namespace
+
+void add_files(const Context& ctx, const std::vector<FileRequest>& files, Tree& tree) {
+    for (const bool directories : {true, false}) {
+        for (const FileRequest& request : files) {
+            if (request.directory == directories) {
+                put_requested(ctx, tree, request);
+            }
+        }
+    }
+}
+
+void add_bundles(const Context& ctx, const std::vector<BundleRequest>& bundles, Tree& tree) {
+    for (std::size_t i = 0; i < bundles.size(); ++i) {
+        const BundleRequest& bundle = bundles[i];
+        require_stored(bundle.stored != nullptr, bundle.source);
+        check_kustomization(bundle);
+        OverlayRequest files;
+        files.location = bundle.location;
+        files.source = bundle.source;
+        files.stored = bundle.stored;
+        files.target =
+            i == 0 ? "/etc/microshift/manifests" : "/etc/microshift/manifests.d/" + bundle.name;
+        static_cast<void>(add_overlay(ctx, files, tree, true));
+    }
+}
+
+}  // namespace edgegpu

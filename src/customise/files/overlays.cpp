@@ -1,0 +1,263 @@
+#include "customise/files/overlays.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "blueprint/sources/overlay_source.hpp"
+#include "blueprint/toml/toml_reader.hpp"
+#include "image/account_files.hpp"
+#include "image/content.hpp"
+#include "sandbox/sandbox.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/path_glob.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A rule with what the image makes of it.
+struct KnownRule {
+    PathGlob glob;
+    std::optional<std::uint32_t> uid;
+    std::optional<std::uint32_t> gid;
+    std::optional<unsigned> mode;
+    const OverlayRule* said = nullptr;
+};
+
+/// What the rules of an overlay say of one path.
+struct Attributes {
+    std::uint32_t uid = 0;
+    std::uint32_t gid = 0;
+    std::optional<unsigned> mode;
+};
+
+std::vector<KnownRule> know_rules(const OverlayRequest& overlay, const Tree& tree) {
+    std::vector<KnownRule> rules;
+    for (const OverlayRule& rule : overlay.rules) {
+        KnownRule known{PathGlob(rule.path), {}, {}, rule.mode, &rule};
+        const Owner owner = find_owner(tree, rule.location.text(), rule.user.value_or("root"),
+                                       rule.group.value_or("root"));
+        if (rule.user) {
+            known.uid = owner.uid;
+        }
+        if (rule.group) {
+            known.gid = owner.gid;
+        }
+        rules.push_back(std::move(known));
+    }
+    return rules;
+}
+
+Attributes attributes_of(const std::vector<KnownRule>& rules, const Owner& owner,
+                         const std::string& path) {
+    Attributes found{owner.uid, owner.gid, {}};
+    for (const KnownRule& rule : rules) {
+        if (rule.glob.matches(path)) {
+            found.uid = rule.uid.value_or(found.uid);
+            found.gid = rule.gid.value_or(found.gid);
+            found.mode = rule.mode ? rule.mode : found.mode;
+        }
+    }
+    return found;
+}
+
+/// "bash-5.2-1", the package that owns `path`, by the image's own rpm; empty where nobody knows.
+/// Asked only when the build fails.
+std::string package_of(const Context& ctx, const Tree& tree, const std::string& path) {
+    std::error_code code;
+    if (tree.root.empty() || !fs::is_directory(tree.root, code) ||
+        find_entry(tree, "/usr/bin/rpm") == nullptr) {
+        return {};
+    }
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.argv = {"rpm", "-qf", "--queryformat", "%{NAME}-%{VERSION}-%{RELEASE}", path};
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    const bool known = result.status == 0 && !result.output.empty() &&
+                       result.output.find_first_of(" \n/") == std::string::npos;
+    return known ? result.output : std::string();
+}
+
+/// One overlay on its way into the tree.
+class Placement {
+public:
+    Placement(const Context& ctx, const OverlayRequest& overlay, Tree& tree, bool plain)
+        : ctx_(ctx),
+          overlay_(overlay),
+          tree_(tree),
+          plain_(plain),
+          owner_(find_owner(tree, overlay.location.text(), overlay.user, overlay.group)),
+          rules_(know_rules(overlay, tree)) {}
+
+    void put(const OverlayMember& member);
+    /// A label must not reach beyond the overlay: it holds for every path that fits its pattern.
+    void check_labels() const;
+    /// Where objects of the overlay are in the tree now.
+    [[nodiscard]] const std::set<std::string>& placed() const { return placed_; }
+
+private:
+    Entry make(const OverlayMember& member, const Attributes& attributes);
+    [[nodiscard]] Entry content_of(const OverlayMember& member) const;
+    /// Whether the object shall be put where `old` is; throws where that cannot be.
+    bool replaces(const OverlayMember& member, const std::string& real, const Entry& old,
+                  Entry& entry, bool mode_said) const;
+
+    const Context& ctx_;
+    const OverlayRequest& overlay_;
+    Tree& tree_;
+    bool plain_;
+    Owner owner_;
+    std::vector<KnownRule> rules_;
+    /// files so far, for hard links
+    std::map<std::string, Entry> files_;
+    std::set<std::string> placed_;
+};
+
+Entry Placement::content_of(const OverlayMember& member) const {
+    if (!member.linked.empty()) {
+        return files_.at(member.linked);
+    }
+    return member.content.empty() ? make_stored_entry(member.stored, 0)
+                                  : make_file_entry_from(ctx_, member.content, 0);
+}
+
+Entry Placement::make(const OverlayMember& member, const Attributes& attributes) {
+    Entry entry;
+    if (member.type == MemberType::directory) {
+        entry.type = EntryType::directory;
+        entry.mode = attributes.mode.value_or(0755);
+    } else if (member.type == MemberType::symlink) {
+        if (plain_) {
+            throw error_at(overlay_.location, "{} of {} is a symbolic link", member.name,
+                           overlay_.source.string())
+                .hinted("a bundle holds plain files only");
+        }
+        entry.type = EntryType::symlink;
+        entry.mode = 0777;
+        entry.target = member.target;
+    } else {
+        entry = content_of(member);
+        entry.mode = attributes.mode.value_or(member.executable ? 0755 : 0644);
+        if (member.privileged && !attributes.mode) {
+            ctx_.console->warn_of(
+                "set-id bits and capabilities of overlays, which only a rule's 'mode' gives",
+                member.path);
+        }
+    }
+    entry.uid = attributes.uid;
+    entry.gid = attributes.gid;
+    return entry;
+}
+
+bool Placement::replaces(const OverlayMember& member, const std::string& real, const Entry& old,
+                         Entry& entry, bool mode_said) const {
+    const bool directory = entry.type == EntryType::directory;
+    if (directory && old.type == EntryType::directory) {
+        return overlay_.replace;
+    }
+    const auto in_image = [&](std::string_view what) {
+        const std::string package = package_of(ctx_, tree_, real);
+        return error_at(overlay_.location, "{} {}: {} is already in the image{}{}",
+                        plain_ ? "bundle" : "overlay", overlay_.source.string(), member.path, what,
+                        package.empty() ? "" : ": it belongs to " + package);
+    };
+    if (directory || old.type == EntryType::directory) {
+        throw in_image(directory ? " as a file or link" : " as a directory");
+    }
+    const bool same =
+        old.type == entry.type && old.digest == entry.digest && old.target == entry.target;
+    if (!overlay_.replace && !same) {
+        throw in_image("").hinted(plain_ ? ""
+                                         : "set 'replace = true' on the overlay if it shall win");
+    }
+    if (!mode_said && entry.type == EntryType::file && old.type == EntryType::file) {
+        entry.mode |= old.mode & 0111U;  // a replaced program stays one
+    }
+    return true;
+}
+
+void Placement::put(const OverlayMember& member) {
+    ctx_.check_cancelled();
+    const Attributes attributes = attributes_of(rules_, owner_, member.path);
+    Entry entry = make(member, attributes);
+    if (entry.type == EntryType::file) {
+        files_.emplace(member.path, entry);
+    }
+    const bool directory = entry.type == EntryType::directory;
+    const std::string real = resolve_in_tree(tree_, member.path, directory);
+    const std::string reason = unfit_member_reason(real, member.type);
+    if (!reason.empty()) {  // through a link of the image
+        throw error_at(overlay_.location, "an image cannot carry {} of overlay {}: {}", real,
+                       overlay_.source.string(), reason)
+            .hinted(unfit_member_hint(real));
+    }
+    const auto old = tree_.entries.find(real);
+    const bool earlier = placed_.contains(real);
+    if (old == tree_.entries.end() ||
+        replaces(member, real, old->second, entry, attributes.mode.has_value())) {
+        const bool existed = old != tree_.entries.end();
+        put_entry(tree_, real, entry);
+        if (!existed || !directory || earlier) {
+            placed_.insert(real);
+        }
+    }
+}
+
+void Placement::check_labels() const {
+    for (const KnownRule& rule : rules_) {
+        if (rule.said->label.empty()) {
+            continue;
+        }
+        for (const auto& [path, entry] : tree_.entries) {
+            if (rule.glob.matches(path) && !placed_.contains(path)) {
+                throw error_at(
+                    rule.said->location,
+                    "the label {} of \"{}\" would be that of {} as well, which is not of "
+                    "this overlay",
+                    rule.said->label, rule.said->path, path)
+                    .hinted("let the pattern fit the overlay's own objects only");
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void require_stored(bool stored, const fs::path& source) {
+    if (!stored) {
+        throw error("{}: the build took no copy of it", source.string());
+    }
+}
+
+std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree,
+                                  bool plain) {
+    require_stored(overlay.stored != nullptr, overlay.source);
+    Placement placement(ctx, overlay, tree, plain);
+    const fs::path scratch = ctx.cache / "work" / fmt::format("overlay-{}", ::getpid());
+    make_directories(scratch);
+    visit_overlay(overlay, scratch, [&](const OverlayMember& member) { placement.put(member); });
+    remove_tree(scratch);
+    placement.check_labels();
+    return placement.placed();
+}
+
+std::set<std::string> add_overlays(const Context& ctx, const std::vector<OverlayRequest>& overlays,
+                                   Tree& tree) {
+    std::set<std::string> placed;
+    for (const OverlayRequest& overlay : overlays) {
+        placed.merge(add_overlay(ctx, overlay, tree));
+    }
+    return placed;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,153 @@
+#include "customise/initramfs/initramfs.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "customise/initramfs/initramfs_cache.hpp"
+#include "customise/initramfs/initramfs_contents.hpp"
+#include "customise/kernel/modprobe.hpp"
+#include "customise/kernel/modprobe_check.hpp"
+#include "image/image_root.hpp"
+#include "sandbox/sandbox.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// In the sandbox; below a fresh mount, so that it leaves no trace in the image.
+constexpr const char* out_directory = "/run/edgegpu-out";
+/// in that directory
+constexpr std::string_view made_image = "/initramfs.img";
+/// Firmware for every device there is takes a quarter of it.
+constexpr std::uint64_t image_limit = 1ULL << 30U;
+
+/// A compressor with fixed output: one thread (the blocks of several depend on their number), no
+/// time stamp. zstd at a low level costs a seventh of gzip's time at the same size, and
+/// unpacks several times faster at each boot; older kernels (4.18) cannot unpack it.
+std::string compressor(const Tree& tree) {
+    const bool has_zstd = find_entry(tree, "/usr/bin/zstd") != nullptr;
+    for (const std::string& path :
+         {"/usr/lib/modules/" + tree.kernel + "/config", "/boot/config-" + tree.kernel,
+          "/usr/lib/ostree-boot/config-" + tree.kernel}) {
+        if (has_zstd && find_entry(tree, path) != nullptr) {
+            return read_entry(tree, path).find("\nCONFIG_RD_ZSTD=y\n") != std::string::npos
+                       ? "zstd -3 -q -T1"
+                       : "gzip -n -6";
+        }
+    }
+    return "gzip -n -6";
+}
+
+std::vector<std::string> dracut_arguments(const Tree& tree) {
+    // --nostrip: packages ship stripped programs and modules; stripping them again takes longer
+    // than everything else and would break the signatures of modules.
+    return {"dracut",
+            "--reproducible",
+            "--no-hostonly",
+            "--no-hostonly-cmdline",
+            "--nostrip",
+            "--add",
+            "ostree",
+            "--tmpdir",
+            "/var/tmp",
+            "--compress",
+            compressor(tree),
+            "--force",
+            fmt::format("{}{}", out_directory, made_image),
+            tree.kernel};
+}
+
+bool contains(const std::vector<std::string>& paths, std::string_view path) {
+    return std::binary_search(paths.begin(), paths.end(), path);
+}
+
+/// What a boot needs must be in there, whatever dracut's exit status said.
+void check_contents(const Tree& tree, const std::vector<std::string>& paths) {
+    const bool boots = std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
+        return path.ends_with("/ostree-prepare-root");
+    });
+    if (!boots) {
+        throw error("dracut made an initramfs without ostree-prepare-root: it would not boot")
+            .hinted("the image needs the package with dracut's ostree module (ostree)");
+    }
+    if (find_entry(tree, modprobe_path) != nullptr && !contains(paths, modprobe_path)) {
+        throw error("dracut made an initramfs without {}: blacklisted drivers would be loaded",
+                    modprobe_path);
+    }
+}
+
+/// The last lines of a long output.
+std::string tail(const std::string& text, int lines) {
+    std::size_t at = text.size();
+    while (at > 0 && lines >= 0) {
+        at = text.rfind('\n', at - 1);
+        if (at == std::string::npos) {
+            return text;
+        }
+        --lines;
+    }
+    return text.substr(std::min(at + 1, text.size()));
+}
+
+/// The content of what dracut made: read once, so that what is checked is what is kept.
+std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
+    const fs::path out = ctx.cache / "work" / fmt::format("initramfs-{}", ::getpid());
+    remove_tree(out);
+    make_writable_directory(out);
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.argv = argv;
+    command.env = {"DRACUT_NO_MKNOD=1", "DRACUT_NO_XATTR=1"};
+    command.writable_binds = {{out, out_directory}};
+    command.read_only_root = true;
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    // dracut ends with 0 after some failures: the file decides as well.
+    const ImageRoot results(out);
+    if (result.status != 0 || !results.status(made_image)) {
+        throw error("the image's dracut failed with status {} for kernel {}", result.status,
+                    tree.kernel)
+            .traced(tail(result.output, 20))
+            .hinted(result.output.find("module 'ostree' cannot be found") != std::string::npos
+                        ? "add the package that brings dracut's ostree module (ostree-boot, or "
+                          "rpm-ostree) to the blueprint"
+                        : "");
+    }
+    std::string image = results.read(made_image, image_limit, LastLink::not_followed);
+    remove_tree(out);
+    return image;
+}
+
+}  // namespace
+
+Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const Tree& tree) {
+    if (find_entry(tree, "/usr/bin/dracut") == nullptr &&
+        find_entry(tree, "/usr/sbin/dracut") == nullptr) {
+        throw error("the image has no dracut to make its initramfs with")
+            .hinted("add the package dracut to the blueprint");
+    }
+    const std::vector<std::string> argv = dracut_arguments(tree);
+    const InitramfsCache cache(ctx, tree, fmt::format("{}", fmt::join(argv, "\n")));
+    if (const auto kept = cache.find()) {
+        return make_file_entry_from(ctx, *kept, 0644);
+    }
+    const std::string made = run_dracut(ctx, tree, argv);
+    const std::vector<std::string> paths = list_initramfs(made, "what the image's dracut made");
+    check_contents(tree, paths);
+    // What the cache has was checked with the same blacklist: dracut's configuration is in its key.
+    check_initramfs_modules(modprobe, paths);
+    return make_file_entry_from(ctx, cache.store(made, paths), 0644);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,130 @@
+#include "customise/kernel/depmod.hpp"
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "image/kept_entries.hpp"
+#include "sandbox/sandbox.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// Clients and boot loaders' generators look for the kernel beside its modules only.
+void place_kernel(Tree& tree, const std::string& modules) {
+    const std::string place = modules + "/vmlinuz";
+    if (find_entry(tree, place) != nullptr) {
+        return;
+    }
+    const Entry* in_boot = find_entry(tree, "/boot/vmlinuz-" + tree.kernel);
+    if (in_boot == nullptr || in_boot->type != EntryType::file) {
+        throw error("the image has no kernel image for {}", tree.kernel)
+            .hinted(fmt::format("expected {} or /boot/vmlinuz-{}", place, tree.kernel));
+    }
+    const Entry kernel = *in_boot;
+    put_entry(tree, place, kernel);
+}
+
+/// Whether depmod writes the file `name` of a kernel's directory; all other modules.* files there
+/// come with the kernel (kmod's depmod.c).
+bool is_index(std::string_view name) {
+    static constexpr std::array shipped{"modules.order", "modules.builtin",
+                                        "modules.builtin.modinfo", "modules.builtin.ranges"};
+    for (const std::string_view other : shipped) {
+        if (name == other) {
+            return false;
+        }
+    }
+    return name.starts_with("modules.") && name.find('/') == std::string_view::npos;
+}
+
+/// Digest of what decides depmod's indexes: the modules, its configuration, and the program.
+std::string indexes_key(const Tree& tree, const std::string& modules) {
+    Sha256 key;
+    key.update_field("edgegpu depmod 1");
+    key.update_field(tree.kernel);
+    const auto add_below = [&](const std::string& directory) {
+        for (auto at = tree.entries.lower_bound(directory + "/");
+             at != tree.entries.end() && at->first.starts_with(directory + "/"); ++at) {
+            const std::string_view name = std::string_view(at->first).substr(directory.size() + 1);
+            if (directory == modules && (is_index(name) || name == "initramfs.img")) {
+                continue;
+            }
+            key.update_field(at->first);
+            key.update_field(at->second.digest);
+            key.update_field(at->second.target);
+        }
+    };
+    for (const std::string& directory :
+         {modules, std::string("/etc/depmod.d"), std::string("/usr/lib/depmod.d")}) {
+        add_below(directory);
+    }
+    if (const Entry* program = find_entry(tree, "/usr/sbin/depmod")) {
+        key.update_field(program->digest);
+    }
+    return key.hex();
+}
+
+void run_in_image(const Context& ctx, Tree& tree) {
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.argv = {"depmod", "-a", tree.kernel};
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    if (result.status != 0) {
+        throw error("the image's depmod failed with status {} for kernel {}", result.status,
+                    tree.kernel)
+            .traced(result.output);
+    }
+    sync_tree(ctx, tree);
+}
+
+/// The indexes that the tree has now.
+Entries indexes_of(const Tree& tree, const std::string& modules) {
+    Entries indexes;
+    for (auto at = tree.entries.lower_bound(modules + "/");
+         at != tree.entries.end() && at->first.starts_with(modules + "/"); ++at) {
+        if (is_index(std::string_view(at->first).substr(modules.size() + 1))) {
+            indexes.insert(*at);
+        }
+    }
+    return indexes;
+}
+
+}  // namespace
+
+void run_depmod(const Context& ctx, Tree& tree) {
+    const std::string modules = "/usr/lib/modules/" + tree.kernel;
+    const Entry* directory = find_entry(tree, modules);
+    if (tree.kernel.empty() || directory == nullptr || directory->type != EntryType::directory) {
+        throw error("the image has no modules of kernel '{}'", tree.kernel)
+            .hinted(fmt::format("expected the directory {}: see that no package or overlay puts a "
+                                "link in its place or on the way to it",
+                                modules));
+    }
+    place_kernel(tree, modules);
+    const std::filesystem::path kept = ctx.cache / "depmod" / indexes_key(tree, modules);
+    const std::optional<std::string> text = read_sealed(kept);
+    const std::optional<Entries> indexes =
+        text ? parse_entries(ctx, *text) : std::optional<Entries>();
+    if (indexes) {
+        for (const auto& [path, entry] : *indexes) {
+            put_entry(tree, path, entry);
+        }
+        return;
+    }
+    run_in_image(ctx, tree);
+    if (const auto made = format_entries(ctx, indexes_of(tree, modules))) {
+        write_sealed(kept, *made);
+    }
+}
+
+}  // namespace edgegpu

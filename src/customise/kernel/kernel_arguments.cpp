@@ -1,0 +1,49 @@
+#include "customise/kernel/kernel_arguments.hpp"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "blueprint/toml/validate.hpp"
+#include "customise/kernel/modprobe.hpp"
+#include "customise/units/vendor_unit.hpp"
+#include "device_files.hpp"
+#include "image/kernel_arguments.hpp"
+#include "support/error.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace {}  // namespace
+
+void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    add_kernel_arguments(blueprint.kernel_arguments, tree.kernel_arguments);
+    add_kernel_arguments(blacklist_arguments(blueprint.modprobe, tree.kernel_arguments),
+                         tree.kernel_arguments);
+    std::string toml;
+    std::string list;
+    for (const std::string& argument : tree.kernel_arguments) {
+        if (has_control_characters(argument)) {
+            throw error(ErrorKind::usage, "{}: the kernel argument '{}' is not one line",
+                        blueprint.kernel_location.text(), argument);
+        }
+        toml += fmt::format("{}{}", toml.empty() ? "kargs = [" : ", ", toml_string(argument));
+        list += fmt::format("{}\n", argument);
+    }
+    if (!toml.empty()) {
+        put_entry(tree, "/usr/lib/bootc/kargs.d/10-edgegpu.toml",
+                  make_file_entry(ctx, toml + "]\n", 0644));
+    }
+    // Without arguments too: a device may have those of an earlier image.
+    put_entry(tree, "/usr/lib/edgegpu/kernel-arguments", make_file_entry(ctx, list, 0644));
+    if (find_entry(tree, "/usr/lib/systemd/system/multi-user.target") == nullptr) {
+        return;  // nothing that could start a unit
+    }
+    put_entry(tree, "/usr/libexec/edgegpu/kernel-arguments",
+              make_file_entry(ctx, kernel_arguments_script, 0755));
+    add_vendor_unit(ctx, tree, "edgegpu-kernel-arguments.service", "multi-user.target",
+                    std::string(kernel_arguments_unit));
+}
+
+}  // namespace edgegpu

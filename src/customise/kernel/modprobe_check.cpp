@@ -1,0 +1,405 @@
+#include "customise/kernel/modprobe_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "blueprint/toml/toml_reader.hpp"
+#include "customise/kernel/modprobe.hpp"
+#include "sandbox/sandbox.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words split_words(std::string_view text, std::string_view separators) {
+    Words words;
+    while (true) {
+        const std::size_t begin = text.find_first_not_of(separators);
+        if (begin == std::string_view::npos) {
+            return words;
+        }
+        text.remove_prefix(begin);
+        const std::size_t end = std::min(text.find_first_of(separators), text.size());
+        words.emplace_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+}
+
+/// A line of a configuration file of the image, comments and empty ones left out.
+struct Line {
+    std::string file;
+    std::size_t number = 0;
+    std::string text;
+
+    [[nodiscard]] std::string place() const { return fmt::format("{}:{}", file, number); }
+};
+
+void each_line(const Tree& tree, const std::string& file,
+               const std::function<void(const Line&)>& use) {
+    const Entry* entry = find_entry(tree, file);
+    if (entry == nullptr || entry->type != EntryType::file) {
+        return;  // masked by a link to /dev/null, or a link to nothing
+    }
+    const std::string text = read_entry(tree, file);
+    std::size_t number = 0;
+    Line line{file, 0, {}};
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string part = text.substr(at, end - at);
+        at = end + 1;
+        ++number;
+        line.number = line.text.empty() ? number : line.number;
+        line.text += part;
+        if (line.text.ends_with('\\')) {  // continued on the next line
+            line.text.back() = ' ';
+            continue;
+        }
+        const std::size_t first = line.text.find_first_not_of(" \t");
+        if (first != std::string::npos && line.text[first] != '#' && line.text[first] != ';') {
+            use(line);
+        }
+        line.text.clear();
+    }
+}
+
+/// Calls `use` for every path of the tree below a directory.
+void each_path(const Tree& tree, const std::string& directory,
+               const std::function<void(const std::string&, const Entry&)>& use) {
+    const std::string top = directory + "/";
+    for (auto at = tree.entries.lower_bound(top);
+         at != tree.entries.end() && at->first.starts_with(top); ++at) {
+        use(at->first, at->second);
+    }
+}
+
+/// Files of a configuration directory in effect: one in /etc hides its namesake in /usr/lib.
+std::vector<std::string> files_in_effect(const Tree& tree, const std::string& name) {
+    std::map<std::string, std::string> files;
+    for (const char* top : {"/etc/", "/usr/lib/"}) {
+        const std::string directory = top + name;
+        each_path(tree, directory, [&](const std::string& path, const Entry&) {
+            const std::string file = path.substr(directory.size() + 1);
+            if (file.ends_with(".conf") && file.find('/') == std::string::npos) {
+                files.emplace(file, path);
+            }
+        });
+    }
+    std::vector<std::string> paths;
+    for (const auto& [file, path] : files) {
+        paths.push_back(path);
+    }
+    return paths;
+}
+
+/// What the kernel's directory says of its modules.
+struct Modules {
+    /// module → the modules it needs
+    std::map<std::string, std::vector<std::string>> needs;
+    std::set<std::string> builtin;
+    /// module → its aliases, shell patterns
+    std::map<std::string, Words> aliases;
+};
+
+Modules read_modules(const Tree& tree) {
+    const std::string directory = "/usr/lib/modules/" + tree.kernel;
+    Modules modules;
+    each_line(tree, directory + "/modules.dep", [&](const Line& line) {
+        const Words files = split_words(line.text, " :\t");
+        std::vector<std::string>& needs = modules.needs[module_of_file(files.front())];
+        for (std::size_t i = 1; i < files.size(); ++i) {
+            needs.push_back(module_of_file(files[i]));
+        }
+    });
+    each_line(tree, directory + "/modules.builtin",
+              [&](const Line& line) { modules.builtin.insert(module_of_file(line.text)); });
+    each_line(tree, directory + "/modules.alias", [&](const Line& line) {
+        const Words words = split_words(line.text, " \t");
+        if (words.size() == 3 && words[0] == "alias") {
+            modules.aliases[kernel_module_name(words[2])].push_back(words[1]);
+        }
+    });
+    for (const std::string& file : files_in_effect(tree, "modprobe.d")) {
+        each_line(tree, file, [&](const Line& line) {
+            const Words words = split_words(line.text, " \t");
+            if (words.size() == 3 && words[0] == "alias") {
+                modules.aliases[kernel_module_name(words[2])].push_back(words[1]);
+            }
+        });
+    }
+    return modules;
+}
+
+/// The blacklist of a blueprint, as the kernel compares names.
+class Blacklist {
+public:
+    explicit Blacklist(const ModprobeRequest& request) : location_(request.location) {
+        for (const std::string& module : request.blacklist) {
+            names_.insert(kernel_module_name(module));
+        }
+    }
+
+    [[nodiscard]] const std::set<std::string>& names() const { return names_; }
+    [[nodiscard]] bool has(std::string_view module) const {
+        return names_.contains(kernel_module_name(module));
+    }
+    /// The blacklisted module that a word names, by name or by file; or empty.
+    [[nodiscard]] std::string named_by(std::string_view word) const {
+        const std::string file = module_of_file(word);
+        const std::string name = file.empty() ? kernel_module_name(word) : file;
+        return names_.contains(name) ? name : std::string();
+    }
+    [[nodiscard]] Error loaded(const std::string& module, const std::string& by) const {
+        return error_at(location_, "the blacklisted kernel module {} would be loaded: {}", module,
+                        by);
+    }
+
+private:
+    SourceLocation location_;
+    std::set<std::string> names_;
+};
+
+constexpr const char* replace_hint =
+    "take the module out of the blacklist, or replace the file with one of the same name below "
+    "/etc";
+
+/// The blacklisted module that a command loads, or empty: "modprobe X", "insmod x.ko".
+std::string loaded_by_command(const Blacklist& blacklist, const std::string& text) {
+    const Words words = split_words(text, " \t\"'=,;&|()");
+    std::string module;
+    bool loads = false;
+    for (const std::string& word : words) {
+        if (word == "-r" || word == "--remove" || word == "rmmod" || word == "-b" ||
+            word == "--use-blacklist") {
+            return {};
+        }
+        const std::string_view program = std::string_view(word).substr(word.rfind('/') + 1);
+        loads = loads || program == "modprobe" || program == "insmod" || program == "kmod";
+        if (loads && module.empty()) {
+            module = blacklist.named_by(word);
+        }
+    }
+    return module;
+}
+
+/// softdep and install lines of modprobe.d; other lines load nothing, and aliases are asked for.
+void check_modprobe_line(const Blacklist& blacklist, const Line& line) {
+    const Words words = split_words(line.text, " \t");
+    if (words.size() < 3 || (words[0] == "softdep" && blacklist.has(words[1]))) {
+        return;  // what is loaded with a module that is never loaded
+    }
+    std::string module;
+    if (words[0] == "softdep") {
+        for (std::size_t i = 2; i < words.size() && module.empty(); ++i) {
+            module = blacklist.named_by(words[i]);
+        }
+    } else if (words[0] == "install") {
+        module = loaded_by_command(blacklist, line.text.substr(line.text.find(words[1])));
+    }
+    if (!module.empty()) {
+        throw blacklist.loaded(module, fmt::format("{}: {}", line.place(), line.text))
+            .hinted(replace_hint);
+    }
+}
+
+void check_configuration(const Blacklist& blacklist, const Tree& tree) {
+    for (const std::string& file : files_in_effect(tree, "modprobe.d")) {
+        if (file != modprobe_path) {
+            each_line(tree, file, [&](const Line& line) { check_modprobe_line(blacklist, line); });
+        }
+    }
+    for (const std::string& file : files_in_effect(tree, "modules-load.d")) {
+        each_line(tree, file, [&](const Line& line) {
+            const std::string module = blacklist.named_by(split_words(line.text, " \t").front());
+            if (!module.empty()) {
+                throw blacklist.loaded(module, line.place()).hinted(replace_hint);
+            }
+        });
+    }
+}
+
+/// systemd has a template modprobe@.service that loads what it is called after.
+std::string module_of_instance(std::string_view word) {
+    constexpr std::string_view prefix = "modprobe@";
+    constexpr std::string_view suffix = ".service";
+    const std::string_view name = word.substr(word.rfind('/') + 1);
+    return name.starts_with(prefix) && name.ends_with(suffix)
+               ? std::string(
+                     name.substr(prefix.size(), name.size() - prefix.size() - suffix.size()))
+               : std::string();
+}
+
+void check_units_and_rules(const Blacklist& blacklist, const Tree& tree) {
+    static constexpr std::array<const char*, 4> directories{
+        "/etc/systemd/system", "/usr/lib/systemd/system", "/etc/udev/rules.d",
+        "/usr/lib/udev/rules.d"};
+    for (const char* directory : directories) {
+        each_path(tree, directory, [&](const std::string& path, const Entry& entry) {
+            const std::string instance = module_of_instance(path);
+            if (entry.type == EntryType::symlink && entry.target != "/dev/null" &&
+                !instance.empty() && blacklist.has(instance)) {
+                throw blacklist.loaded(instance, path).hinted("remove that link");
+            }
+            if (entry.type != EntryType::file) {
+                return;
+            }
+            each_line(tree, path, [&](const Line& line) {
+                std::string module = loaded_by_command(blacklist, line.text);
+                for (const std::string& word : split_words(line.text, " \t=")) {
+                    const std::string name = module_of_instance(word);
+                    module = !name.empty() && blacklist.has(name) ? name : module;
+                }
+                if (!module.empty()) {
+                    throw blacklist.loaded(module, fmt::format("{}: {}", line.place(), line.text))
+                        .hinted(replace_hint);
+                }
+            });
+        });
+    }
+}
+
+void check_kernel_arguments(const Blacklist& blacklist, const Tree& tree) {
+    static constexpr std::array<std::string_view, 4> loading{
+        "rd.driver.pre=", "rd.driver.post=", "modules-load=", "rd.modules-load="};
+    for (const std::string& argument : tree.kernel_arguments) {
+        std::string text = argument;
+        const std::size_t end = std::min(text.find('='), text.size());
+        std::replace(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+        for (const std::string_view key : loading) {
+            if (!text.starts_with(key)) {
+                continue;
+            }
+            for (const std::string& word : split_words(text.substr(key.size()), ",")) {
+                if (blacklist.has(word)) {
+                    throw blacklist.loaded(word, "kernel argument " + argument)
+                        .hinted("take the module out of the blacklist or out of that argument");
+                }
+            }
+        }
+    }
+}
+
+void check_dependencies(const Blacklist& blacklist, const ModprobeRequest& request,
+                        const Modules& modules) {
+    for (const std::string& module : blacklist.names()) {
+        if (modules.builtin.contains(module)) {
+            throw error_at(request.location,
+                           "the blacklisted kernel module {} is built into the kernel", module)
+                .hinted("no configuration keeps it away: take it out of the blacklist");
+        }
+        std::vector<std::string> users;
+        for (const auto& [user, needs] : modules.needs) {
+            if (!blacklist.has(user) &&
+                std::find(needs.begin(), needs.end(), module) != needs.end()) {
+                users.push_back(user);
+            }
+        }
+        if (!users.empty()) {
+            constexpr std::size_t shown = 8;
+            const std::size_t all = users.size();
+            users.resize(std::min(all, shown));
+            throw blacklist
+                .loaded(module, fmt::format("{}{} need{} it", fmt::join(users, ", "),
+                                            all > shown ? ", …" : "", all == 1 ? "s" : ""))
+                .hinted("blacklist these as well, or take it out of the blacklist");
+        }
+    }
+}
+
+/// Asks the image's modprobe as udev does, for every alias of a blacklisted module: it must load
+/// nothing that is blacklisted.
+void check_aliases(const Context& ctx, const Blacklist& blacklist, const Tree& tree,
+                   const Modules& modules) {
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.read_only_root = true;
+    command.argv = {"modprobe", "-q", "-b", "-a", "--show-depends", "-S", tree.kernel, "--"};
+    const std::size_t without_aliases = command.argv.size();
+    for (const std::string& module : blacklist.names()) {
+        const auto found = modules.aliases.find(module);
+        if (found != modules.aliases.end()) {
+            // A pattern matches its own text.
+            command.argv.insert(command.argv.end(), found->second.begin(), found->second.end());
+        }
+    }
+    const bool has_modprobe = find_entry(tree, "/usr/sbin/modprobe") != nullptr ||
+                              find_entry(tree, "/usr/bin/modprobe") != nullptr;
+    if (command.argv.size() == without_aliases || !has_modprobe) {
+        return;
+    }
+    // Its status tells of aliases that lead nowhere, as they should.
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    for (const std::string& line : split_words(result.output, "\n")) {
+        const Words words = split_words(line, " \t");
+        const std::string module =
+            words.size() >= 2 && words[0] == "insmod" ? module_of_file(words[1]) : std::string();
+        if (blacklist.names().contains(module)) {
+            throw blacklist.loaded(module, "the image's modprobe resolves an alias to it")
+                .hinted(fmt::format("{} has no effect: is it replaced?", modprobe_path));
+        }
+    }
+}
+
+void warn_of_missing(const Context& ctx, const ModprobeRequest& request, const Modules& modules) {
+    const auto warn = [&](const std::string& module) {
+        const std::string name = kernel_module_name(module);
+        if (!modules.needs.contains(name) && !modules.builtin.contains(name)) {
+            ctx.console->warn_of("[modprobe] names kernel modules that the image does not have",
+                                 module);
+        }
+    };
+    std::for_each(request.blacklist.begin(), request.blacklist.end(), warn);
+    for (const auto& [module, options] : request.options) {
+        warn(module);
+    }
+    for (const auto& [module, others] : request.softdeps) {
+        warn(module);
+        std::for_each(others.pre.begin(), others.pre.end(), warn);
+        std::for_each(others.post.begin(), others.post.end(), warn);
+    }
+}
+
+}  // namespace
+
+void check_modprobe(const Context& ctx, const ModprobeRequest& request, const Tree& tree) {
+    if (request.blacklist.empty() && request.options.empty() && request.softdeps.empty()) {
+        return;
+    }
+    const Modules modules = read_modules(tree);
+    warn_of_missing(ctx, request, modules);
+    if (request.blacklist.empty()) {
+        return;
+    }
+    const Blacklist blacklist(request);
+    check_configuration(blacklist, tree);
+    check_units_and_rules(blacklist, tree);
+    check_kernel_arguments(blacklist, tree);
+    check_dependencies(blacklist, request, modules);
+    check_aliases(ctx, blacklist, tree, modules);
+}
+
+void check_initramfs_modules(const ModprobeRequest& request,
+                             const std::vector<std::string>& paths) {
+    const Blacklist blacklist(request);
+    for (const std::string& path : paths) {
+        const std::string module = module_of_file(path);
+        if (!module.empty() && blacklist.names().contains(module)) {
+            throw error_at(request.location,
+                           "dracut put the blacklisted kernel module {} into the initramfs", path)
+                .hinted(
+                    "look for add_drivers and force_drivers in /usr/lib/dracut/dracut.conf.d "
+                    "and /etc/dracut.conf.d of the image");
+        }
+    }
+}
+
+}  // namespace edgegpu

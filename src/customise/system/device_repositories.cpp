@@ -1,0 +1,150 @@
+#include "customise/system/device_repositories.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r");
+    return first == std::string_view::npos
+               ? std::string_view()
+               : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// An element of a .repo file; what dnf assumes anyway is written too where it decides about trust.
+std::string repo_section(const Repository& repository) {
+    std::string text = fmt::format("[{}]\nname={}\n", repository.id, repository.name);
+    const auto line = [&](const char* key, const std::string& value) {
+        if (!value.empty()) {
+            text += fmt::format("{}={}\n", key, value);
+        }
+    };
+    line("baseurl", fmt::format("{}", fmt::join(repository.baseurls, " ")));
+    line("metalink", repository.metalink);
+    line("mirrorlist", repository.mirrorlist);
+    text += fmt::format("enabled={:d}\ngpgcheck={:d}\nrepo_gpgcheck={:d}\n", repository.enabled,
+                        repository.gpgcheck, repository.repo_gpgcheck);
+    line("gpgkey", fmt::format("{}", fmt::join(repository.gpgkeys, " ")));
+    text += fmt::format("sslverify={:d}\n", repository.sslverify);
+    constexpr int usual_priority = 99;
+    if (repository.priority != usual_priority) {
+        line("priority", std::to_string(repository.priority));
+    }
+    if (repository.module_hotfixes) {
+        line("module_hotfixes", "1");
+    }
+    return text;
+}
+
+void change_ini(const Context& ctx, Tree& tree, const SubscriptionRequest& request,
+                const std::string& path, const std::string& section, const std::string& key,
+                const std::optional<bool>& value) {
+    if (!value) {
+        return;
+    }
+    const Entry* old = find_entry(tree, path);
+    if (old == nullptr) {
+        throw error(ErrorKind::usage, "{}: the image has no {}", request.location.text(), path)
+            .hinted("add the package subscription-manager (and its plugins for dnf)");
+    }
+    Entry entry = make_file_entry(
+        ctx, with_ini_value(read_entry(tree, path), section, key, *value ? "1" : "0"), old->mode);
+    entry.uid = old->uid;
+    entry.gid = old->gid;
+    put_entry(tree, path, entry);
+}
+
+}  // namespace
+
+std::string with_ini_value(const std::string& text, const std::string& section,
+                           const std::string& key, const std::string& value) {
+    const std::string wanted = fmt::format("{}={}", key, value);
+    std::vector<std::string> lines;
+    std::optional<std::size_t> end_of_section;
+    bool inside = false;
+    bool done = false;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = std::string_view(text).substr(at, end - at);
+        const std::string_view plain = trimmed(line);
+        at = end + 1;
+        if (plain.starts_with('[')) {
+            inside = plain == fmt::format("[{}]", section);
+        }
+        const std::string_view name = trimmed(plain.substr(0, plain.find_first_of("=:")));
+        if (inside && !done && name == key && name != plain) {
+            lines.push_back(wanted);
+            done = true;
+        } else {
+            lines.emplace_back(line);
+        }
+        if (inside && !plain.empty()) {
+            end_of_section = lines.size();
+        }
+    }
+    if (!done && end_of_section) {
+        lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(*end_of_section), wanted);
+    } else if (!done) {
+        lines.push_back(fmt::format("[{}]", section));
+        lines.push_back(wanted);
+    }
+    return fmt::format("{}\n", fmt::join(lines, "\n"));
+}
+
+void add_device_repositories(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    std::map<std::string, std::string> files;
+    for (const DeviceRepository& device : blueprint.device_repositories) {
+        std::string& text = files[device.filename];
+        text += (text.empty() ? "" : "\n") + repo_section(device.repository);
+        for (std::size_t i = 0; i < device.inline_keys.size(); ++i) {
+            std::string key = device.inline_keys[i];
+            key += key.ends_with('\n') ? "" : "\n";
+            put_entry(tree,
+                      fmt::format("/etc/pki/rpm-gpg/RPM-GPG-KEY-{}-{}", device.repository.id, i),
+                      make_file_entry(ctx, key, 0644));
+        }
+    }
+    for (const auto& [name, text] : files) {
+        const std::string path = "/etc/yum.repos.d/" + name;
+        if (find_entry(tree, path) != nullptr) {
+            ctx.console->warn_of("files that customizations.repositories replace", path);
+        }
+        put_entry(tree, path, make_file_entry(ctx, text, 0644));
+    }
+    if (!blueprint.device_releasever.empty()) {
+        put_entry(tree, "/etc/dnf/vars/releasever",
+                  make_file_entry(ctx, blueprint.device_releasever + "\n", 0644));
+    }
+}
+
+void set_subscription(const Context& ctx, const std::optional<SubscriptionRequest>& subscription,
+                      Tree& tree) {
+    if (!subscription) {
+        return;
+    }
+    const SubscriptionRequest& request = *subscription;
+    const auto change = [&](const char* path, const char* section, const char* key,
+                            const std::optional<bool>& value) {
+        change_ini(ctx, tree, request, path, section, key, value);
+    };
+    change("/etc/dnf/plugins/product-id.conf", "main", "enabled", request.product_id_plugin);
+    change("/etc/dnf/plugins/subscription-manager.conf", "main", "enabled",
+           request.subscription_manager_plugin);
+    const char* rhsm = "/etc/rhsm/rhsm.conf";
+    change(rhsm, "rhsm", "manage_repos", request.manage_repos);
+    change(rhsm, "rhsm", "auto_enable_yum_plugins", request.auto_enable_yum_plugins);
+    change(rhsm, "rhsmcertd", "auto_registration", request.auto_registration);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,100 @@
+#include "customise/system/fips.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "image/kernel_arguments.hpp"
+#include "sandbox/sandbox.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::string_view policies = "/usr/share/crypto-policies/FIPS/";
+
+void check_prerequisites(const Blueprint& blueprint, const Tree& tree) {
+    const std::string where = blueprint.fips_location.text();
+    const auto policy = tree.entries.lower_bound(policies);
+    if (policy == tree.entries.end() || !policy->first.starts_with(policies)) {
+        throw error(ErrorKind::usage, "{}: the image has no crypto policy FIPS", where)
+            .hinted("add the packages crypto-policies and crypto-policies-scripts");
+    }
+    if (find_entry(tree, "/usr/lib/dracut/modules.d/01fips/module-setup.sh") == nullptr) {
+        throw error(ErrorKind::usage, "{}: the image's dracut has no module fips", where)
+            .hinted("add the package dracut (or dracut-fips, where that is one of its own)");
+    }
+    const auto& arguments = blueprint.kernel_arguments;
+    if (std::find(arguments.begin(), arguments.end(), "fips=0") != arguments.end()) {
+        throw error(ErrorKind::usage, "{}: customizations.kernel.append says fips=0", where);
+    }
+}
+
+/// What `update-crypto-policies --set FIPS` leaves behind, for images without that program.
+void link_policies(const Context& ctx, Tree& tree) {
+    constexpr std::string_view extension = ".txt";
+    std::vector<std::string> names;
+    for (auto at = tree.entries.lower_bound(policies);
+         at != tree.entries.end() && at->first.starts_with(policies); ++at) {
+        const std::string name = at->first.substr(policies.size());
+        if (name.ends_with(extension)) {
+            names.push_back(name.substr(0, name.size() - extension.size()));
+        }
+    }
+    for (const std::string& name : names) {
+        Entry link;
+        link.type = EntryType::symlink;
+        link.mode = 0777;
+        link.target = fmt::format("{}{}{}", policies, name, extension);
+        put_entry(tree, fmt::format("/etc/crypto-policies/back-ends/{}.config", name), link);
+    }
+    for (const char* file : {"/etc/crypto-policies/config", "/etc/crypto-policies/state/current"}) {
+        put_entry(tree, file, make_file_entry(ctx, "FIPS\n", 0644));
+    }
+}
+
+void set_policy(const Context& ctx, Tree& tree) {
+    if (find_entry(tree, "/usr/bin/update-crypto-policies") == nullptr) {
+        link_policies(ctx, tree);
+        return;
+    }
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.argv = {"update-crypto-policies", "--no-reload", "--set", "FIPS"};
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    if (result.status != 0) {
+        throw error("update-crypto-policies --set FIPS failed in the image with status {}",
+                    result.status)
+            .traced(result.output);
+    }
+    sync_tree(ctx, tree);
+}
+
+bool is_release_8(const Tree& tree) {
+    const char* path = "/etc/os-release";
+    return find_entry(tree, path) != nullptr &&
+           read_entry(tree, path).find("PLATFORM_ID=\"platform:el8\"") != std::string::npos;
+}
+
+}  // namespace
+
+void set_fips(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    if (!blueprint.fips) {
+        return;
+    }
+    check_prerequisites(blueprint, tree);
+    set_policy(ctx, tree);
+    add_kernel_arguments({"fips=1"}, tree.kernel_arguments);
+    put_entry(tree, "/usr/lib/dracut/dracut.conf.d/90-edgegpu-fips.conf",
+              make_file_entry(ctx, "add_dracutmodules+=\" fips \"\n", 0644));
+    if (is_release_8(tree)) {
+        put_entry(tree, "/etc/system-fips",
+                  make_file_entry(ctx, "# FIPS module installation complete\n", 0644));
+    }
+}
+
+}  // namespace edgegpu

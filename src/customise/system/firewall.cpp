@@ -1,0 +1,144 @@
+#include "customise/system/firewall.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "image/account_files.hpp"
+#include "sandbox/sandbox.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// Names of the XML files of one kind ("services", "zones") that firewalld knows.
+std::set<std::string> known_names(const Tree& tree, std::string_view kind) {
+    constexpr std::string_view extension = ".xml";
+    std::set<std::string> names;
+    for (const std::string_view top : {"/usr/lib/firewalld", "/etc/firewalld"}) {
+        const std::string directory = fmt::format("{}/{}/", top, kind);
+        for (auto at = tree.entries.lower_bound(directory);
+             at != tree.entries.end() && at->first.starts_with(directory); ++at) {
+            const std::string name = at->first.substr(directory.size());
+            if (name.ends_with(extension) && name.find('/') == std::string::npos) {
+                names.insert(name.substr(0, name.size() - extension.size()));
+            }
+        }
+    }
+    return names;
+}
+
+void check_services(const FirewallRequest& request, const Tree& tree) {
+    const std::set<std::string> known = known_names(tree, "services");
+    for (const auto* services : {&request.enabled_services, &request.disabled_services}) {
+        for (const std::string& service : *services) {
+            if (!known.contains(service)) {
+                throw error(ErrorKind::usage, "{}: firewalld of the image knows no service '{}'",
+                            request.location.text(), service)
+                    .hinted(near_names_hint(service, {known.begin(), known.end()}));
+            }
+        }
+    }
+}
+
+void run_firewall_tool(const Context& ctx, const FirewallRequest& request, const Tree& tree,
+                       const std::vector<std::string>& arguments) {
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.argv = {"firewall-offline-cmd"};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    if (result.status != 0) {
+        throw error("{}: firewall-offline-cmd {} failed in the image with status {}",
+                    request.location.text(), fmt::join(arguments, " "), result.status)
+            .traced(result.output);
+    }
+}
+
+/// Every call of firewall-offline-cmd starts Python and reads all of firewalld's configuration:
+/// as few as can be.
+std::vector<std::vector<std::string>> firewall_calls(const FirewallRequest& request,
+                                                     const Tree& tree) {
+    std::vector<std::vector<std::string>> calls;
+    const std::set<std::string> zones = known_names(tree, "zones");
+    for (const auto& [zone, sources] : request.zones) {
+        if (!zones.contains(zone)) {
+            calls.push_back({"--new-zone=" + zone});
+        }
+    }
+    std::vector<std::string> basic;
+    const auto add = [&](const char* option, const std::vector<std::string>& values) {
+        for (const std::string& value : values) {
+            basic.push_back(fmt::format("{}={}", option, value));
+        }
+    };
+    add("--port", request.ports);
+    add("--service", request.enabled_services);
+    add("--remove-service", request.disabled_services);
+    if (!basic.empty()) {
+        calls.push_back(std::move(basic));
+    }
+    for (const auto& [zone, sources] : request.zones) {
+        std::vector<std::string> call{"--zone=" + zone};
+        for (const std::string& source : sources) {
+            call.push_back("--add-source=" + source);
+        }
+        if (!sources.empty()) {
+            calls.push_back(std::move(call));
+        }
+    }
+    return calls;
+}
+
+/// firewalld keeps the file before each change beside it.
+void remove_backups(Tree& tree) {
+    std::vector<std::string> backups;
+    const std::string top = "/etc/firewalld/";
+    for (auto at = tree.entries.lower_bound(top);
+         at != tree.entries.end() && at->first.starts_with(top); ++at) {
+        if (at->first.ends_with(".old")) {
+            backups.push_back(at->first);
+        }
+    }
+    for (const std::string& backup : backups) {
+        remove_entry(tree, backup);
+    }
+}
+
+}  // namespace
+
+void set_firewall(const Context& ctx, const std::optional<FirewallRequest>& firewall, Tree& tree) {
+    if (!firewall) {
+        return;
+    }
+    const FirewallRequest& request = *firewall;
+    const auto calls = firewall_calls(request, tree);
+    if (calls.empty()) {
+        return;
+    }
+    const std::array<const char*, 2> places{"/usr/bin/firewall-offline-cmd",
+                                            "/usr/sbin/firewall-offline-cmd"};
+    const bool present = std::any_of(places.begin(), places.end(), [&](const char* path) {
+        return find_entry(tree, path) != nullptr;
+    });
+    if (!present) {
+        throw error(ErrorKind::usage, "{}: the image has no firewalld", request.location.text())
+            .hinted("add the package firewalld");
+    }
+    check_services(request, tree);
+    for (const std::vector<std::string>& call : calls) {
+        run_firewall_tool(ctx, request, tree, call);
+    }
+    sync_tree(ctx, tree);
+    remove_backups(tree);
+}
+
+}  // namespace edgegpu

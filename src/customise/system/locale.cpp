@@ -1,0 +1,196 @@
+#include "customise/system/locale.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blueprint/toml/toml_reader.hpp"
+#include "image/account_files.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::string_view zones = "/usr/share/zoneinfo/";
+constexpr std::string_view locales = "/usr/lib/locale/";
+constexpr std::array<std::string_view, 3> keymap_directories{
+    "/usr/lib/kbd/keymaps/", "/usr/share/kbd/keymaps/", "/usr/share/keymaps/"};
+
+/// Calls `take` with the rest of every path below `top` and its entry.
+template <typename Take>
+void for_each_below(const Tree& tree, std::string_view top, Take take) {
+    for (auto at = tree.entries.lower_bound(top);
+         at != tree.entries.end() && at->first.starts_with(top); ++at) {
+        take(std::string_view(at->first).substr(top.size()), at->second);
+    }
+}
+
+void check_timezone(const Blueprint& blueprint, const Tree& tree) {
+    const std::string path = std::string(zones) + blueprint.timezone;
+    const Entry* entry = find_entry(tree, path);
+    // Some names are links to others.
+    const bool there = entry != nullptr && entry->type != EntryType::directory;
+    if (there && blueprint.timezone.find("..") == std::string::npos) {
+        return;
+    }
+    std::vector<std::string> names;
+    for_each_below(tree, zones, [&](std::string_view name, const Entry& found) {
+        if (found.type != EntryType::directory) {
+            names.emplace_back(name);
+        }
+    });
+    throw error_at(blueprint.timezone_location, "the image has no time zone '{}'",
+                   blueprint.timezone)
+        .hinted(names.empty() ? "add the package tzdata"
+                              : near_names_hint(blueprint.timezone, names));
+}
+
+/// "en_US.UTF-8@x" as glibc names its directory: "en_US.utf8@x".
+std::string normal_locale(std::string_view name) {
+    const std::size_t dot = name.find('.');
+    if (dot == std::string_view::npos) {
+        return std::string(name);
+    }
+    const std::size_t at = std::min(name.find('@', dot), name.size());
+    std::string normal(name.substr(0, dot + 1));
+    for (const char c : name.substr(dot + 1, at - dot - 1)) {
+        if (c >= 'A' && c <= 'Z') {
+            normal += static_cast<char>(c - 'A' + 'a');
+        } else if (c != '-' && c != '_' && c != '.') {
+            normal += c;
+        }
+    }
+    return normal + std::string(name.substr(at));
+}
+
+/// True if a file contains `text`. Archives of all locales have 220 MB: they are read in pieces.
+bool contains(const std::filesystem::path& file, const std::string& text) {
+    std::ifstream input(file, std::ios::binary);
+    constexpr std::size_t piece = 1U << 22U;
+    std::string window;
+    std::string buffer(piece, '\0');
+    while (input) {
+        input.read(buffer.data(), static_cast<std::streamsize>(piece));
+        window.append(buffer, 0, static_cast<std::size_t>(input.gcount()));
+        if (window.find(text) != std::string::npos) {
+            return true;
+        }
+        // The text may lie across the end of a piece.
+        window.erase(0, window.size() - std::min(window.size(), text.size()));
+    }
+    return false;
+}
+
+/// The archive ends every name in it with a NUL. Under any of its names: packages make the last
+/// one out of the others when they are installed.
+bool archive_has(const Tree& tree, const std::string& locale) {
+    bool found = false;
+    for_each_below(tree, locales, [&](std::string_view name, const Entry& entry) {
+        if (!found && name.starts_with("locale-archive") && entry.type == EntryType::file) {
+            found = contains(entry.content, locale + '\0');
+        }
+    });
+    return found;
+}
+
+/// The first words of the lines of locale.alias: "french".
+bool is_alias(const Tree& tree, const std::string& locale) {
+    const std::string path = "/usr/share/locale/locale.alias";
+    const Entry* entry = find_entry(tree, path);
+    if (entry == nullptr || entry->type != EntryType::file) {
+        return false;
+    }
+    std::istringstream lines(read_entry(tree, path));
+    for (std::string line; std::getline(lines, line);) {
+        if (line.substr(0, line.find_first_of(" \t")) == locale) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void check_language(const Blueprint& blueprint, const Tree& tree, const std::string& language) {
+    const std::string normal = normal_locale(language);
+    if (normal == "C" || normal == "POSIX" || normal == "C.utf8") {
+        return;
+    }
+    for (const std::string& name : {language, normal}) {
+        if (find_entry(tree, std::string(locales) + name) != nullptr) {
+            return;
+        }
+    }
+    if (archive_has(tree, normal) || is_alias(tree, language)) {
+        return;
+    }
+    std::vector<std::string> names;
+    for_each_below(tree, locales, [&](std::string_view name, const Entry& entry) {
+        if (entry.type == EntryType::directory && name.find('/') == std::string_view::npos) {
+            names.emplace_back(name);
+        }
+    });
+    const std::vector<std::string> near = nearest_names(normal, names);
+    const std::string package = "add the package glibc-langpack-" +
+                                language.substr(0, language.find_first_of("_.@")) +
+                                " or glibc-all-langpacks";
+    throw error_at(blueprint.locale_location, "the image has no locale '{}'", language)
+        .hinted(near.empty() ? package
+                             : fmt::format("did you mean '{}'? Or {}", near.front(), package));
+}
+
+/// "i386/qwerty/us.map.gz" → "us"; empty for what is no keymap.
+std::string keymap_name(std::string_view path) {
+    std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+    for (const std::string_view packed : {".gz", ".xz", ".bz2", ".zst"}) {
+        if (name.ends_with(packed)) {
+            name.remove_suffix(packed.size());
+            break;
+        }
+    }
+    constexpr std::string_view extension = ".map";
+    if (!name.ends_with(extension)) {
+        return {};
+    }
+    return std::string(name.substr(0, name.size() - extension.size()));
+}
+
+void check_keyboard(const Blueprint& blueprint, const Tree& tree) {
+    if (blueprint.keyboard == "us") {
+        return;
+    }
+    std::vector<std::string> names;
+    for (const std::string_view directory : keymap_directories) {
+        for_each_below(tree, directory, [&](std::string_view path, const Entry& entry) {
+            std::string name = keymap_name(path);
+            if (entry.type != EntryType::directory && !name.empty()) {
+                names.push_back(std::move(name));
+            }
+        });
+    }
+    if (std::find(names.begin(), names.end(), blueprint.keyboard) != names.end()) {
+        return;
+    }
+    throw error_at(blueprint.locale_location, "the image has no keyboard layout '{}'",
+                   blueprint.keyboard)
+        .hinted(names.empty() ? "add the packages kbd and kbd-misc"
+                              : near_names_hint(blueprint.keyboard, names));
+}
+
+}  // namespace
+
+void check_locale(const Blueprint& blueprint, const Tree& tree) {
+    if (!blueprint.timezone.empty()) {
+        check_timezone(blueprint, tree);
+    }
+    for (const std::string& language : blueprint.languages) {
+        check_language(blueprint, tree, language);
+    }
+    if (!blueprint.keyboard.empty()) {
+        check_keyboard(blueprint, tree);
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,116 @@
+#include "customise/system/system.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "customise/system/locale.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+void check_one_line(const SourceLocation& location, const std::string& value) {
+    if (value.find_first_of(std::string_view("\n\r\0", 3)) != std::string::npos) {
+        throw error(ErrorKind::usage, "{}: '{}' is not one line", location.text(), value);
+    }
+}
+
+Entry link_to(std::string target) {
+    Entry entry;
+    entry.type = EntryType::symlink;
+    entry.mode = 0777;
+    entry.target = std::move(target);
+    return entry;
+}
+
+/// chrony.conf without its own servers, then the blueprint's, as image builder does it.
+void set_ntp_servers(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    std::string path = "/etc/chrony.conf";
+    if (find_entry(tree, path) == nullptr) {
+        path = "/etc/chrony/chrony.conf";
+    }
+    const Entry* old = find_entry(tree, path);
+    if (old == nullptr) {
+        throw error(ErrorKind::usage, "{}: the image has no chrony",
+                    blueprint.timezone_location.text())
+            .hinted("add the package chrony");
+    }
+    std::string text;
+    for (const std::string& server : blueprint.ntp_servers) {
+        check_one_line(blueprint.timezone_location, server);
+        text += fmt::format("server {} iburst\n", server);
+    }
+    const std::string before = read_entry(tree, path);
+    for (std::size_t at = 0; at < before.size();) {
+        const std::size_t end = std::min(before.find('\n', at), before.size());
+        const std::string_view line = std::string_view(before).substr(at, end - at);
+        const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+        if (word != "server" && word != "pool" && word != "peer") {
+            text += fmt::format("{}\n", line);
+        }
+        at = end + 1;
+    }
+    Entry entry = make_file_entry(ctx, text, old->mode);
+    entry.uid = old->uid;
+    entry.gid = old->gid;
+    put_entry(tree, path, entry);
+}
+
+}  // namespace
+
+void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    check_locale(blueprint, tree);
+    if (!blueprint.hostname.empty()) {
+        check_one_line(blueprint.hostname_location, blueprint.hostname);
+        put_entry(tree, "/etc/hostname", make_file_entry(ctx, blueprint.hostname + "\n", 0644));
+    }
+    if (!blueprint.timezone.empty()) {
+        put_entry(tree, "/etc/localtime", link_to("../usr/share/zoneinfo/" + blueprint.timezone));
+    }
+    if (!blueprint.ntp_servers.empty()) {
+        set_ntp_servers(ctx, blueprint, tree);
+    }
+    if (!blueprint.languages.empty()) {
+        check_one_line(blueprint.locale_location, blueprint.languages.front());
+        put_entry(tree, "/etc/locale.conf",
+                  make_file_entry(ctx, "LANG=" + blueprint.languages.front() + "\n", 0644));
+    }
+    if (!blueprint.keyboard.empty()) {
+        check_one_line(blueprint.locale_location, blueprint.keyboard);
+        put_entry(tree, "/etc/vconsole.conf",
+                  make_file_entry(ctx, "KEYMAP=" + blueprint.keyboard + "\n", 0644));
+    }
+}
+
+void add_remote(const Context& ctx, const OstreeRequest& ostree, Tree& tree) {
+    if (ostree.url.empty()) {
+        return;
+    }
+    check_one_line(ostree.location, ostree.url);
+    if (ostree.remote.empty() || ostree.remote.find_first_of("/\"[]\n") != std::string::npos) {
+        throw error(ErrorKind::usage, "{}: '{}' is not the name of a remote",
+                    ostree.location.text(), ostree.remote);
+    }
+    std::string text = fmt::format("[remote \"{}\"]\nurl={}\n", ostree.remote, ostree.url);
+    if (ostree.gpg_public_key.empty()) {
+        ctx.console->warn(fmt::format(
+            "devices will not verify what they pull from '{}': [ostree] names no gpg_public_key",
+            ostree.remote));
+        text += "gpg-verify=false\n";
+    } else {
+        const std::string key = fmt::format("/etc/pki/edgegpu/{}.gpg", ostree.remote);
+        put_entry(tree, key, make_file_entry(ctx, read_file(ostree.gpg_public_key), 0644));
+        text += fmt::format("gpg-verify=true\ngpgkeypath={}\n", key);
+    }
+    put_entry(tree, fmt::format("/etc/ostree/remotes.d/{}.conf", ostree.remote),
+              make_file_entry(ctx, text, 0644));
+}
+
+}  // namespace edgegpu

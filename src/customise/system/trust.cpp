@@ -1,0 +1,121 @@
+#include "customise/system/trust.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/crypto.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include "sandbox/sandbox.hpp"
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+void free_openssl_text(char* text) noexcept {
+    OPENSSL_free(text);
+}
+
+bool has_program(const Tree& tree, std::string_view name) {
+    return find_entry(tree, fmt::format("/usr/bin/{}", name)) != nullptr ||
+           find_entry(tree, fmt::format("/usr/sbin/{}", name)) != nullptr;
+}
+
+void run_tool(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.argv = argv;
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    if (result.status != 0) {
+        throw error("{} failed in the image with status {}", fmt::join(argv, " "), result.status)
+            .traced(result.output);
+    }
+}
+
+/// Serial → text. Two authorities may use one number: the later ones get a letter more.
+std::map<std::string, std::string> named_certificates(
+    const std::vector<std::string>& certificates) {
+    std::map<std::string, std::string> named;
+    for (const std::string& pem : certificates) {
+        const std::string text = pem.ends_with('\n') ? pem : pem + '\n';
+        std::string name = certificate_serial(pem);
+        while (named.contains(name) && named.at(name) != text) {
+            name += 'x';
+        }
+        named.emplace(name, text);
+    }
+    return named;
+}
+
+/// Debian reads names below /usr/share/ca-certificates from a list.
+void add_to_debian_list(const Context& ctx, Tree& tree, const std::vector<std::string>& names) {
+    const char* list = "/etc/ca-certificates.conf";
+    std::string text = find_entry(tree, list) != nullptr ? read_entry(tree, list) : "";
+    for (const std::string& name : names) {
+        if (("\n" + text).find("\n" + name + "\n") == std::string::npos) {
+            text += name + '\n';
+        }
+    }
+    put_entry(tree, list, make_file_entry(ctx, text, 0644));
+}
+
+}  // namespace
+
+std::string certificate_serial(const std::string& pem) {
+    const Handle<BIO, BIO_free> input(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+    const Handle<X509, X509_free> certificate(
+        PEM_read_bio_X509(input.get(), nullptr, nullptr, nullptr));
+    if (!certificate) {
+        throw Error("a CA certificate is not readable");
+    }
+    const Handle<BIGNUM, BN_free> number(
+        ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate.get()), nullptr));
+    const Handle<char, free_openssl_text> text(number ? BN_bn2hex(number.get()) : nullptr);
+    if (!text) {
+        throw Error("a CA certificate has no serial number");
+    }
+    std::string serial = text.get();
+    std::transform(serial.begin(), serial.end(), serial.begin(), [](char c) {
+        return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return serial;
+}
+
+void add_trust(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    if (blueprint.ca_certificates.empty()) {
+        return;
+    }
+    const bool red_hat = has_program(tree, "update-ca-trust");
+    if (!red_hat && !has_program(tree, "update-ca-certificates")) {
+        throw error(ErrorKind::usage,
+                    "{}: the image has no update-ca-trust to make its bundles of certificates with",
+                    blueprint.ca_location.text())
+            .hinted("add the package ca-certificates");
+    }
+    std::vector<std::string> names;
+    for (const auto& [serial, text] : named_certificates(blueprint.ca_certificates)) {
+        const std::string path =
+            red_hat ? fmt::format("/etc/pki/ca-trust/source/anchors/{}.pem", serial)
+                    : fmt::format("/usr/share/ca-certificates/edgegpu/{}.crt", serial);
+        put_entry(tree, path, make_file_entry(ctx, text, 0644));
+        names.push_back(fmt::format("edgegpu/{}.crt", serial));
+    }
+    if (red_hat) {
+        run_tool(ctx, tree, {"update-ca-trust", "extract"});
+    } else {
+        add_to_debian_list(ctx, tree, names);
+        run_tool(ctx, tree, {"update-ca-certificates", "--fresh"});
+    }
+    sync_tree(ctx, tree);
+}
+
+}  // namespace edgegpu

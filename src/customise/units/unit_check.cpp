@@ -1,0 +1,147 @@
+#include "customise/units/unit_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "blueprint/toml/toml_reader.hpp"
+#include "sandbox/sandbox.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+        return text.find(part) != std::string_view::npos;
+    });
+}
+
+/// Whether a line speaks of the unit: "…/systemd/system/x.service:5: …", "…/x.service.d/a.conf:5:",
+/// "x.service: …", "Unit x.service …".
+bool is_about(std::string_view line, const std::string& unit) {
+    return line.starts_with(unit + ": ") || line.starts_with("Unit " + unit + " ") ||
+           contains_any(line, {"/systemd/system/" + unit + ":", "/systemd/system/" + unit + ".d/"});
+}
+
+/// A template is verified as an instance: "x@.service" as "x@test_instance.service".
+std::string without_instance(std::string_view line) {
+    std::string text(line);
+    for (const std::string_view instance : {"@test_instance.", "@i."}) {
+        for (std::size_t at = text.find(instance); at != std::string::npos;
+             at = text.find(instance)) {
+            text.replace(at, instance.size(), "@.");
+        }
+    }
+    return text;
+}
+
+/// Programs there come to be on the device: their absence now says nothing.
+bool is_missing_on_device_only(std::string_view line) {
+    return contains_any(line, {" is not executable"}) &&
+           contains_any(line,
+                        {"Command /var/", "Command /usr/local/", "Command /run/", "Command /home/",
+                         "Command /root/", "Command /srv/", "Command /mnt/"});
+}
+
+bool is_advice(std::string_view line) {
+    return contains_any(
+        line, {"lease use", "lease update", "lease consider", "legacy", "obsolete", "deprecated",
+               "will be removed", "is configured to", "marked exec", "marked world"});
+}
+
+}  // namespace
+
+std::string unit_of_path(std::string_view path) {
+    for (const std::string_view top : {"/usr/lib/systemd/system/", "/etc/systemd/system/"}) {
+        if (!path.starts_with(top)) {
+            continue;
+        }
+        const std::string_view name = path.substr(top.size());
+        const std::size_t slash = name.find('/');
+        if (slash == std::string_view::npos) {
+            return name.rfind('.') == std::string_view::npos || name.ends_with(".d") ||
+                           name.ends_with(".wants") || name.ends_with(".requires")
+                       ? std::string()
+                       : std::string(name);
+        }
+        const std::string_view directory = name.substr(0, slash);
+        if (directory.ends_with(".d") && name.ends_with(".conf")) {
+            return std::string(directory.substr(0, directory.size() - 2));
+        }
+    }
+    return {};
+}
+
+UnitFindings findings_of(const std::string& unit, const std::string& output) {
+    UnitFindings findings;
+    for (std::size_t at = 0; at < output.size();) {
+        const std::size_t end = std::min(output.find('\n', at), output.size());
+        const std::string line = without_instance(std::string_view(output).substr(at, end - at));
+        at = end + 1;
+        if (is_about(line, unit)) {
+            const bool harmless = is_advice(line) || is_missing_on_device_only(line);
+            (harmless ? findings.warnings : findings.errors).push_back(line);
+        }
+    }
+    return findings;
+}
+
+void check_units(const Context& ctx, const Blueprint& blueprint,
+                 const std::set<std::string>& placed, const Tree& tree) {
+    // unit → the place that messages name
+    std::map<std::string, std::string> units;
+    for (const std::string& path : placed) {
+        const std::string unit = unit_of_path(path);
+        const Entry* entry = find_entry(tree, path);
+        if (!unit.empty() && entry != nullptr && entry->type == EntryType::file) {
+            units.emplace(unit, blueprint.path.string());
+        }
+    }
+    for (const UnitRequest& unit : blueprint.systemd.units) {
+        if (unit.contents || !unit.drop_ins.empty()) {
+            units[unit.name] = unit.location.text();
+        }
+    }
+    if (units.empty()) {
+        return;
+    }
+    if (find_entry(tree, "/usr/bin/systemd-analyze") == nullptr) {
+        ctx.console->warn("units are not verified: the image has no systemd-analyze");
+        return;
+    }
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.read_only_root = true;
+    command.argv = {"systemd-analyze", "--man=no", "verify"};
+    for (const auto& [unit, where] : units) {
+        command.argv.push_back(unit);
+    }
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    bool told = result.status == 0;
+    for (const auto& [unit, where] : units) {
+        const UnitFindings findings = findings_of(unit, result.output);
+        for (const std::string& warning : findings.warnings) {
+            ctx.console->warn(fmt::format("unit {}: {}", unit, warning));
+        }
+        told = told || !findings.warnings.empty();
+        if (!findings.errors.empty()) {
+            Error wrong = error(ErrorKind::usage, "{}: unit {} has an error: {}", where, unit,
+                                findings.errors.front());
+            for (std::size_t i = 1; i < findings.errors.size(); ++i) {
+                wrong.traced(findings.errors[i]);
+            }
+            throw wrong.hinted("as the image's own systemd-analyze verify says");
+        }
+    }
+    if (!told) {
+        ctx.console->warn(fmt::format("systemd-analyze verify ended with status {}: {}",
+                                      result.status,
+                                      result.output.substr(0, result.output.find('\n'))));
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,247 @@
+#include "customise/units/units.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "blueprint/distro/edge_package_set.hpp"
+#include "blueprint/toml/toml_reader.hpp"
+#include "customise/units/unit_check.hpp"
+#include "image/account_files.hpp"
+#include "image/image_root.hpp"
+#include "sandbox/sandbox.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> unit_directories{"/etc/systemd/system",
+                                                           "/usr/lib/systemd/system"};
+/// Where the blueprint's own units go: they are the image's, as those of packages.
+constexpr std::string_view own_directory = "/usr/lib/systemd/system";
+
+/// "sshd" → "sshd.service"; names with a unit suffix stay.
+std::string full_unit_name(const std::string& name) {
+    static constexpr std::array<std::string_view, 11> suffixes{
+        ".service",   ".socket", ".target", ".timer", ".path",  ".mount",
+        ".automount", ".swap",   ".slice",  ".scope", ".device"};
+    const bool full = std::any_of(suffixes.begin(), suffixes.end(),
+                                  [&](std::string_view suffix) { return name.ends_with(suffix); });
+    return full ? name : name + ".service";
+}
+
+bool has_unit(const Tree& tree, const std::string& unit) {
+    const std::size_t at = unit.find('@');
+    const std::size_t dot = unit.rfind('.');
+    const std::string pattern =
+        at != std::string::npos && at < dot ? unit.substr(0, at + 1) + unit.substr(dot) : unit;
+    return std::any_of(unit_directories.begin(), unit_directories.end(),
+                       [&](std::string_view directory) {
+                           return tree.entries.contains(fmt::format("{}/{}", directory, unit)) ||
+                                  tree.entries.contains(fmt::format("{}/{}", directory, pattern));
+                       });
+}
+
+std::string near_units(const Tree& tree, const std::string& unit) {
+    std::set<std::string> names;
+    for (const std::string_view directory : unit_directories) {
+        const std::string top = fmt::format("{}/", directory);
+        for (auto at = tree.entries.lower_bound(top);
+             at != tree.entries.end() && at->first.starts_with(top); ++at) {
+            const std::string name = at->first.substr(top.size());
+            if (name.find('/') == std::string::npos) {
+                names.insert(name);
+            }
+        }
+    }
+    return near_names_hint(unit, {names.begin(), names.end()});
+}
+
+/// One unit whose state the blueprint sets.
+struct Wish {
+    /// whole name
+    std::string unit;
+    UnitState state = UnitState::preset;
+    /// what messages begin with
+    std::string where;
+};
+
+std::vector<Wish> gather_wishes(const Blueprint& blueprint) {
+    std::vector<Wish> wishes;
+    for (const UnitRequest& unit : blueprint.systemd.units) {
+        wishes.push_back({unit.name, unit.state, unit.location.text()});
+    }
+    const ServicesRequest& services = blueprint.services;
+    for (const auto& [state, names] :
+         {std::pair<UnitState, const std::vector<std::string>&>{UnitState::enabled,
+                                                                services.enabled},
+          {UnitState::disabled, services.disabled},
+          {UnitState::masked, services.masked}}) {
+        for (const std::string& name : names) {
+            const auto place = services.locations.find(name);
+            const std::string where =
+                place == services.locations.end()
+                    ? fmt::format("{}: customizations.services.{}", blueprint.path.string(), state)
+                    : place->second.text();
+            wishes.push_back({full_unit_name(name), state, where});
+        }
+    }
+    return wishes;
+}
+
+/// Adds the units that the package set enables, where the blueprint says nothing of them. One that
+/// the image does not have (its package may be excluded) is no mistake of the user's.
+void add_services_of_set(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+                         std::vector<Wish>& wishes) {
+    for (const std::string& name : blueprint.package_set.services) {
+        const std::string unit = full_unit_name(name);
+        const bool decided = std::any_of(wishes.begin(), wishes.end(), [&](const Wish& wish) {
+            return wish.unit == unit && wish.state != UnitState::preset;
+        });
+        if (decided) {
+            continue;
+        }
+        if (has_unit(tree, unit)) {
+            wishes.push_back({unit, UnitState::enabled, "package set " + describe_package_set(blueprint)});
+        } else {
+            ctx.console->warn_of(
+                fmt::format("units that package set {} enables, but the image does not have",
+                            describe_package_set(blueprint)),
+                unit);
+        }
+    }
+}
+
+/// Throws for a unit that is not there or has two states.
+void check_wishes(const Context& ctx, const Tree& tree, const std::vector<Wish>& wishes) {
+    std::map<std::string, UnitState> states;
+    for (const Wish& wish : wishes) {
+        if (wish.unit.starts_with('-') || wish.unit.find('/') != std::string::npos) {
+            throw error(ErrorKind::usage, "{}: '{}' is not the name of a unit", wish.where,
+                        wish.unit);
+        }
+        // A preset is what holds where nothing else is said.
+        const auto [earlier, fresh] = states.emplace(wish.unit, wish.state);
+        if (!fresh && earlier->second == UnitState::preset) {
+            earlier->second = wish.state;
+        } else if (!fresh && wish.state != UnitState::preset && earlier->second != wish.state) {
+            throw error(ErrorKind::usage, "{}: unit {} is both {} and {}", wish.where, wish.unit,
+                        earlier->second, wish.state);
+        }
+        if (has_unit(tree, wish.unit)) {
+            continue;
+        }
+        if (wish.state == UnitState::masked) {
+            // A precaution that makes sense: it is no error.
+            ctx.console->warn_of("masked units that are not in the image", wish.unit);
+            continue;
+        }
+        std::string hint = near_units(tree, wish.unit);
+        throw error(ErrorKind::usage, "{}: the image has no unit '{}'", wish.where, wish.unit)
+            .hinted(hint.empty() ? "add the package that brings it" : std::move(hint));
+    }
+}
+
+void place_units(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+    for (const UnitRequest& unit : blueprint.systemd.units) {
+        if (unit.contents) {
+            if (has_unit(tree, unit.name)) {
+                throw error_at(unit.location, "the image has a unit {} already", unit.name)
+                    .hinted("change it with drop_ins, or replace it by an overlay");
+            }
+            put_entry(tree, fmt::format("{}/{}", own_directory, unit.name),
+                      make_file_entry(ctx, *unit.contents, 0644));
+        }
+        for (const auto& [file, text] : unit.drop_ins) {
+            const std::string path = fmt::format("{}/{}.d/{}", own_directory, unit.name, file);
+            if (find_entry(tree, path) != nullptr) {
+                throw error_at(unit.location, "the image has a drop-in {} already", path)
+                    .hinted("give yours another name; the last in the order of names wins");
+            }
+            put_entry(tree, path, make_file_entry(ctx, text, 0644));
+        }
+    }
+}
+
+void run_systemctl(const Context& ctx, const Tree& tree, const char* verb,
+                   const std::vector<std::string>& units) {
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.argv = {"systemctl", "--root=/", verb};
+    command.argv.insert(command.argv.end(), units.begin(), units.end());
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    if (result.status != 0) {
+        throw error("systemctl {} {} failed in the image with status {}", verb,
+                    fmt::join(units, " "), result.status)
+            .traced(result.output);
+    }
+}
+
+/// Takes what systemctl removed out of the tree. A link that a package's own scriptlet made is in
+/// the upper layer alone, and leaves no whiteout there for sync_tree.
+void drop_removed_links(Tree& tree) {
+    const ImageRoot root(tree.root);
+    const std::string top = fmt::format("{}/", unit_directories.front());
+    for (auto at = tree.entries.lower_bound(top);
+         at != tree.entries.end() && at->first.starts_with(top);) {
+        const bool gone = at->second.type == EntryType::symlink && !root.status(at->first);
+        at = gone ? tree.entries.erase(at) : std::next(at);
+    }
+}
+
+void mask_unit(Tree& tree, const std::string& unit) {
+    Entry link;
+    link.type = EntryType::symlink;
+    link.mode = 0777;
+    link.target = "/dev/null";
+    put_entry(tree, "/etc/systemd/system/" + unit, link);
+}
+
+}  // namespace
+
+void set_units(const Context& ctx, const Blueprint& blueprint, const std::set<std::string>& placed,
+               Tree& tree) {
+    place_units(ctx, blueprint, tree);
+    std::vector<Wish> wishes = gather_wishes(blueprint);
+    add_services_of_set(ctx, blueprint, tree, wishes);
+    check_wishes(ctx, tree, wishes);
+    check_units(ctx, blueprint, placed, tree);
+    bool changed = blueprint.systemd.preset_all;
+    if (changed) {
+        run_systemctl(ctx, tree, "preset-all", {});
+    }
+    // What is said of a unit wins over its preset.
+    for (const auto& [state, verb] : {std::pair<UnitState, const char*>{UnitState::preset, "preset"},
+                                      {UnitState::disabled, "disable"},
+                                      {UnitState::enabled, "enable"}}) {
+        std::vector<std::string> units;
+        for (const Wish& wish : wishes) {
+            if (wish.state == state) {
+                units.push_back(wish.unit);
+            }
+        }
+        if (!units.empty()) {
+            run_systemctl(ctx, tree, verb, units);
+            changed = true;
+        }
+    }
+    if (changed) {
+        sync_tree(ctx, tree);
+        drop_removed_links(tree);
+    }
+    for (const Wish& wish : wishes) {
+        if (wish.state == UnitState::masked) {
+            mask_unit(tree, wish.unit);
+        }
+    }
+}
+
+}  // namespace edgegpu

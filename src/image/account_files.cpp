@@ -1,0 +1,135 @@
+#include "image/account_files.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::optional<std::uint32_t> parse_number(std::string_view text) {
+    std::uint32_t number = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (text.empty() || code != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+std::uint32_t find_id(const AccountFile& file, const std::string& where, std::string_view what,
+                      const std::string& name) {
+    if (const AccountFile::Row* row = file.find(name)) {
+        return account_id(*row);
+    }
+    if (const auto number = parse_number(name)) {
+        return *number;
+    }
+    std::vector<std::string> names;
+    for (const AccountFile::Row& row : file.rows) {
+        names.push_back(row.front());
+    }
+    throw error(ErrorKind::usage, "{}: the image has no {} '{}'", where, what, name)
+        .hinted(near_names_hint(name, names));
+}
+
+}  // namespace
+
+AccountFile::Row* AccountFile::find(std::string_view name) {
+    const auto found =
+        std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.front() == name; });
+    return found == rows.end() ? nullptr : &*found;
+}
+
+const AccountFile::Row* AccountFile::find(std::string_view name) const {
+    const auto found =
+        std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.front() == name; });
+    return found == rows.end() ? nullptr : &*found;
+}
+
+std::string AccountFile::text() const {
+    std::string text;
+    for (const Row& row : rows) {
+        text += fmt::format("{}\n", fmt::join(row, ":"));
+    }
+    return text;
+}
+
+AccountFile parse_accounts(std::string_view text) {
+    AccountFile file;
+    for (const std::string_view line : split(text, '\n')) {
+        if (!line.empty()) {
+            const std::vector<std::string_view> fields = split(line, ':');
+            file.rows.emplace_back(fields.begin(), fields.end());
+        }
+    }
+    return file;
+}
+
+AccountFile read_accounts(const Tree& tree, std::string_view path) {
+    return find_entry(tree, path) == nullptr ? AccountFile{}
+                                             : parse_accounts(read_entry(tree, path));
+}
+
+std::uint32_t account_id(const AccountFile::Row& row) {
+    const auto number = row.size() > 2 ? parse_number(row[2]) : std::nullopt;
+    if (!number) {
+        throw error("the image's account '{}' has no number: '{}'", row.front(),
+                    fmt::join(row, ":"));
+    }
+    return *number;
+}
+
+std::set<std::uint32_t> account_ids(const AccountFile& file) {
+    std::set<std::uint32_t> ids;
+    for (const AccountFile::Row& row : file.rows) {
+        ids.insert(account_id(row));
+    }
+    return ids;
+}
+
+std::map<std::uint32_t, std::string> account_names(const AccountFile& file) {
+    std::map<std::uint32_t, std::string> names;
+    for (const AccountFile::Row& row : file.rows) {
+        names.emplace(account_id(row), row.front());
+    }
+    return names;
+}
+
+std::vector<std::string> split_members(std::string_view list) {
+    std::vector<std::string_view> members = split(list, ',');
+    std::erase(members, std::string_view());
+    return {members.begin(), members.end()};
+}
+
+std::map<std::string, std::uint32_t, std::less<>> parse_numbers(std::string_view file) {
+    std::map<std::string, std::uint32_t, std::less<>> numbers;
+    for (const std::string_view line : split(file, '\n')) {
+        const std::vector<std::string_view> fields = split(line, ':');
+        const auto number = fields.size() > 2 ? parse_number(fields[2]) : std::nullopt;
+        if (number && !fields.front().empty()) {
+            numbers.emplace(fields.front(), *number);
+        }
+    }
+    return numbers;
+}
+
+Owner find_owner(const Tree& tree, const std::string& where, const std::string& user,
+                 const std::string& group) {
+    Owner owner;
+    // An image without accounts (a test, a very small base) still has root.
+    if (user != "root") {
+        owner.uid = find_id(read_accounts(tree, "/etc/passwd"), where, "user", user);
+    }
+    if (group != "root") {
+        owner.gid = find_id(read_accounts(tree, "/etc/group"), where, "group", group);
+    }
+    return owner;
+}
+
+}  // namespace edgegpu

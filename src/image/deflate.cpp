@@ -1,0 +1,392 @@
+#include "image/deflate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/glib.hpp"
+#include "support/parallel.hpp"
+
+namespace edgegpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int usual_level = 6;
+constexpr std::uint32_t magic = 0x31464445;  // "EDF1"
+constexpr std::size_t trailer_size = 16;
+// libdeflate holds a whole content and its stream in memory; larger contents go in chunks.
+constexpr std::uint64_t largest_at_once = 32ULL << 20U;
+// What all threads together may hold.
+constexpr std::uint64_t memory_budget = 160ULL << 20U;
+constexpr std::size_t chunk_size = 4UL << 20U;
+constexpr std::size_t sample_size = 64UL << 10U;
+constexpr std::size_t copy_size = 256UL << 10U;
+
+using Trailer = std::array<unsigned char, trailer_size>;
+
+void put_little_endian(unsigned char* place, std::uint64_t value, unsigned bytes) {
+    for (unsigned i = 0; i < bytes; ++i) {
+        place[i] = static_cast<unsigned char>(value >> (8U * i));
+    }
+}
+
+Trailer make_trailer(std::uint32_t crc, std::uint64_t size) {
+    Trailer trailer{};
+    put_little_endian(trailer.data(), crc, 4);
+    put_little_endian(trailer.data() + 4, magic, 4);
+    put_little_endian(trailer.data() + 8, size, 8);
+    return trailer;
+}
+
+[[noreturn]] void throw_changed(const Entry& entry) {
+    throw error("{}: its content is not the one recorded for it", entry.content.string())
+        .hinted("the cache was changed from outside: delete this file and build again");
+}
+
+/// Lets threads wait until the bytes they need are free.
+class MemoryBudget {
+public:
+    void acquire(std::uint64_t bytes) {
+        std::unique_lock lock(mutex_);
+        freed_.wait(lock, [&] { return used_ == 0 || used_ + bytes <= memory_budget; });
+        used_ += bytes;
+    }
+    void release(std::uint64_t bytes) {
+        {
+            const std::lock_guard lock(mutex_);
+            used_ -= bytes;
+        }
+        freed_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable freed_;
+    std::uint64_t used_ = 0;
+};
+
+/// Bytes of a budget, held while it lives.
+class Held {
+public:
+    Held(MemoryBudget& budget, std::uint64_t bytes) : budget_(budget), bytes_(bytes) {
+        budget_.acquire(bytes_);
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() { budget_.release(bytes_); }
+
+private:
+    MemoryBudget& budget_;
+    std::uint64_t bytes_;
+};
+
+/// A stream on its way into the cache: visible under its name only when finished.
+class NewStream {
+public:
+    NewStream(const Context& ctx, fs::path path) : ctx_(ctx), path_(std::move(path)) {
+        make_directories(path_.parent_path());
+        temporary_ = path_.string() + ".XXXXXX";
+        file_ = Fd(::mkostemp(temporary_.data(), O_CLOEXEC));
+        if (!file_) {
+            throw write_error(ctx_.cache.string(), path_.string(), errno);
+        }
+    }
+    NewStream(const NewStream&) = delete;
+    NewStream& operator=(const NewStream&) = delete;
+    ~NewStream() {
+        if (!temporary_.empty()) {
+            ::unlink(temporary_.c_str());
+        }
+    }
+    void append(const void* data, std::size_t size) {
+        crc_ = libdeflate_crc32(crc_, data, size);
+        write(data, size);
+    }
+    void finish(std::uint64_t content_size) {
+        const Trailer trailer = make_trailer(crc_, content_size);
+        write(trailer.data(), trailer.size());
+        if (::fchmod(file_.get(), 0644) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+            throw write_error(ctx_.cache.string(), path_.string(), errno);
+        }
+        temporary_.clear();
+    }
+
+private:
+    void write(const void* data, std::size_t size) {
+        const auto* bytes = static_cast<const char*>(data);
+        while (size > 0) {
+            const ssize_t put = ::write(file_.get(), bytes, size);
+            if (put < 0 && errno == EINTR) {
+                continue;
+            }
+            if (put < 0) {
+                throw write_error(ctx_.cache.string(), path_.string(), errno);
+            }
+            bytes += put;
+            size -= static_cast<std::size_t>(put);
+        }
+    }
+
+    const Context& ctx_;
+    fs::path path_;
+    std::string temporary_;
+    Fd file_;
+    std::uint32_t crc_ = 0;
+};
+
+Fd open_content(const Entry& entry) {
+    Fd file(::open(entry.content.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) {
+        throw errno_error(entry.content.string(), errno);
+    }
+    return file;
+}
+
+// Reads exactly `size` bytes at `offset`; a shorter file is an Error.
+void read_at(const Entry& entry, int file, char* data, std::size_t size, std::uint64_t offset) {
+    while (size > 0) {
+        const ssize_t got = ::pread(file, data, size, static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            throw errno_error(entry.content.string(), errno);
+        }
+        if (got == 0) {
+            throw_changed(entry);
+        }
+        data += got;
+        size -= static_cast<std::size_t>(got);
+        offset += static_cast<std::uint64_t>(got);
+    }
+}
+
+// One piece of a chunked stream: a sync flush ends it on a byte boundary, so that pieces deflated
+// apart make one valid stream when put one after another.
+std::string deflate_piece(std::string_view content, int level, bool last) {
+    z_stream stream{};
+    if (::deflateInit2(&stream, level, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
+        throw Error("zlib: out of memory");
+    }
+    const std::unique_ptr<z_stream, int (*)(z_streamp)> end(&stream, &::deflateEnd);
+    std::string out(::deflateBound(&stream, content.size()) + 64, '\0');
+    // zlib's interface is not const-correct; it does not write to its input.
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+    stream.avail_in = static_cast<uInt>(content.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    const int result = ::deflate(&stream, last ? Z_FINISH : Z_SYNC_FLUSH);
+    if (result != (last ? Z_STREAM_END : Z_OK) || stream.avail_in != 0) {
+        throw error("zlib: deflate failed ({})", result);
+    }
+    out.resize(stream.total_out);
+    return out;
+}
+
+// Compressed data (an initramfs, firmware, a zip) is recognised by samples from its beginning,
+// middle and end, and then only stored: deflating it costs seconds and gains nothing.
+int level_for(const std::function<std::string(std::uint64_t, std::size_t)>& sample,
+              std::uint64_t size) {
+    if (size < 4 * sample_size) {
+        return usual_level;
+    }
+    for (const std::uint64_t offset : {std::uint64_t{0}, size / 2, size - sample_size}) {
+        const std::string content = sample(offset, sample_size);
+        if (deflate_piece(content, 1, true).size() * 100 < content.size() * 98) {
+            return usual_level;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+DeflateStreams::DeflateStreams(const Context& ctx) : ctx_(ctx), directory_(ctx.cache / "deflate") {}
+
+fs::path DeflateStreams::path_of(const Entry& entry) const {
+    return directory_ / entry.digest.substr(0, 2) / entry.digest;
+}
+
+bool DeflateStreams::has(const Entry& entry) const {
+    struct stat status {};
+    return ::stat(path_of(entry).c_str(), &status) == 0 &&
+           status.st_size > static_cast<off_t>(trailer_size);
+}
+
+DeflateStreams::Compressor DeflateStreams::take_compressor(int level) {
+    if (level == usual_level) {
+        const std::lock_guard lock(mutex_);
+        if (!idle_.empty()) {
+            Compressor compressor = std::move(idle_.back());
+            idle_.pop_back();
+            return compressor;
+        }
+    }
+    Compressor compressor(libdeflate_alloc_compressor(level));
+    if (!compressor) {
+        throw Error("libdeflate: out of memory");
+    }
+    return compressor;
+}
+
+void DeflateStreams::give_back(Compressor compressor, int level) {
+    if (level == usual_level) {
+        const std::lock_guard lock(mutex_);
+        idle_.push_back(std::move(compressor));
+    }
+}
+
+std::string DeflateStreams::deflate(const Entry& entry, std::string_view content) {
+    if (sha256_hex(content) != entry.digest) {
+        throw_changed(entry);
+    }
+    const int level =
+        level_for([&](std::uint64_t offset,
+                      std::size_t size) { return std::string(content.substr(offset, size)); },
+                  content.size());
+    Compressor compressor = take_compressor(level);
+    std::string out(libdeflate_deflate_compress_bound(compressor.get(), content.size()), '\0');
+    const std::size_t size = libdeflate_deflate_compress(compressor.get(), content.data(),
+                                                         content.size(), out.data(), out.size());
+    if (size == 0) {
+        throw error("libdeflate: cannot compress {}", entry.content.string());
+    }
+    out.resize(size);
+    give_back(std::move(compressor), level);
+    return out;
+}
+
+void DeflateStreams::make_one(const Entry& entry) {
+    std::string content(entry.size, '\0');
+    read_at(entry, open_content(entry).get(), content.data(), content.size(), 0);
+    const std::string stream = deflate(entry, content);
+    NewStream out(ctx_, path_of(entry));
+    out.append(stream.data(), stream.size());
+    out.finish(entry.size);
+}
+
+void DeflateStreams::make_large(const Entry& entry) {
+    const Fd file = open_content(entry);
+    const auto read_piece = [&](std::uint64_t offset, std::size_t size) {
+        std::string piece(size, '\0');
+        read_at(entry, file.get(), piece.data(), size, offset);
+        return piece;
+    };
+    const int level = level_for(read_piece, entry.size);
+    const std::uint64_t chunks = (entry.size + chunk_size - 1) / chunk_size;
+    const std::uint64_t wave = std::clamp<std::uint64_t>(ctx_.jobs, 1, 12);
+    NewStream out(ctx_, path_of(entry));
+    Sha256 hash;
+    for (std::uint64_t first = 0; first < chunks; first += wave) {
+        const std::uint64_t count = std::min(wave, chunks - first);
+        std::vector<std::string> pieces(count);
+        std::vector<std::string> streams(count);
+        parallel_for(ctx_, count, [&](std::size_t i) {
+            const std::uint64_t offset = (first + i) * chunk_size;
+            const auto size =
+                static_cast<std::size_t>(std::min<std::uint64_t>(chunk_size, entry.size - offset));
+            pieces[i] = read_piece(offset, size);
+            streams[i] = deflate_piece(pieces[i], level, first + i + 1 == chunks);
+        });
+        for (std::uint64_t i = 0; i < count; ++i) {
+            hash.update(pieces[i]);
+            out.append(streams[i].data(), streams[i].size());
+        }
+    }
+    if (hash.hex() != entry.digest) {
+        throw_changed(entry);
+    }
+    out.finish(entry.size);
+}
+
+void DeflateStreams::make(std::vector<const Entry*> entries) {
+    std::ranges::sort(entries, [](const Entry* a, const Entry* b) {
+        return a->size != b->size ? a->size > b->size : a->digest < b->digest;
+    });
+    const auto small = std::ranges::find_if(
+        entries, [](const Entry* entry) { return entry->size <= largest_at_once; });
+    for (auto large = entries.begin(); large != small; ++large) {
+        make_large(**large);
+    }
+    MemoryBudget budget;
+    const auto offset = small - entries.begin();
+    parallel_for(ctx_, static_cast<std::size_t>(entries.end() - small), [&](std::size_t i) {
+        const Entry& entry = *entries[static_cast<std::size_t>(offset) + i];
+        const Held held(budget, 2 * entry.size);
+        make_one(entry);
+    });
+}
+
+bool DeflateStreams::read(const Entry& entry, const Sink& sink) {
+    if (entry.size == 0) {
+        // A final block with no bytes, RFC 1951 3.2.6.
+        sink(std::string_view("\x03\x00", 2));
+        return true;
+    }
+    if (entry.size < smallest_cached_stream) {
+        std::string content(entry.size, '\0');
+        read_at(entry, open_content(entry).get(), content.data(), content.size(), 0);
+        sink(deflate(entry, content));
+        return true;
+    }
+    const fs::path path = path_of(entry);
+    Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file && errno == ENOENT) {
+        make({&entry});
+        file = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    }
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0) {
+        throw errno_error(path.string(), errno);
+    }
+    std::uint64_t rest = status.st_size < static_cast<off_t>(trailer_size)
+                             ? 0
+                             : static_cast<std::uint64_t>(status.st_size) - trailer_size;
+    std::string buffer(std::min<std::uint64_t>(copy_size, rest + trailer_size), '\0');
+    std::uint32_t crc = 0;
+    std::uint64_t offset = 0;
+    while (rest > 0) {
+        const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), rest));
+        read_at(entry, file.get(), buffer.data(), size, offset);
+        crc = libdeflate_crc32(crc, buffer.data(), size);
+        sink(std::string_view(buffer.data(), size));
+        offset += size;
+        rest -= size;
+    }
+    Trailer found{};
+    const ssize_t got = ::pread(file.get(), found.data(), found.size(), static_cast<off_t>(offset));
+    if (offset > 0 && got == static_cast<ssize_t>(found.size()) &&
+        found == make_trailer(crc, entry.size)) {
+        return true;
+    }
+    ::unlink(path.c_str());
+    return false;
+}
+
+void deflate_contents(const Context& ctx, const Entries& entries) {
+    DeflateStreams streams(ctx);
+    std::unordered_set<std::string_view> seen;
+    std::vector<const Entry*> missing;
+    for (const auto& [path, entry] : entries) {
+        if (entry.type == EntryType::file && entry.size >= smallest_cached_stream &&
+            seen.insert(entry.digest).second && !streams.has(entry)) {
+            missing.push_back(&entry);
+        }
+    }
+    streams.make(std::move(missing));
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,124 @@
+#include "image/kept_entries.hpp"
+
+#include <charconv>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "support/digest.hpp"
+#include "support/file.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t sha256_digits = 64;
+
+template <typename Number>
+bool parse(std::string_view text, Number& number, int base = 10) {
+    const char* end = text.data() + text.size();
+    const auto [last, code] = std::from_chars(text.data(), end, number, base);
+    return code == std::errc{} && last == end;
+}
+
+char letter_of(EntryType type) {
+    switch (type) {
+        case EntryType::directory:
+            return 'd';
+        case EntryType::symlink:
+            return 'l';
+        case EntryType::file:
+            break;
+    }
+    return 'f';
+}
+
+bool read_line(const Context& ctx, std::string_view line, Entries& entries) {
+    const std::vector<std::string_view> fields = split(line, '\t');
+    if (fields.size() != 9 || fields[0].size() != 1) {
+        return false;
+    }
+    Entry entry;
+    entry.type = fields[0] == "d"   ? EntryType::directory
+                 : fields[0] == "l" ? EntryType::symlink
+                                    : EntryType::file;
+    if (!parse(fields[1], entry.mode, 8) || !parse(fields[2], entry.uid) ||
+        !parse(fields[3], entry.gid) || !parse(fields[4], entry.size)) {
+        return false;
+    }
+    entry.digest = fields[5];
+    entry.target = fields[8];
+    if (entry.type == EntryType::file) {
+        // Nothing but the cache has content of images.
+        if (fields[6].starts_with('/') || fields[6].find("..") != std::string_view::npos) {
+            return false;
+        }
+        entry.content = ctx.cache / fields[6];
+        std::error_code code;
+        if (fs::file_size(entry.content, code) != entry.size || code) {
+            return false;
+        }
+    }
+    entries[std::string(fields[7])] = std::move(entry);
+    return true;
+}
+
+}  // namespace
+
+std::optional<std::string> format_entries(const Context& ctx, const Entries& entries) {
+    std::string text;
+    for (const auto& [path, entry] : entries) {
+        if (path.find_first_of("\t\n") != std::string::npos ||
+            entry.target.find_first_of("\t\n") != std::string::npos ||
+            !entry.capabilities.empty()) {
+            return std::nullopt;
+        }
+        const std::string content = entry.type == EntryType::file
+                                        ? entry.content.lexically_relative(ctx.cache).string()
+                                        : std::string();
+        text += fmt::format("{}\t{:o}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", letter_of(entry.type),
+                            entry.mode, entry.uid, entry.gid, entry.size, entry.digest, content,
+                            path, entry.target);
+    }
+    return text;
+}
+
+std::optional<Entries> parse_entries(const Context& ctx, std::string_view text) {
+    Entries entries;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        if (end == std::string_view::npos || !read_line(ctx, text.substr(0, end), entries)) {
+            return std::nullopt;
+        }
+        text.remove_prefix(end + 1);
+    }
+    return entries;
+}
+
+void write_sealed(const fs::path& path, const std::string& text) {
+    make_directories(path.parent_path());
+    write_file(path, text + sha256_hex(text) + "\n", 0644);
+}
+
+std::optional<std::string> read_sealed(const fs::path& path) {
+    std::error_code code;
+    if (!fs::exists(path, code)) {
+        return std::nullopt;
+    }
+    std::string text = read_file(path);
+    if (text.size() < sha256_digits + 1) {
+        return std::nullopt;
+    }
+    const std::string seal = text.substr(text.size() - sha256_digits - 1);
+    text.resize(text.size() - seal.size());
+    if (seal != sha256_hex(text) + "\n") {
+        return std::nullopt;
+    }
+    return text;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,131 @@
+#include "image/overlay.hpp"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <cerrno>
+
+#include "image/image_root.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void make_directory(const fs::path& path, unsigned mode) {
+    // chmod, because mkdir is subject to the umask.
+    if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) || ::chmod(path.c_str(), mode) != 0) {
+        throw errno_error(path.string(), errno);
+    }
+}
+
+constexpr const char* other_file_system =
+    "put the cache (--cache-dir) on a file system that can be an overlay's upper layer: ext4, xfs, "
+    "btrfs, or tmpfs of Linux 6.6; in a container that is a volume, not its root";
+
+/// Without them a directory that was removed and made anew would show what was in the old one.
+void require_marks(const fs::path& upper) {
+    constexpr const char* probe = "user.overlay.probe";
+    if (::setxattr(upper.c_str(), probe, "y", 1, 0) != 0) {
+        throw errno_error(upper.string() + ": extended attributes of users", errno)
+            .hinted(other_file_system);
+    }
+    ::removexattr(upper.c_str(), probe);
+}
+
+}  // namespace
+
+namespace {
+
+void copy_object(const ImageRoot& from, const ImageRoot& to, const std::string& path,
+                 const struct stat& status) {
+    FileAttributes attributes{status.st_uid, status.st_gid, status.st_mode & 07777U, {}};
+    switch (status.st_mode & S_IFMT) {
+        case S_IFDIR: {
+            to.make_directory(path, attributes);
+            const std::string opaque = from.attribute(path, opaque_mark);
+            if (!opaque.empty()) {
+                to.set_attribute(path, opaque_mark, opaque);
+            }
+            return;
+        }
+        case S_IFREG:
+            attributes.capabilities = from.attribute(path, "security.capability");
+            to.copy_in(path, from.open_file(path, LastLink::not_followed).get(), attributes);
+            return;
+        case S_IFLNK:
+            to.make_link(path, from.read_link(path), status.st_uid, status.st_gid);
+            return;
+        default:
+            // Whiteouts, and what sync_tree leaves out but hides what a package has there.
+            to.make_special(path, status.st_mode & S_IFMT, attributes);
+            return;
+    }
+}
+
+}  // namespace
+
+void copy_layer(const Context& ctx, const fs::path& source, const fs::path& target) {
+    const ImageRoot from(source);
+    make_directory(target, 0700);
+    const ImageRoot to(target);
+    copy_object(from, to, "/", *from.status("/"));
+    from.walk("/", [&](const std::string& path, const struct stat& status) {
+        ctx.check_cancelled();
+        copy_object(from, to, path, status);
+    });
+}
+
+void unmount_stale(const fs::path& root) {
+    while (::umount2(root.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
+    }
+}
+
+RootMount::RootMount(const fs::path& lower, const fs::path& upper, const fs::path& work,
+                     const fs::path& root)
+    : root_(root) {
+    for (const fs::path& path : {lower, upper, work, root}) {
+        make_directories(path);
+        if (path.string().find_first_of(",:\\") != std::string::npos) {
+            throw error("{}: the path of the cache must not contain ',', ':' or '\\'",
+                        path.string())
+                .hinted("choose another --cache-dir");
+        }
+    }
+    // As an ordinary user mounts it: no redirects and no metadata-only copies, which sync_tree
+    // would have to follow; marks are in user.overlay.* (Documentation/filesystems/overlayfs.rst of
+    // Linux).
+    const std::string options = fmt::format("lowerdir={},upperdir={},workdir={},userxattr",
+                                            lower.string(), upper.string(), work.string());
+    require_marks(upper);
+    if (::mount("overlay", root.c_str(), "overlay", 0, options.c_str()) != 0) {
+        const int code = errno;
+        root_.clear();
+        throw errno_error("cannot mount the image's root (overlayfs) at " + root.string(), code)
+            .hinted(code == EPERM || code == EACCES
+                        ? "inside a container, its seccomp profile has to allow mount(2), and the "
+                          "kernel must be 5.11 or newer: docs/pipelines.md"
+                        : other_file_system);
+    }
+}
+
+RootMount::RootMount(RootMount&& other) noexcept : root_(std::move(other.root_)) {
+    other.root_.clear();
+}
+
+RootMount& RootMount::operator=(RootMount&& other) noexcept {
+    std::swap(root_, other.root_);
+    return *this;
+}
+
+RootMount::~RootMount() {
+    if (!root_.empty() && ::umount2(root_.c_str(), UMOUNT_NOFOLLOW) != 0) {
+        ::umount2(root_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,177 @@
+#include "image/tree.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <optional>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image/content.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string parent_of(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == 0 || slash == std::string_view::npos ? "/" : std::string(path.substr(0, slash));
+}
+
+void check_tree_path(std::string_view path) {
+    const bool normal = path.starts_with('/') && path.find('\0') == std::string_view::npos &&
+                        (path == "/" || (!path.ends_with('/') &&
+                                         fs::path(path).lexically_normal() == fs::path(path)));
+    if (!normal) {
+        throw error("'{}' is not an absolute, normal path", path);
+    }
+}
+
+void prepend_parts(std::deque<std::string>& rest, std::string_view path) {
+    std::deque<std::string> parts;
+    while (!path.empty()) {
+        const std::size_t slash = std::min(path.find('/'), path.size());
+        if (slash > 0) {
+            parts.emplace_back(path.substr(0, slash));
+        }
+        path.remove_prefix(std::min(slash + 1, path.size()));
+    }
+    rest.insert(rest.begin(), parts.begin(), parts.end());
+}
+
+/// The directory that programs of the image run in, if they can now.
+std::optional<ImageRoot> root_of(const Tree& tree) {
+    std::error_code code;
+    if (tree.root.empty() || !fs::is_directory(tree.root, code)) {
+        return std::nullopt;
+    }
+    return ImageRoot(tree.root);
+}
+
+void erase_below(Entries& entries, const std::string& path) {
+    const std::string prefix = path == "/" ? "/" : path + "/";
+    auto at = entries.lower_bound(prefix);
+    while (at != entries.end() && at->first.starts_with(prefix)) {
+        at = at->first == "/" ? std::next(at) : entries.erase(at);
+    }
+}
+
+/// Makes the parents of `path`, where missing, as root:root 0755.
+void make_parents(Tree& tree, const std::optional<ImageRoot>& root, const std::string& path) {
+    const std::string parent = parent_of(path);
+    const auto found = tree.entries.find(parent);
+    if (found != tree.entries.end()) {
+        if (found->second.type != EntryType::directory) {
+            throw error("{} cannot be made: {} is not a directory", path, parent);
+        }
+        return;
+    }
+    make_parents(tree, root, parent);
+    Entry directory;
+    directory.type = EntryType::directory;
+    directory.mode = 0755;
+    tree.entries.emplace(parent, directory);
+    if (root) {
+        materialise(directory, *root, parent);
+    }
+}
+
+}  // namespace
+
+std::string resolve_in_tree(const Tree& tree, std::string_view path, bool follow_last) {
+    return resolve_in_entries(tree.entries, path, follow_last);
+}
+
+std::string resolve_in_entries(const Entries& entries, std::string_view path, bool follow_last) {
+    std::deque<std::string> rest;
+    prepend_parts(rest, path);
+    std::string done;
+    int links = 0;
+    while (!rest.empty()) {
+        const std::string part = rest.front();
+        rest.pop_front();
+        if (part == ".") {
+            continue;
+        }
+        if (part == "..") {
+            done.resize(std::min(done.rfind('/'), done.size()));
+            continue;
+        }
+        const std::string next = done + "/" + part;
+        const auto found = entries.find(next);
+        const bool is_link = found != entries.end() && found->second.type == EntryType::symlink;
+        if (!is_link || (rest.empty() && !follow_last)) {
+            done = next;
+            continue;
+        }
+        if (++links > 40) {
+            throw error("{}: too many levels of symbolic links in the image", path);
+        }
+        const std::string& target = found->second.target;
+        if (target.starts_with('/')) {
+            done.clear();
+        }
+        prepend_parts(rest, target);
+    }
+    return done.empty() ? "/" : done;
+}
+
+void put_entry(Tree& tree, std::string_view path, const Entry& entry) {
+    check_tree_path(path);
+    std::string real = resolve_in_tree(tree, path, false);
+    const auto old = tree.entries.find(real);
+    // A directory put where the image has a link to a directory stays that link.
+    if (entry.type == EntryType::directory && old != tree.entries.end() &&
+        old->second.type == EntryType::symlink) {
+        real = resolve_in_tree(tree, real, true);
+    }
+    const std::optional<ImageRoot> root = root_of(tree);
+    if (real != "/") {
+        make_parents(tree, root, real);
+    }
+    if (entry.type != EntryType::directory) {
+        erase_below(tree.entries, real);
+    }
+    tree.entries[real] = entry;
+    if (root) {
+        materialise(entry, *root, real);
+    }
+}
+
+void remove_entry(Tree& tree, std::string_view path) {
+    check_tree_path(path);
+    if (path == "/") {
+        throw Error("the root of the image cannot be removed");
+    }
+    const std::string real = resolve_in_tree(tree, path, false);
+    erase_below(tree.entries, real);
+    tree.entries.erase(real);
+    if (const std::optional<ImageRoot> root = root_of(tree)) {
+        root->remove(real);
+    }
+}
+
+const Entry* find_entry(const Tree& tree, std::string_view path) {
+    const auto found = tree.entries.find(resolve_in_tree(tree, path, true));
+    return found != tree.entries.end() ? &found->second : nullptr;
+}
+
+std::string read_entry(const Tree& tree, std::string_view path) {
+    const Entry* entry = find_entry(tree, path);
+    if (entry == nullptr) {
+        throw error("{}: the image has no such file", path);
+    }
+    if (entry->type != EntryType::file) {
+        throw error("{}: not a regular file in the image", path);
+    }
+    return read_file(entry->content);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,103 @@
+#include "pipeline/inputs.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "blueprint/fields/digest.hpp"
+#include "support/build_id.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+void add_packages(Sha256& digest, const std::vector<ResolvedPackage>& packages) {
+    digest.update_field(std::to_string(packages.size()));
+    for (const ResolvedPackage& package : packages) {
+        digest.update_field(package.nevra.text());
+        digest.update_field(package.content_id());
+    }
+}
+
+/// What is compiled, what with, and who signs it. The certificate stands for the key, of which not
+/// even a digest is to be in the commit.
+void add_kernel_modules(Sha256& digest, const Resolution& resolution,
+                        std::string_view certificate) {
+    digest.update_field(resolution.dkms_source ? "compiled modules" : "");
+    if (!resolution.dkms_source) {
+        return;
+    }
+    add_packages(digest, {*resolution.dkms_source});
+    add_packages(digest, resolution.build_root);
+    digest.update_field(certificate.empty() ? "" : sha256_hex(certificate));
+}
+
+}  // namespace
+
+std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution,
+                          std::int64_t time, std::string_view certificate) {
+    Sha256 digest;
+    digest.update_field(program_build_id());
+    digest.update_field(std::to_string(time));
+    add_blueprint(digest, blueprint);
+    add_packages(digest, resolution.packages);
+    add_kernel_modules(digest, resolution, certificate);
+    add_packages(digest, resolution.policy_root);
+    return digest.hex();
+}
+
+std::int64_t image_time(const Resolution& resolution) {
+    if (const char* text = std::getenv("SOURCE_DATE_EPOCH"); text != nullptr && *text != '\0') {
+        std::int64_t value = 0;
+        const char* end = text + std::strlen(text);
+        const auto [stop, code] = std::from_chars(text, end, value);
+        if (code != std::errc{} || stop != end || value < 0) {
+            throw error(ErrorKind::usage, "SOURCE_DATE_EPOCH: '{}' is not a Unix time", text);
+        }
+        return value;
+    }
+    std::int64_t newest = 0;
+    for (const ResolvedPackage& package : resolution.packages) {
+        newest = std::max(newest, package.build_time);
+    }
+    return newest;
+}
+
+std::string describe(const Resolution& resolution) {
+    std::string text =
+        fmt::format("{} packages, kernel {}", resolution.packages.size(), resolution.kernel_uname);
+    if (!resolution.driver_version.empty()) {
+        text += ", driver " + resolution.driver_version;
+    }
+    return text;
+}
+
+std::string describe(const PackageFiles& packages) {
+    std::uint64_t bytes = 0;
+    for (const PackageFile& file : packages) {
+        bytes += file.package.size;
+    }
+    return fmt::format("{} packages, {}", packages.size(), human_size(bytes));
+}
+
+std::string describe(const PackageFile& package) {
+    return fmt::format("{}, {}", package.package.nevra.text(), human_size(package.package.size));
+}
+
+BuildResult unchanged_result(const Blueprint& blueprint, const Resolution& resolution,
+                             const Parent& parent) {
+    BuildResult result;
+    result.resolution = resolution;
+    result.commit.ref = blueprint.ostree.ref;
+    result.commit.checksum = parent.checksum;
+    result.commit.version = parent.version;
+    result.unchanged = true;
+    return result;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,139 @@
+#include "resolve/explain/explain.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "resolve/explain/cause.hpp"
+#include "resolve/explain/fixes.hpp"
+#include "resolve/explain/pair.hpp"
+#include "resolve/gpu/dkms.hpp"
+#include "resolve/solve/filtered.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::size_t most_filtered = 3;
+
+void say_filtered(const Universe& universe, const Blueprint& blueprint, const std::vector<Id>& ids,
+                  Error& failure) {
+    const PackagePool& pool = universe.pool();
+    for (std::size_t i = 0; i < ids.size() && i < most_filtered; ++i) {
+        const std::string why = filtered_because(pool, blueprint, universe.catalogue(), ids[i]);
+        if (!why.empty()) {
+            failure.traced(fmt::format("{} of repository '{}' exists, but {}",
+                                       pool.nevra(ids[i]).text(), pool.solvable(ids[i])->repo->name,
+                                       why));
+        }
+    }
+}
+
+/// Requests that match nothing visible: what hides it, if anything does.
+void say_unmatched(const Universe& universe, const Blueprint& blueprint, Error& failure) {
+    for (const PackageRequest& request : blueprint.packages) {
+        if (!request.spec.starts_with('@') && match_spec(universe.pool(), request.spec).empty()) {
+            say_filtered(universe, blueprint, hidden_matches(universe.pool(), request.spec),
+                         failure);
+        }
+    }
+}
+
+void say_outranked(const Universe& universe, const Blueprint& blueprint, Error& failure) {
+    const PackagePool& pool = universe.pool();
+    const std::vector<Id> kernels = outranked_kernels(pool, blueprint);
+    for (std::size_t i = 0; i < kernels.size() && i < most_filtered; ++i) {
+        const Repo* repo = pool.solvable(kernels[i])->repo;
+        failure.traced(
+            fmt::format("{} of repository '{}' exists, but its priority {} is below that of "
+                        "another repository with kernels",
+                        pool.nevra(kernels[i]).text(), repo->name, -repo->priority));
+    }
+}
+
+std::string fixes_text(const std::vector<Fix>& fixes) {
+    std::string text = fixes.size() == 1
+                           ? "this change makes the blueprint solvable (it was tried):"
+                           : fmt::format(
+                                 "any of these {} changes makes the blueprint solvable "
+                                 "(each was tried):",
+                                 fixes.size());
+    for (std::size_t i = 0; i < fixes.size(); ++i) {
+        text += fmt::format("\n  {}. gives {}", i + 1, fixes[i].gives);
+        for (const Edit& edit : fixes[i].edits) {
+            for (const std::string& line : edit_lines(edit)) {
+                text += "\n     " + line;
+            }
+        }
+    }
+    return text;
+}
+
+Error from_cause(const Universe& universe, const Blueprint& blueprint, const Cause& cause) {
+    Error failure(ErrorKind::unsolvable, cause.message);
+    for (const std::string& line : cause.lines) {
+        failure.traced(line);
+    }
+    say_filtered(universe, blueprint, cause.filtered, failure);
+    return failure;
+}
+
+/// What was said where it happened, with what only the whole picture shows. `advice` becomes what
+/// was advised there, unless the whole picture shows more.
+Error from_failure(const Universe& universe, const Blueprint& blueprint, const Error& said,
+                   std::string& advice) {
+    Error failure = said;
+    say_unmatched(universe, blueprint, failure);
+    if (blueprint.nvidia && blueprint.nvidia->modules == DriverModules::dkms) {
+        say_filtered(universe, blueprint,
+                     hidden_build_tools(universe.pool(), blueprint.kernel_name), failure);
+    }
+    if (failure.traces().size() == said.traces().size()) {
+        advice = said.hint();
+    }
+    say_outranked(universe, blueprint, failure);
+    return failure;
+}
+
+void append_proof(const Universe& universe, const Blueprint& blueprint, const Outcome& outcome,
+                  Error& failure) {
+    if (!outcome.refused) {
+        failure.traced("no proof: it did not come to a solve");
+        return;
+    }
+    failure.traced("the solver's proof:");
+    const Refusal refusal = refuse(universe.pool(), *outcome.refused, blueprint.weak_dependencies);
+    for (const std::string& line : refusal.proof) {
+        failure.traced("  " + line);
+    }
+}
+
+}  // namespace
+
+Error explain(const Context& ctx, Universe& universe, const Blueprint& blueprint,
+              const Outcome& outcome, bool proof) {
+    const Cause cause = cause_of(universe, blueprint, outcome);
+    std::string advice;
+    Error failure = cause.message.empty()
+                        ? from_failure(universe, blueprint, *outcome.failure, advice)
+                        : from_cause(universe, blueprint, cause);
+    if (proof) {
+        append_proof(universe, blueprint, outcome, failure);
+    }
+    const std::vector<Fix> fixes = verified_fixes(ctx, universe, blueprint, outcome);
+    if (!fixes.empty()) {
+        // Advice makes room for changes that were tried, but what it lists stays.
+        if (!advice.empty()) {
+            failure.traced(advice);
+        }
+        failure.hinted(fixes_text(fixes));
+    }
+    const std::string where = fmt::format("while resolving {}", blueprint.path.string());
+    const std::vector<std::string>& traces = failure.traces();
+    if (std::find(traces.begin(), traces.end(), where) == traces.end()) {
+        failure.traced(where);
+    }
+    return failure;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,371 @@
+#include "resolve/explain/fixes.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "blueprint/module_spec.hpp"
+#include "resolve/gpu/dkms.hpp"
+#include "resolve/gpu/nvidia.hpp"
+#include "resolve/solve/filtered.hpp"
+#include "support/error.hpp"
+#include "support/source_location.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::string blueprint_file(const Blueprint& blueprint) {
+    const std::string& shown = blueprint.ostree.location.file;
+    return shown.empty() ? blueprint.path.string() : shown;
+}
+
+/// Collects changes in two rows: those that keep what was asked for, then those that drop it.
+class FixFinder {
+public:
+    FixFinder(const Failed& failed, BlueprintText& text)
+        : failed_(failed),
+          pool_(failed.universe.pool()),
+          blueprint_(failed.blueprint),
+          text_(text) {}
+
+    std::vector<Fix> run() {
+        for (std::size_t i = 0; i < blueprint_.packages.size(); ++i) {
+            unmatched_package(i);
+        }
+        unknown_groups();
+        modules();
+        for (std::size_t i = 0; i < failed_.cause.filtered.size() && i < 3; ++i) {
+            show(failed_.cause.filtered[i]);
+        }
+        compilers();
+        for (const Origin& origin : failed_.cause.origins) {
+            loosen(origin);
+        }
+        std::vector<Fix> gpu = possible_gpu_fixes(failed_, text_);
+        std::move(gpu.begin(), gpu.end(), std::back_inserter(keeping_));
+        std::move(dropping_.begin(), dropping_.end(), std::back_inserter(keeping_));
+        return std::move(keeping_);
+    }
+
+private:
+    Fix& keep(Edit edit) {
+        keeping_.push_back({{std::move(edit)}, blueprint_, ""});
+        return keeping_.back();
+    }
+    Fix& drop(Edit edit) {
+        dropping_.push_back({{std::move(edit)}, blueprint_, ""});
+        return dropping_.back();
+    }
+
+    void drop_package(std::size_t index) {
+        const PackageRequest& request = blueprint_.packages[index];
+        Fix& fix =
+            drop(text_.remove_table(request.location, "name = " + toml_string(request.spec)));
+        fix.changed.packages.erase(fix.changed.packages.begin() +
+                                   static_cast<std::ptrdiff_t>(index));
+    }
+
+    /// The name that a spec "name-version" begins with, the longest that some package has; empty if
+    /// the spec has no version: those begin with a digit or a glob.
+    [[nodiscard]] std::string pinned_name(const std::string& spec) const {
+        std::string best;
+        for (const Id id : pool_.packages()) {
+            const char* name = pool_id2str(pool_.get(), pool_.solvable(id)->name);
+            const std::size_t length = std::char_traits<char>::length(name);
+            if (length > best.size() && length + 1 < spec.size() && spec[length] == '-' &&
+                std::string_view("0123456789*?[").find(spec[length + 1]) !=
+                    std::string_view::npos &&
+                spec.compare(0, length, name) == 0) {
+                best = name;
+            }
+        }
+        return best;
+    }
+
+    /// Another version for a pinned package, or none for any.
+    void set_version(std::size_t index, const std::string& name, const std::string& version) {
+        const PackageRequest& request = blueprint_.packages[index];
+        const std::string old = request.spec.substr(name.size() + 1);
+        Fix& fix = keep(
+            text_.set_key(request.location, "version", toml_string(old), toml_string(version)));
+        fix.changed.packages[index].spec = version == "*" ? name : name + "-" + version;
+    }
+
+    void unmatched_package(std::size_t index) {
+        const PackageRequest& request = blueprint_.packages[index];
+        if (request.spec.starts_with('@') || !match_spec(pool_, request.spec).empty()) {
+            return;
+        }
+        const std::vector<Id> hidden = hidden_matches(pool_, request.spec);
+        for (std::size_t i = 0; i < hidden.size() && i < 3; ++i) {
+            show(hidden[i]);
+        }
+        const std::string name = pinned_name(request.spec);
+        if (!name.empty()) {
+            const std::vector<Id> versions = pool_.named(name);
+            if (!versions.empty()) {
+                set_version(index, name, pool_.version(versions.front()));
+            }
+        }
+        for (const std::string& near : nearest_names(request.spec, pool_.visible_names(), 3)) {
+            Fix& fix = keep(text_.set_key(request.location, "name", toml_string(request.spec),
+                                          toml_string(near)));
+            fix.changed.packages[index].spec = near;
+        }
+        drop_package(index);
+    }
+
+    void unknown_groups() {
+        const Comps& comps = failed_.universe.comps();
+        std::vector<std::string> ids;
+        for (const auto& entry : comps.groups) {
+            ids.push_back(entry.first);
+        }
+        for (const auto& entry : comps.environments) {
+            ids.push_back(entry.first);
+        }
+        for (std::size_t i = 0; i < blueprint_.groups.size(); ++i) {
+            const PackageRequest& request = blueprint_.groups[i];
+            const std::string id =
+                request.spec.starts_with('@') ? request.spec.substr(1) : request.spec;
+            if (std::find(ids.begin(), ids.end(), id) != ids.end() || means_module(id)) {
+                continue;
+            }
+            for (const std::string& near : nearest_names(id, ids, 2)) {
+                set_group(i, "@" + near);
+            }
+            drop_group(i);
+        }
+    }
+
+    [[nodiscard]] bool means_module(const std::string& id) const {
+        const auto spec = parse_module_spec(id);
+        const std::vector<ModuleStream>& streams = failed_.universe.catalogue().streams;
+        return spec && std::any_of(streams.begin(), streams.end(), [&](const ModuleStream& stream) {
+                   return glob_or_any(spec->name, stream.id.name);
+               });
+    }
+
+    /// "@" says the same in all tables.
+    void set_group(std::size_t index, const std::string& spec) {
+        const PackageRequest& request = blueprint_.groups[index];
+        Fix& fix = keep(
+            text_.set_key(request.location, "name", toml_string(request.spec), toml_string(spec)));
+        fix.changed.groups[index].spec = spec;
+    }
+
+    /// "@MODULE:STREAM" with the module's other streams; newest first.
+    void other_group_streams(std::size_t index) {
+        const auto spec = parse_module_spec(blueprint_.groups[index].spec.substr(1));
+        const ModuleCatalogue& catalogue = failed_.universe.catalogue();
+        if (!spec || !catalogue.has_module(spec->name)) {
+            return;
+        }
+        const std::string profile = spec->profile.empty() ? "" : "/" + spec->profile;
+        std::vector<std::string> streams = catalogue.stream_names(spec->name);
+        std::reverse(streams.begin(), streams.end());
+        for (const std::string& stream : streams) {
+            if (stream != spec->stream) {
+                set_group(index, fmt::format("@{}:{}{}", spec->name, stream, profile));
+            }
+        }
+        drop_group(index);
+    }
+
+    /// Where modules may be compiled, but not with what can be seen.
+    void compilers() {
+        if (!blueprint_.nvidia || blueprint_.nvidia->modules == DriverModules::precompiled ||
+            failed_.outcome.refused) {
+            return;
+        }
+        for (const Id id : hidden_build_tools(pool_, blueprint_.kernel_name)) {
+            show(id);
+        }
+    }
+
+    void drop_group(std::size_t index) {
+        const PackageRequest& request = blueprint_.groups[index];
+        Fix& fix =
+            drop(text_.remove_table(request.location, "name = " + toml_string(request.spec)));
+        fix.changed.groups.erase(fix.changed.groups.begin() + static_cast<std::ptrdiff_t>(index));
+    }
+
+    /// Streams that could not be enabled: nothing was filtered then, and there is no cause.
+    void modules() {
+        if (!failed_.outcome.modules.enabled.empty() || !failed_.cause.message.empty()) {
+            return;
+        }
+        for (std::size_t i = 0; i < blueprint_.modules.size(); ++i) {
+            other_streams(i);
+        }
+        for (std::size_t i = 0; i < blueprint_.groups.size(); ++i) {
+            other_group_streams(i);
+        }
+    }
+
+    void other_streams(std::size_t index) {
+        const ModuleRequest& request = blueprint_.modules[index];
+        const ModuleCatalogue& catalogue = failed_.universe.catalogue();
+        std::vector<std::string> streams = catalogue.stream_names(request.name);
+        // The highest number first: a newer stream lives longer.
+        std::reverse(streams.begin(), streams.end());
+        for (const std::string& stream : streams) {
+            if (stream != request.stream) {
+                set_stream(index, stream);
+            }
+        }
+        if (streams.empty()) {
+            std::set<std::string> names;
+            for (const ModuleStream& stream : catalogue.streams) {
+                names.insert(stream.id.name);
+            }
+            for (const std::string& near :
+                 nearest_names(request.name, {names.begin(), names.end()}, 2)) {
+                Fix& fix = keep(text_.set_key(request.location, "name", toml_string(request.name),
+                                              toml_string(near)));
+                fix.changed.modules[index].name = near;
+            }
+        }
+        drop_module(index);
+    }
+
+    void drop_module(std::size_t index) {
+        const ModuleRequest& request = blueprint_.modules[index];
+        Fix& fix = drop(text_.remove_table(request.location,
+                                           fmt::format("{}:{}", request.name, request.stream)));
+        fix.changed.modules.erase(fix.changed.modules.begin() + static_cast<std::ptrdiff_t>(index));
+    }
+
+    void set_stream(std::size_t index, const std::string& stream) {
+        const ModuleRequest& request = blueprint_.modules[index];
+        Fix& fix = keep(text_.set_key(request.location, "stream", toml_string(request.stream),
+                                      toml_string(stream)));
+        fix.changed.modules[index].stream = stream;
+    }
+
+    /// Makes a filtered package visible.
+    void show(Id id) {
+        switch (pool_.hidden(id)) {
+            case Hidden::excluded:
+                show_excluded(id);
+                break;
+            case Hidden::module:
+                show_modular(id);
+                break;
+            case Hidden::repository:
+                enable_repository(pool_.solvable(id)->repo->name);
+                break;
+            case Hidden::architecture:
+            case Hidden::locked:
+            case Hidden::no:
+                break;
+        }
+    }
+
+    void show_excluded(Id id) {
+        const SourceLocation top{blueprint_file(blueprint_), 0, 0};
+        for (std::size_t i = 0; i < blueprint_.excludes.size(); ++i) {
+            if (matches_package(pool_, id, blueprint_.excludes[i])) {
+                Fix& fix = keep(text_.remove_element(top, "excludes", blueprint_.excludes[i]));
+                fix.changed.excludes.erase(fix.changed.excludes.begin() +
+                                           static_cast<std::ptrdiff_t>(i));
+                return;
+            }
+        }
+        for (std::size_t i = 0; i < blueprint_.repositories.size(); ++i) {
+            const Repository& repository = blueprint_.repositories[i];
+            for (std::size_t j = 0; j < repository.excludepkgs.size(); ++j) {
+                if (repository.id == pool_.solvable(id)->repo->name &&
+                    matches_package(pool_, id, repository.excludepkgs[j])) {
+                    Fix& fix = keep(text_.remove_element(repository.location, "excludepkgs",
+                                                         repository.excludepkgs[j]));
+                    std::vector<std::string>& patterns = fix.changed.repositories[i].excludepkgs;
+                    patterns.erase(patterns.begin() + static_cast<std::ptrdiff_t>(j));
+                    return;
+                }
+            }
+        }
+    }
+
+    void show_modular(Id id) {
+        for (const auto& [name, stream] :
+             streams_holding(pool_, failed_.universe.catalogue(), id)) {
+            if (name == driver_module && blueprint_.nvidia) {
+                continue;
+            }
+            const auto known = std::find_if(
+                blueprint_.modules.begin(), blueprint_.modules.end(),
+                [module = name](const ModuleRequest& request) { return request.name == module; });
+            if (known != blueprint_.modules.end()) {
+                set_stream(static_cast<std::size_t>(known - blueprint_.modules.begin()), stream);
+                continue;
+            }
+            const std::string file = blueprint_file(blueprint_);
+            Fix& fix =
+                keep(text_.append(file, {"[[enabled_modules]]", "name = " + toml_string(name),
+                                         "stream = " + toml_string(stream)}));
+            fix.changed.modules.push_back({name, stream, {}, {file, 0, 0}});
+        }
+    }
+
+    void enable_repository(const std::string& id) {
+        for (std::size_t i = 0; i < blueprint_.repositories.size(); ++i) {
+            const Repository& repository = blueprint_.repositories[i];
+            if (repository.id == id && !repository.enabled) {
+                const bool ini = repository.location.file.ends_with(".repo");
+                Fix& fix = keep(text_.set_key(repository.location, "enabled", ini ? "0" : "false",
+                                              ini ? "1" : "true"));
+                fix.changed.repositories[i].enabled = true;
+            }
+        }
+    }
+
+    /// Takes back something of what a line of the blueprint asks for.
+    void loosen(const Origin& origin) {
+        switch (origin.kind) {
+            case Origin::Kind::package: {
+                const std::string& spec = blueprint_.packages[origin.index].spec;
+                const std::string name = pinned_name(spec);
+                if (!name.empty() && pool_.named(spec).empty()) {
+                    set_version(origin.index, name, "*");
+                }
+                drop_package(origin.index);
+                break;
+            }
+            case Origin::Kind::group:
+                if (means_module(blueprint_.groups[origin.index].spec.substr(1))) {
+                    other_group_streams(origin.index);
+                } else {
+                    drop_group(origin.index);
+                }
+                break;
+            case Origin::Kind::module:
+                other_streams(origin.index);
+                break;
+            case Origin::Kind::set:
+            case Origin::Kind::nvidia:
+            case Origin::Kind::toolkit:
+            case Origin::Kind::kernel:
+                break;
+        }
+    }
+
+    const Failed& failed_;
+    const PackagePool& pool_;
+    const Blueprint& blueprint_;
+    BlueprintText& text_;
+    std::vector<Fix> keeping_;
+    std::vector<Fix> dropping_;
+};
+
+}  // namespace
+
+std::vector<Fix> possible_fixes(const Failed& failed, BlueprintText& text) {
+    return FixFinder(failed, text).run();
+}
+
+}  // namespace edgegpu

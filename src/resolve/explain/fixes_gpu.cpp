@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "resolve/explain/fixes.hpp"
+#include "resolve/gpu/devices.hpp"
+#include "resolve/gpu/nvidia.hpp"
+#include "resolve/solve/filtered.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+class GpuFixFinder {
+public:
+    GpuFixFinder(const Failed& failed, BlueprintText& text)
+        : failed_(failed),
+          pool_(failed.universe.pool()),
+          nvidia_(*failed.blueprint.nvidia),
+          text_(text) {}
+
+    std::vector<Fix> run() {
+        // Whoever wants a version or a kernel may want the branch more: from the least change on.
+        raise_priority();
+        older_kernel();
+        toolkits();
+        if (is_exact_version(nvidia_.driver)) {
+            set("driver", &NvidiaRequest::driver, std::to_string(branch_of(nvidia_.driver)));
+        }
+        if (nvidia_.flavor != DriverFlavor::automatic) {
+            set("flavor", &NvidiaRequest::flavor, DriverFlavor::automatic);
+        }
+        if (nvidia_.modules == DriverModules::precompiled) {
+            set("modules", &NvidiaRequest::modules, DriverModules::automatic);
+        }
+        branches();
+        for (const DriverFlavor flavor : {DriverFlavor::open, DriverFlavor::proprietary}) {
+            set("flavor", &NvidiaRequest::flavor, flavor);
+        }
+        set("modules", &NvidiaRequest::modules, DriverModules::dkms);
+        if (nvidia_.profile != "ks") {
+            set("profile", &NvidiaRequest::profile, std::string("ks"));
+        }
+        devices();
+        return std::move(fixes_);
+    }
+
+private:
+    /// A value of [nvidia] as the blueprint has it.
+    template <typename Value>
+    static std::string as_written(const Value& value) {
+        if constexpr (std::is_same_v<Value, KernelChoice>) {
+            return fmt::format("\"{}\"", value.text());
+        } else {
+            return fmt::format("\"{}\"", value);
+        }
+    }
+
+    /// `driver` is always there; the other keys may be.
+    template <typename Value>
+    void set(const std::string& key, Value NvidiaRequest::*member, const Value& value) {
+        if (nvidia_.*member == value) {
+            return;
+        }
+        Fix fix{{text_.set_key(nvidia_.location, key, as_written(nvidia_.*member),
+                               as_written(value))},
+                failed_.blueprint,
+                ""};
+        (*fix.changed.nvidia).*member = value;
+        fixes_.push_back(std::move(fix));
+    }
+
+    /// A kernel that is asked for by name, in a repository that another one outranks.
+    void raise_priority() {
+        const std::vector<Id> kernels = outranked_kernels(pool_, failed_.blueprint);
+        if (kernels.empty()) {
+            return;
+        }
+        const Repo* wanted = pool_.solvable(kernels.front())->repo;
+        const std::vector<Repository>& repositories = failed_.blueprint.repositories;
+        int best = -wanted->priority;
+        for (const Repository& repository : repositories) {
+            best = repository.enabled ? std::min(best, repository.priority) : best;
+        }
+        for (std::size_t i = 0; i < repositories.size(); ++i) {
+            if (repositories[i].id == wanted->name) {
+                Fix fix{
+                    {text_.set_key(repositories[i].location, "priority",
+                                   std::to_string(repositories[i].priority), std::to_string(best))},
+                    failed_.blueprint,
+                    ""};
+                fix.changed.repositories[i].priority = best;
+                fixes_.push_back(std::move(fix));
+            }
+        }
+    }
+
+    void older_kernel() {
+        set("kernel", &NvidiaRequest::kernel, KernelChoice{});
+        if (failed_.blueprint.kernel_name != "kernel") {
+            const std::string file = nvidia_.location.file;
+            const SourceLocation table = text_.find_table(file, "[customizations.kernel]");
+            Fix fix{
+                {text_.set_key(table.line != 0 ? table : SourceLocation{file, 0, 0}, "name",
+                               fmt::format("\"{}\"", failed_.blueprint.kernel_name), "\"kernel\"")},
+                failed_.blueprint,
+                ""};
+            fix.changed.kernel_name = "kernel";
+            fixes_.push_back(std::move(fix));
+        }
+    }
+
+    void toolkits() {
+        if (nvidia_.toolkit.empty()) {
+            return;
+        }
+        std::vector<std::string> seen;
+        for (const Id id : pool_.named("nvidia-container-toolkit")) {
+            const std::string version = pool_.version(id);
+            if (std::find(seen.begin(), seen.end(), version) == seen.end() && seen.size() < 4) {
+                seen.push_back(version);
+                set("toolkit", &NvidiaRequest::toolkit, version);
+            }
+        }
+    }
+
+    /// Other branches, the nearest first; of two that are as near, the newer.
+    void branches() {
+        std::set<unsigned> found;
+        for (const std::string& stream : failed_.universe.catalogue().stream_names(driver_module)) {
+            found.insert(branch_of(stream));
+        }
+        for (const Id id : pool_.packages()) {
+            const std::string name = pool_.name(id);
+            if (name == "nvidia-driver" || name == "nvidia-driver-cuda") {
+                found.insert(branch_of(pool_.version(id)));
+            }
+        }
+        const unsigned own = branch_of(nvidia_.driver);
+        found.erase(0);
+        found.erase(own);
+        std::vector<unsigned> sorted(found.rbegin(), found.rend());
+        std::stable_sort(sorted.begin(), sorted.end(), [&](unsigned left, unsigned right) {
+            const auto distance = [&](unsigned branch) {
+                return branch > own ? branch - own : own - branch;
+            };
+            return distance(left) < distance(right);
+        });
+        for (const unsigned branch : sorted) {
+            set("driver", &NvidiaRequest::driver, std::to_string(branch));
+        }
+    }
+
+    /// Last, as it takes back what was asked for: without one of the GPUs.
+    void devices() {
+        for (std::size_t i = 0; i < nvidia_.devices.size() && i < 4; ++i) {
+            Fix fix{{text_.remove_element(nvidia_.location, "devices", nvidia_.devices[i])},
+                    failed_.blueprint,
+                    ""};
+            std::vector<std::string>& devices = fix.changed.nvidia->devices;
+            devices.erase(devices.begin() + static_cast<std::ptrdiff_t>(i));
+            fixes_.push_back(std::move(fix));
+        }
+    }
+
+    const Failed& failed_;
+    const PackagePool& pool_;
+    const NvidiaRequest& nvidia_;
+    BlueprintText& text_;
+    std::vector<Fix> fixes_;
+};
+
+/// Whether kernel, driver or toolkit have anything to do with the failure.
+bool concerns_gpu(const Failed& failed) {
+    if (failed.cause.message.empty()) {
+        return true;
+    }
+    return std::any_of(
+        failed.cause.origins.begin(), failed.cause.origins.end(), [](const Origin& origin) {
+            return origin.kind == Origin::Kind::nvidia || origin.kind == Origin::Kind::kernel ||
+                   origin.kind == Origin::Kind::toolkit;
+        });
+}
+
+}  // namespace
+
+std::vector<Fix> possible_gpu_fixes(const Failed& failed, BlueprintText& text) {
+    if (!failed.blueprint.nvidia || !concerns_gpu(failed)) {
+        return {};
+    }
+    return GpuFixFinder(failed, text).run();
+}
+
+}  // namespace edgegpu

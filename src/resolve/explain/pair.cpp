@@ -1,0 +1,115 @@
+#include "resolve/explain/pair.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "resolve/gpu/nvidia.hpp"
+#include "resolve/solve/kernel.hpp"
+#include "support/nevra.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// Visible versions of the driver, whatever branch, newest first.
+std::vector<std::string> all_versions(const PackagePool& pool) {
+    std::vector<std::string> versions;
+    for (const char* name : {"nvidia-driver", "nvidia-driver-cuda", "nvidia-kmod-common"}) {
+        for (const Id id : pool.named(name)) {
+            const std::string version = pool.version(id);
+            if (std::find(versions.begin(), versions.end(), version) == versions.end()) {
+                versions.push_back(version);
+            }
+        }
+    }
+    return versions;
+}
+
+/// Drivers that have a module for this kernel.
+std::vector<std::string> drivers_of(const PackagePool& pool, const NvidiaRequest& nvidia,
+                                    Id kernel) {
+    std::vector<std::string> found = all_versions(pool);
+    std::erase_if(found, [&](const std::string& version) {
+        const std::vector<DriverFlavor> flavors = flavors_of(nvidia, version);
+        return std::all_of(flavors.begin(), flavors.end(), [&](DriverFlavor flavor) {
+            return kernel_modules(pool, flavor, version, kernel).empty();
+        });
+    });
+    return found;
+}
+
+bool is_wanted(const NvidiaRequest& nvidia, const std::string& version) {
+    return nvidia.driver == "latest" || version == nvidia.driver ||
+           version.starts_with(nvidia.driver + ".");
+}
+
+void say_nearest_kernel(const PackagePool& pool, const Blueprint& blueprint,
+                        const std::string& kernel_name, Cause& cause) {
+    std::vector<Id> kernels = pool.named(kernel_name + "-core");
+    if (kernels.empty()) {
+        kernels = pool.named(kernel_name);
+    }
+    for (const Id kernel : kernels) {
+        for (const std::string& version : drivers_of(pool, *blueprint.nvidia, kernel)) {
+            if (is_wanted(*blueprint.nvidia, version)) {
+                cause.lines.push_back(
+                    fmt::format("  newest kernel with a module of it: {} (driver {})",
+                                pool.nevra(kernel).text(), version));
+                return;
+            }
+        }
+    }
+    cause.lines.push_back(fmt::format("  no {} has a module of it", kernel_name));
+}
+
+/// Modules for the kernel that are filtered out, by their names: the streams of other branches.
+void find_filtered(const PackagePool& pool, Id kernel, Cause& cause) {
+    const Nevra nevra = pool.nevra(kernel);
+    const std::string release = nevra.release.substr(0, nevra.release.rfind('.'));
+    for (const Id id : pool.packages()) {
+        const std::string name = pool.name(id);
+        if (!pool.visible(id) && name.starts_with("kmod-nvidia") &&
+            name.find(fmt::format("-{}-{}", nevra.version, release)) != std::string::npos) {
+            cause.filtered.push_back(id);
+        }
+    }
+    pool.sort_best_first(cause.filtered);
+}
+
+}  // namespace
+
+Cause unpaired_cause(const Universe& universe, const Blueprint& blueprint,
+                     const std::vector<Id>& kernels) {
+    const PackagePool& pool = universe.pool();
+    const NvidiaRequest& nvidia = *blueprint.nvidia;
+    const Id newest = kernels.front();
+    Cause cause;
+    cause.message = kernels.size() == 1
+                        ? fmt::format("kernel {} has no module of NVIDIA driver {}",
+                                      pool.nevra(newest).text(), nvidia.driver)
+                        : fmt::format("no kernel has a module of NVIDIA driver {}", nvidia.driver);
+    Origin origin;
+    origin.kind = Origin::Kind::kernel;
+    origin.location = nvidia.location;
+    origin.text = fmt::format("{} asks for NVIDIA driver \"{}\" with kernel \"{}\"",
+                              nvidia.location.text(), nvidia.driver, nvidia.kernel.text());
+    cause.lines.push_back(origin.text);
+    cause.origins.push_back(origin);
+    if (blueprint.kernel_name != "kernel") {
+        cause.lines.push_back(
+            fmt::format("  {} is a variant of the kernel: NVIDIA's precompiled "
+                        "modules are for the standard one only",
+                        blueprint.kernel_name));
+    }
+    say_nearest_kernel(pool, blueprint, "kernel", cause);
+    const std::vector<std::string> others = drivers_of(pool, nvidia, newest);
+    if (!others.empty()) {
+        cause.lines.push_back(fmt::format("  drivers with a module for {}: {}",
+                                          pool.nevra(newest).text(), fmt::join(others, ", ")));
+    }
+    find_filtered(pool, newest, cause);
+    return cause;
+}
+
+}  // namespace edgegpu

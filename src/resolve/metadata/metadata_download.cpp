@@ -1,0 +1,315 @@
+#include "resolve/metadata/metadata_download.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "resolve/metadata/gpgkeys.hpp"
+#include "resolve/metadata/metadata_signature.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "transfer/mirrors.hpp"
+#include "transfer/transfer.hpp"
+#include "transfer/url.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t largest_repomd = 16ULL << 20U;
+constexpr std::uint64_t largest_signature = 1ULL << 20U;
+
+/// A scratch directory that is removed unless it was renamed away.
+class Scratch {
+public:
+    explicit Scratch(fs::path path) : path_(std::move(path)) {
+        remove_tree(path_);
+        make_directories(path_);
+    }
+    ~Scratch() {
+        try {
+            remove_tree(path_);
+        } catch (const Error&) {
+            // Left-overs in the cache do no harm; the next run removes them.
+            return;
+        }
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+private:
+    fs::path path_;
+};
+
+/// Digest of what a signature was checked with: "unsigned", or that of the key material.
+std::string trust_mark(const Context& ctx, const Repository& repository) {
+    if (!repository.repo_gpgcheck) {
+        return "unsigned";
+    }
+    if (repository.gpgkeys.empty()) {
+        throw error(ErrorKind::fetch, "repository '{}': repo_gpgcheck is on, but it has no gpgkey",
+                    repository.id)
+            .traced(fmt::format("repository defined at {}", repository.location.text()))
+            .hinted("give gpgkey, or repo_gpgcheck = false to accept unsigned metadata");
+    }
+    // The number changes with the rules: what earlier ones let pass is checked again.
+    return sha256_hex("rules 3\n" + key_material(ctx, repository));
+}
+
+/// Checks that a metalink, where there is one, knows this repomd.xml.
+void check_promises(const Repository& repository, const MirrorList& list, const fs::path& repomd) {
+    const std::uint64_t size = fs::file_size(repomd);
+    const bool known =
+        list.promises.empty() ||
+        std::any_of(list.promises.begin(), list.promises.end(), [&](const RepomdPromise& promise) {
+            return (promise.size == 0 || promise.size == size) &&
+                   checksum_of_file(repomd, promise.checksum.algorithm) == promise.checksum;
+        });
+    if (!known) {
+        throw error(ErrorKind::fetch,
+                    "repository '{}': repomd.xml is another one than the metalink promises",
+                    repository.id)
+            .hinted("the mirrors are stale, or being updated: try again later");
+    }
+}
+
+/// repodata/repomd.xml.asc of that mirror, or "" where it has none; `why` then says how it said so.
+std::string get_signature(const Context& ctx, const Repository& repository,
+                          const std::string& mirror, const fs::path& destination,
+                          std::string& why) {
+    WantedFile wanted;
+    wanted.location = "repodata/repomd.xml.asc";
+    wanted.destination = destination;
+    wanted.promise.limit = largest_signature;
+    const TransferResult result = transfer(ctx, repository, {mirror}, {wanted}).front();
+    if (result.done) {
+        return read_file(destination, largest_signature);
+    }
+    if (result.failures.front().kind != TransferFailureKind::missing) {
+        throw transfer_error(repository, "repomd.xml.asc", result);
+    }
+    why = result.failures.front().url + ": " + result.failures.front().reason;
+    return "";
+}
+
+void check_signature(const Context& ctx, const Blueprint& blueprint, const Repository& repository,
+                     const std::string& mirror, const fs::path& repomd, const fs::path& directory) {
+    std::string why;
+    const std::string signature =
+        get_signature(ctx, repository, mirror, directory / "repodata/repomd.xml.asc", why);
+    try {
+        check_repomd_signature(ctx, blueprint, repository, read_file(repomd, largest_repomd),
+                               signature);
+    } catch (Error& problem) {
+        if (!why.empty()) {
+            problem.traced(why);
+        }
+        throw;
+    }
+}
+
+bool is_verified(const fs::path& directory, const std::string& mark) {
+    const fs::path file = directory / "verified";
+    return fs::exists(file) && read_file(file, 4096) == mark;
+}
+
+/// Removes the metadata of earlier states; keys and files of running processes stay.
+void remove_old_states(const fs::path& base, const std::string& digest) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (name.size() == 64 && name != digest) {
+            remove_tree(entry.path());
+        }
+    }
+}
+
+std::string cached_state(const Repository& repository, const fs::path& base,
+                         const std::string& mark) {
+    const fs::path current = base / "current";
+    if (fs::exists(current)) {
+        std::string digest = read_file(current, 4096);
+        if (is_verified(base / digest, mark)) {
+            return digest;
+        }
+    }
+    throw error(ErrorKind::fetch, "repository '{}' is not in the cache", repository.id)
+        .traced(fmt::format("repository defined at {}", repository.location.text()))
+        .hinted("run once without --offline");
+}
+
+/// A repomd.xml of a mirror.
+struct FoundRepomd {
+    std::string digest;
+    /// The mirrors, with the one that has it first.
+    std::vector<std::string> mirrors;
+};
+
+WantedFile repomd_file(const fs::path& destination) {
+    WantedFile wanted;
+    wanted.location = "repodata/repomd.xml";
+    wanted.destination = destination;
+    wanted.promise.limit = largest_repomd;
+    return wanted;
+}
+
+/// Brings the repomd.xml of the first mirror that has a good one below `scratch`.
+FoundRepomd find_repomd(const Context& ctx, const Blueprint& blueprint,
+                        const Repository& repository, const fs::path& base, const fs::path& scratch,
+                        const std::string& mark) {
+    MirrorList list = find_mirrors(ctx, repository);
+    // What belongs to an earlier repomd.xml must not pass for this one's.
+    remove_tree(scratch / "repodata");
+    make_directories(scratch / "repodata");
+    WantedFile wanted = repomd_file(scratch / "repodata/repomd.xml");
+    wanted.accept = [&](const fs::path& file, const std::string& mirror) {
+        check_promises(repository, list, file);
+        if (is_verified(base / sha256_file(file), mark)) {
+            return;  // nothing new
+        }
+        if (repository.repo_gpgcheck) {
+            check_signature(ctx, blueprint, repository, mirror, file, scratch);
+        }
+        (void)read_records(repository, file);
+    };
+    const TransferResult result = transfer(ctx, repository, list.mirrors, {wanted}).front();
+    if (!result.done) {
+        throw transfer_error(repository, "repomd.xml", result);
+    }
+    const auto first = list.mirrors.begin();
+    const auto good = first + static_cast<std::ptrdiff_t>(result.mirror);
+    std::rotate(first, good, good + 1);
+    return {sha256_file(wanted.destination), std::move(list.mirrors)};
+}
+
+void download_from(const Context& ctx, const Repository& repository,
+                   const std::vector<std::string>& mirrors, const fs::path& directory,
+                   const std::vector<MetadataRecord>& records) {
+    std::vector<WantedFile> files;
+    for (const MetadataRecord& record : records) {
+        WantedFile wanted;
+        wanted.destination = metadata_path(directory, record);
+        if (fs::exists(wanted.destination)) {
+            continue;  // it was checked before it got this name
+        }
+        wanted.location = record.base.empty() ? record.href : join_url(record.base, record.href);
+        wanted.promise.size = record.size;
+        wanted.promise.checksum = record.checksum;
+        wanted.promise.promiser = "repomd.xml";
+        files.push_back(std::move(wanted));
+    }
+    const std::vector<TransferResult> results = transfer(ctx, repository, mirrors, files);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (!results[i].failures.empty() && !results[i].done) {
+            throw transfer_error(repository, files[i].destination.filename().string(), results[i]);
+        }
+    }
+}
+
+/// Makes `<base>/<digest>` of what repomd.xml in `scratch` and `choose` want.
+void complete_state(const Context& ctx, const Repository& repository, const FoundRepomd& found,
+                    const fs::path& base, const fs::path& scratch, const std::string& mark,
+                    const RecordChoice& choose) {
+    const fs::path state = base / found.digest;
+    if (is_verified(state, mark)) {
+        download_from(ctx, repository, found.mirrors, state, choose(state / "repodata/repomd.xml"));
+        return;
+    }
+    download_from(ctx, repository, found.mirrors, scratch, choose(scratch / "repodata/repomd.xml"));
+    write_file(scratch / "verified", mark);
+    remove_tree(state);
+    fs::rename(scratch, state);
+}
+
+}  // namespace
+
+/// `<cache>/repos/<id>-<digest>`: the digest keeps two blueprints apart that give one id to
+/// different repositories.
+fs::path repository_directory(const Context& ctx, const Repository& repository) {
+    Sha256 digest;
+    for (const std::string& url : repository.baseurls) {
+        digest.update_field(url);
+    }
+    digest.update_field(repository.metalink);
+    digest.update_field(repository.mirrorlist);
+    std::string name;
+    for (const char c : repository.id) {
+        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ||
+                           c == '_' || (c == '.' && !name.empty());
+        name += plain ? c : '_';
+    }
+    return ctx.cache / "repos" / (name + "-" + digest.hex().substr(0, 16));
+}
+
+bool is_local(const Repository& repository) {
+    return repository.metalink.empty() && repository.mirrorlist.empty() &&
+           std::all_of(repository.baseurls.begin(), repository.baseurls.end(),
+                       [](const std::string& url) { return local_file(url).has_value(); });
+}
+
+void download_records(const Context& ctx, const Repository& repository, const fs::path& directory,
+                      const std::vector<MetadataRecord>& records) {
+    const bool complete = std::all_of(
+        records.begin(), records.end(),
+        [&](const MetadataRecord& record) { return fs::exists(metadata_path(directory, record)); });
+    if (!complete) {
+        download_from(ctx, repository, find_mirrors(ctx, repository).mirrors, directory, records);
+    }
+}
+
+std::string current_repomd(const Context& ctx, const Repository& repository,
+                           const std::vector<std::string>& mirrors) {
+    const fs::path base = repository_directory(ctx, repository);
+    const Scratch scratch(base / fmt::format("probe.{}", ::getpid()));
+    const WantedFile wanted = repomd_file(scratch.path() / "repomd.xml");
+    return transfer(ctx, repository, mirrors, {wanted}).front().done
+               ? sha256_file(wanted.destination)
+               : "";
+}
+
+std::string refresh_metadata(const Context& ctx, const Blueprint& blueprint,
+                             const Repository& repository, const fs::path& base,
+                             const RecordChoice& choose) {
+    const std::string mark = trust_mark(ctx, repository);
+    if (ctx.offline && !is_local(repository)) {
+        return cached_state(repository, base, mark);
+    }
+    make_directories(base);
+    const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
+    const auto find = [&] {
+        return find_repomd(ctx, blueprint, repository, base, scratch.path(), mark);
+    };
+    FoundRepomd found = find();
+    try {
+        complete_state(ctx, repository, found, base, scratch.path(), mark, choose);
+    } catch (const Error& problem) {
+        if (problem.kind() != ErrorKind::fetch) {
+            throw;
+        }
+        // A file that is gone or another one: perhaps the repository was renewed just now.
+        FoundRepomd now = find();
+        if (now.digest == found.digest) {
+            throw;
+        }
+        found = std::move(now);
+        complete_state(ctx, repository, found, base, scratch.path(), mark, choose);
+    }
+    const fs::path current = base / "current";
+    if (!fs::exists(current) || read_file(current, 4096) != found.digest) {
+        write_file(current, found.digest);
+        remove_old_states(base, found.digest);
+    }
+    return found.digest;
+}
+
+}  // namespace edgegpu

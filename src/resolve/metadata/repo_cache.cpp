@@ -1,0 +1,133 @@
+#include "resolve/metadata/repo_cache.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+extern "C" {
+#include <solv/repo_updateinfoxml.h>
+}
+
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using FilePtr = Handle<FILE, std::fclose>;
+using Writer = Handle<Repowriter, repowriter_free>;
+
+/// Raised whenever the content of the caches changes for the same metadata.
+constexpr const char* cache_suffix = "-1.solv";
+
+bool load_cache(Repo* repo, const fs::path& path, int flags) {
+    const FilePtr file(std::fopen(path.c_str(), "re"));
+    return file && repo_add_solv(repo, file.get(), flags) == 0;
+}
+
+/// The part of a repository's data that comes from primary metadata; the first one loaded.
+constexpr Id primary_data = 1;
+
+/// Writes what came from primary metadata with all dependencies, or without `primary` the data
+/// loaded last. A cache that cannot be written costs time only, so failures are not reported.
+void save_cache(Repo* repo, const fs::path& path, bool primary) {
+    const fs::path part = path.string() + fmt::format(".{}", ::getpid());
+    FilePtr file(std::fopen(part.c_str(), "we"));
+    if (!file) {
+        return;
+    }
+    const Writer writer(repowriter_create(repo));
+    if (primary && repo->nrepodata > primary_data) {
+        repowriter_set_repodatarange(writer.get(), primary_data, primary_data + 1);
+    } else if (!primary) {
+        repowriter_set_repodatarange(writer.get(), repo->nrepodata - 1, repo->nrepodata);
+        repowriter_set_flags(writer.get(), REPOWRITER_NO_STORAGE_SOLVABLE);
+    }
+    bool good = repowriter_write(writer.get(), file.get()) == 0;
+    good = std::fclose(file.release()) == 0 && good;
+    if (!good || std::rename(part.c_str(), path.c_str()) != 0) {
+        std::remove(part.c_str());
+    }
+}
+
+fs::path primary_cache(const RepositoryMetadata& metadata) {
+    return metadata.directory / (std::string("primary") + cache_suffix);
+}
+
+}  // namespace
+
+void load_primary(const RepositoryMetadata& metadata, Repo* repo) {
+    const fs::path cache = primary_cache(metadata);
+    if (fs::exists(cache)) {
+        if (load_cache(repo, cache, 0)) {
+            return;
+        }
+        repo_empty(repo, 1);
+    }
+    const MetadataStream file = open_metadata_file(metadata.repository->id, metadata.primary);
+    if (repo_add_rpmmd(repo, file.get(), nullptr, 0) != 0) {
+        throw error(ErrorKind::fetch, "repository '{}': invalid primary metadata: {}",
+                    metadata.repository->id, pool_errstr(repo->pool));
+    }
+    save_cache(repo, cache, true);
+}
+
+void load_file_lists(const RepositoryMetadata& metadata, Repo* repo) {
+    constexpr int flags = REPO_EXTEND_SOLVABLES | REPO_LOCALPOOL;
+    const fs::path cache = metadata.directory / (std::string("filelists") + cache_suffix);
+    if (fs::exists(cache) && load_cache(repo, cache, flags)) {
+        return;
+    }
+    const MetadataStream file = open_metadata_file(metadata.repository->id, metadata.filelists);
+    if (repo_add_rpmmd(repo, file.get(), nullptr, flags) != 0) {
+        throw error(ErrorKind::fetch, "repository '{}': invalid file lists: {}",
+                    metadata.repository->id, pool_errstr(repo->pool));
+    }
+    save_cache(repo, cache, false);
+}
+
+void load_advisories(const RepositoryMetadata& metadata, Repo* repo) {
+    const fs::path cache = metadata.directory / (std::string("updateinfo") + cache_suffix);
+    if (fs::exists(cache)) {
+        if (load_cache(repo, cache, 0)) {
+            return;
+        }
+        repo_empty(repo, 1);
+    }
+    const MetadataStream file = open_metadata_file(metadata.resolved.id, metadata.updateinfo);
+    if (repo_add_updateinfoxml(repo, file.get(), 0) != 0) {
+        throw error(ErrorKind::fetch, "repository '{}': invalid advisories: {}",
+                    metadata.resolved.id, pool_errstr(repo->pool));
+    }
+    save_cache(repo, cache, true);
+}
+
+std::set<Id> provided_paths(Repo* repo) {
+    IdQueue paths;
+    repo_lookup_idarray(repo, SOLVID_META, REPOSITORY_ADDEDFILEPROVIDES, paths.get());
+    return {paths.begin(), paths.end()};
+}
+
+void save_provided_paths(const RepositoryMetadata& metadata, Repo* repo,
+                         const std::set<Id>& paths) {
+    std::set<Id> all = provided_paths(repo);
+    const std::size_t before = all.size();
+    all.insert(paths.begin(), paths.end());
+    Repodata* data = repo_id2repodata(repo, primary_data);
+    if (all.size() == before || data == nullptr) {
+        return;
+    }
+    IdQueue queue;
+    for (const Id path : all) {
+        queue_push(queue.get(), path);
+    }
+    repodata_set_idarray(data, SOLVID_META, REPOSITORY_ADDEDFILEPROVIDES, queue.get());
+    repodata_internalize(data);
+    save_cache(repo, primary_cache(metadata), true);
+}
+
+}  // namespace edgegpu

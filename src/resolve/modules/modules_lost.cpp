@@ -1,0 +1,332 @@
+#include "resolve/modules/modules_lost.hpp"
+
+#include <yaml.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::string_view mark = "\xEF\xBB\xBF";
+
+/// "---" or "..." alone or with something behind it: YAML lets them stand for nothing else at the
+/// beginning of a line.
+bool is_marker(std::string_view line, std::string_view marker) {
+    return line.starts_with(marker) &&
+           (line.size() == marker.size() ||
+            std::string_view(" \t\r").find(line[marker.size()]) != std::string_view::npos);
+}
+
+bool has_content(std::string_view text) {
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        const std::size_t first = line.find_first_not_of(" \t\r");
+        if (first != std::string_view::npos && line[first] != '#' && line[first] != '%' &&
+            !(is_marker(line, "---") &&
+              line.find_first_not_of(" \t\r", 3) == std::string_view::npos)) {
+            return true;
+        }
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+    }
+    return false;
+}
+
+class Parser {
+public:
+    explicit Parser(std::string_view text) {
+        if (yaml_parser_initialize(&parser_) == 0) {
+            throw errno_error("yaml_parser_initialize", ENOMEM);
+        }
+        yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                     text.size());
+    }
+    ~Parser() {
+        yaml_event_delete(&event_);
+        yaml_parser_delete(&parser_);
+    }
+    Parser(const Parser&) = delete;
+    Parser& operator=(const Parser&) = delete;
+
+    /// The next event; nullptr at the end, or where the text is no YAML any more (`broken`).
+    const yaml_event_t* next() {
+        yaml_event_delete(&event_);
+        if (yaml_parser_parse(&parser_, &event_) == 0) {
+            broken_ = true;
+            return nullptr;
+        }
+        return event_.type == YAML_STREAM_END_EVENT ? nullptr : &event_;
+    }
+
+    [[nodiscard]] bool broken() const { return broken_; }
+
+private:
+    yaml_parser_t parser_{};
+    yaml_event_t event_{};
+    bool broken_ = false;
+};
+
+/// Walks the mappings and lists, keeping the keys that lead to where it is.
+class LostReader {
+public:
+    std::optional<LostDocument> read(std::string_view text) {
+        Parser parser(text);
+        while (const yaml_event_t* event = parser.next()) {
+            visit(*event);
+        }
+        return parser.broken() ? std::nullopt : std::optional(std::move(lost_));
+    }
+
+private:
+    struct Level {
+        bool mapping = false;
+        bool key_next = true;
+        std::string key;
+    };
+
+    void visit(const yaml_event_t& event) {
+        switch (event.type) {
+            case YAML_MAPPING_START_EVENT:
+                collection_began(true);
+                break;
+            case YAML_SEQUENCE_START_EVENT:
+                collection_began(false);
+                break;
+            case YAML_MAPPING_END_EVENT:
+            case YAML_SEQUENCE_END_EVENT:
+                levels_.pop_back();
+                node_ended();
+                break;
+            case YAML_ALIAS_EVENT:
+                scalar("");
+                break;
+            case YAML_SCALAR_EVENT:
+                scalar({reinterpret_cast<const char*>(event.data.scalar.value),
+                        event.data.scalar.length});
+                break;
+            default:
+                break;
+        }
+    }
+
+    /// After a key comes its value, after that the next key.
+    void node_ended() {
+        if (!levels_.empty() && levels_.back().mapping) {
+            levels_.back().key_next = !levels_.back().key_next;
+        }
+    }
+
+    /// A list or mapping that is a key leads to nothing that is wanted.
+    void collection_began(bool mapping) {
+        if (!levels_.empty() && levels_.back().mapping && levels_.back().key_next) {
+            levels_.back().key.clear();
+        }
+        levels_.push_back({mapping, mapping, ""});
+    }
+
+    void scalar(const std::string& value) {
+        if (!levels_.empty() && levels_.back().mapping && levels_.back().key_next) {
+            levels_.back().key = value;
+        } else {
+            keep(value);
+        }
+        node_ended();
+    }
+
+    [[nodiscard]] std::string path() const {
+        std::string text;
+        for (const Level& level : levels_) {
+            text += level.mapping ? "/" + level.key : "/-";
+        }
+        return text;
+    }
+
+    void keep(const std::string& value) {
+        if (levels_.size() > deepest) {
+            return;
+        }
+        const std::string place = path();
+        if (place == "/document") {
+            lost_.kind = value == "modulemd"            ? LostDocument::Kind::stream
+                         : value == "modulemd-defaults" ? LostDocument::Kind::defaults
+                                                        : LostDocument::Kind::other;
+        } else if (place == "/data/name" || place == "/data/module") {
+            lost_.id.name = value;
+        } else if (place == "/data/stream") {
+            lost_.id.stream = value;
+        } else if (place == "/data/version") {
+            lost_.id.version = value;
+        } else if (place == "/data/context") {
+            lost_.id.context = value;
+        } else if (place == "/data/arch") {
+            lost_.arch = value;
+        } else if (place == "/data/artifacts/rpms/-") {
+            lost_.artifacts.push_back(value);
+        }
+    }
+
+    /// "/data/artifacts/rpms/-"
+    static constexpr std::size_t deepest = 4;
+
+    LostDocument lost_;
+    std::vector<Level> levels_;
+};
+
+/// Whether another document says what the lost one said.
+bool is_there(const ModuleCatalogue& catalogue, const LostDocument& lost) {
+    return std::any_of(
+        catalogue.streams.begin(), catalogue.streams.end(), [&](const ModuleStream& stream) {
+            return stream.id.name == lost.id.name && stream.id.stream == lost.id.stream &&
+                   stream.id.version == lost.id.version && stream.id.context == lost.id.context;
+        });
+}
+
+/// Whether a document of the same stream that could be read is newer.
+bool is_outdated(const ModuleCatalogue& catalogue, const LostDocument& lost) {
+    return std::any_of(
+        catalogue.streams.begin(), catalogue.streams.end(), [&](const ModuleStream& stream) {
+            return stream.id.name == lost.id.name && stream.id.stream == lost.id.stream &&
+                   document_version(stream.id.version) > document_version(lost.id.version);
+        });
+}
+
+Error changed_by_loss(const LostDocument& lost, const std::string& package,
+                      const std::string& relation) {
+    return error(ErrorKind::unsolvable, "{} {}", package, relation)
+        .traced(lost.text())
+        .hinted(lost.id.stream.empty()
+                    ? fmt::format("name the stream of {} in [[enabled_modules]], or leave the "
+                                  "package out (excludes)",
+                                  lost.id.name)
+                    : fmt::format("enable another stream of {}, leave the package out (excludes), "
+                                  "or have the repository mended",
+                                  lost.id.name));
+}
+
+}  // namespace
+
+std::string LostDocument::text() const {
+    std::string what = "a document";
+    if (kind == Kind::stream && !id.name.empty()) {
+        what = fmt::format("the document of module {}:{}", id.name, id.stream);
+        if (!id.version.empty()) {
+            what += fmt::format(" (version {})", id.version);
+        }
+    } else if (kind == Kind::defaults && !id.name.empty()) {
+        what = fmt::format("the defaults of module {}", id.name);
+    }
+    return fmt::format("repository '{}', modules.yaml line {}: {} cannot be read: {}", repository,
+                       line, what, cause);
+}
+
+std::vector<YamlDocument> split_documents(std::string_view yaml) {
+    std::vector<YamlDocument> documents;
+    if (yaml.starts_with(mark)) {
+        yaml.remove_prefix(mark.size());
+    }
+    std::size_t begin = 0;
+    std::size_t begin_line = 1;
+    std::size_t line_number = 0;
+    const auto close = [&](std::size_t end) {
+        const std::string_view text = yaml.substr(begin, end - begin);
+        if (has_content(text)) {
+            documents.push_back({begin_line, text});
+        }
+    };
+    for (std::size_t at = 0; at < yaml.size();) {
+        ++line_number;
+        const std::size_t end = std::min(yaml.find('\n', at), yaml.size());
+        const std::string_view line = yaml.substr(at, end - at);
+        if (is_marker(line, "---")) {
+            close(at);
+            begin = at;
+            begin_line = line_number;
+        } else if (is_marker(line, "...")) {
+            close(at);
+            begin = std::min(end + 1, yaml.size());
+            begin_line = line_number + 1;
+        }
+        at = end + 1;
+    }
+    close(yaml.size());
+    return documents;
+}
+
+std::optional<LostDocument> read_lost_document(std::string_view text) {
+    return LostReader().read(text);
+}
+
+void refuse_lost_request(const ModuleCatalogue& catalogue, const StreamRequest& request) {
+    for (const LostDocument& lost : catalogue.lost) {
+        if (lost.kind == LostDocument::Kind::stream && lost.id.name == request.name &&
+            lost.id.stream == request.stream && !is_there(catalogue, lost) &&
+            !is_outdated(catalogue, lost)) {
+            throw error(ErrorKind::unsolvable, "the newest document of module {}:{} cannot be read",
+                        request.name, request.stream)
+                .traced(lost.text())
+                .hinted("take another stream, or have the repository mended");
+        }
+    }
+}
+
+void refuse_changed_by_loss(const ModuleCatalogue& catalogue, const ModuleSelection& selection,
+                            const std::vector<std::pair<std::string, std::string>>& packages) {
+    for (const LostDocument& lost : catalogue.lost) {
+        const std::set<std::string> artifacts(lost.artifacts.begin(), lost.artifacts.end());
+        std::set<std::string> names;
+        const ModuleStream* enabled = selection.find(lost.id.name);
+        const auto preset = catalogue.defaults.find(lost.id.name);
+        const bool is_default =
+            preset != catalogue.defaults.end() && preset->second == lost.id.stream;
+        if (lost.kind == LostDocument::Kind::stream && !is_there(catalogue, lost)) {
+            // It would be active: as the default stream, or as a newer document of what is enabled.
+            if (enabled == nullptr
+                    ? is_default
+                    : enabled->id.stream == lost.id.stream && !is_outdated(catalogue, lost)) {
+                std::transform(artifacts.begin(), artifacts.end(),
+                               std::inserter(names, names.end()), artifact_name);
+            }
+        } else if (lost.kind == LostDocument::Kind::defaults && enabled == nullptr) {
+            for (const ModuleStream& stream : catalogue.streams) {
+                if (stream.id.name == lost.id.name) {
+                    std::transform(stream.artifacts.begin(), stream.artifacts.end(),
+                                   std::inserter(names, names.end()), artifact_name);
+                }
+            }
+        }
+        for (const auto& [name, nevra] : packages) {
+            const bool modular = selection.included.contains(nevra);
+            if (artifacts.contains(nevra) && !modular && lost.kind == LostDocument::Kind::stream) {
+                throw changed_by_loss(
+                    lost, nevra,
+                    fmt::format("belongs to module {}:{}, whose document cannot be read",
+                                lost.id.name, lost.id.stream));
+            }
+            if (names.contains(name)) {
+                throw changed_by_loss(
+                    lost, nevra,
+                    fmt::format("may be another one than module {} has: a document of it cannot "
+                                "be read",
+                                lost.id.name));
+            }
+        }
+    }
+}
+
+std::string artifact_name(const std::string& nevra) {
+    const std::size_t release = nevra.rfind('-');
+    const std::size_t version =
+        release == std::string::npos || release == 0 ? release : nevra.rfind('-', release - 1);
+    return nevra.substr(0, version);
+}
+
+std::uint64_t document_version(const std::string& text) {
+    std::uint64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+}  // namespace edgegpu

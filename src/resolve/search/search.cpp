@@ -1,0 +1,240 @@
+#include "resolve/search/search.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "resolve/gpu/dkms.hpp"
+#include "resolve/gpu/nvidia.hpp"
+#include "resolve/solve/kabi.hpp"
+#include "resolve/solve/kernel.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+Error unsolvable(const Blueprint& blueprint, const std::string& what,
+                 const std::vector<std::string>& problems) {
+    constexpr std::size_t most = 12;
+    Error failure(ErrorKind::unsolvable, what);
+    for (std::size_t i = 0; i < problems.size() && i < most; ++i) {
+        failure.traced(problems[i]);
+    }
+    if (problems.size() > most) {
+        failure.traced(fmt::format("and {} more", problems.size() - most));
+    }
+    failure.traced(fmt::format("while resolving {}", blueprint.path.string()));
+    return failure;
+}
+
+/// Finds the newest kernel (and driver) with which the whole blueprint solves. Solving costs
+/// milliseconds, so every pair is tried in earnest instead of being guessed from names.
+class Search {
+public:
+    Search(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
+           const ModuleSelection& modules, Jobs base)
+        : ctx_(ctx),
+          blueprint_(blueprint),
+          pool_(pool),
+          modules_(modules),
+          base_(std::move(base)) {}
+
+    SearchResult run() {
+        const KernelChoice wanted =
+            blueprint_.nvidia ? blueprint_.nvidia->kernel : KernelChoice{};
+        std::vector<Id> kernels =
+            kernel_candidates(pool_, blueprint_.kernel_name, wanted.glob);
+        if (wanted.policy == KernelPolicy::newest) {
+            kernels.resize(1);
+        }
+        if (blueprint_.nvidia) {
+            versions_ = driver_versions(pool_, *blueprint_.nvidia);
+            add_toolkit_jobs(pool_, *blueprint_.nvidia, base_);
+        }
+        for (const Id kernel : kernels) {
+            ctx_.check_cancelled();
+            if (std::optional<Chosen> chosen = try_kernel(kernel)) {
+                chosen->passed_kernels = std::move(passed_over_);
+                return {std::move(chosen), std::nullopt, std::nullopt, {}};
+            }
+        }
+        return {std::nullopt, failure(kernels), std::move(refused_), std::move(unpaired_)};
+    }
+
+private:
+    [[nodiscard]] bool compiles() const {
+        return blueprint_.nvidia && blueprint_.nvidia->modules == DriverModules::dkms;
+    }
+
+    [[nodiscard]] std::vector<Attempt> attempts(Id kernel) const {
+        if (!blueprint_.nvidia) {
+            return {{kernel, "", std::nullopt, {}, 0}};
+        }
+        std::vector<Attempt> found;
+        for (const std::string& version : versions_) {
+            for (const DriverFlavor flavor : flavors_of(*blueprint_.nvidia, version)) {
+                if (compiles()) {
+                    for (const Id source : dkms_sources(pool_, flavor, version)) {
+                        found.push_back(
+                            {kernel, version, flavor, {pool_.stand_ins().at(source)}, source});
+                    }
+                    continue;
+                }
+                std::vector<Id> kmods = kernel_modules(pool_, flavor, version, kernel);
+                if (!kmods.empty()) {
+                    found.push_back({kernel, version, flavor, std::move(kmods), 0});
+                }
+            }
+        }
+        return found;
+    }
+
+    /// The jobs of one attempt; without [nvidia] those of the kernel alone.
+    [[nodiscard]] Jobs jobs_of(const Attempt& attempt) const {
+        Jobs jobs = base_;
+        add_kernel_jobs(pool_, blueprint_.kernel_name, attempt.kernel, jobs);
+        if (blueprint_.nvidia) {
+            add_driver_jobs(pool_, *blueprint_.nvidia, modules_, attempt.driver, attempt.kmods,
+                            jobs);
+        }
+        return jobs;
+    }
+
+    std::optional<Chosen> try_kernel(Id kernel) {
+        const std::vector<Attempt> pairs = attempts(kernel);
+        if (pairs.empty()) {
+            if (!compiles()) {
+                unpaired_.push_back(kernel);
+            }
+            passed_over_.push_back({kernel, no_modules()});
+            return std::nullopt;
+        }
+        std::string reason;
+        Solution build_root;
+        if (compiles()) {
+            build_root = solve_build_root(pool_, blueprint_.kernel_name, kernel);
+            if (!build_root.solved) {
+                passed_over_.push_back(
+                    {kernel, "no modules can be compiled for it: " + build_root.problems.front()});
+                return std::nullopt;
+            }
+        }
+        for (const Attempt& attempt : pairs) {
+            Jobs jobs = jobs_of(attempt);
+            Solution solution = solve(pool_, jobs, blueprint_.weak_dependencies);
+            if (solution.solved) {
+                return Chosen{
+                    attempt, std::move(jobs),       std::move(solution), std::move(build_root),
+                    {},      newer_drivers(attempt)};
+            }
+            if (problems_.empty()) {
+                problems_ = solution.problems;
+                refused_ = std::move(jobs);
+            }
+            if (reason.empty() && !solution.problems.empty()) {
+                reason = solution.problems.front();
+            }
+        }
+        const std::string kabi = kabi_reason(kernel);
+        passed_over_.push_back({kernel, kabi.empty() ? reason : kabi});
+        return std::nullopt;
+    }
+
+    /// That a package that was asked for has no version built for this kernel.
+    [[nodiscard]] std::string kabi_reason(Id kernel) const {
+        for (const Install& install : base_.installs) {
+            const bool none = std::all_of(install.any_of.begin(), install.any_of.end(), [&](Id id) {
+                std::size_t total = 0;
+                return !kabi_differences(pool_, id, kernel, total).empty();
+            });
+            if (none && !install.any_of.empty()) {
+                return kabi_message(pool_, install.any_of.front(), kernel);
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::string no_modules() const {
+        return fmt::format("no {}nvidia {} of driver {}", flavor_prefix(),
+                           compiles() ? "kmod sources" : "kmod", blueprint_.nvidia->driver);
+    }
+
+    /// Precompiled proprietary modules are the usual ones: only "open " needs to be said.
+    [[nodiscard]] std::string flavor_prefix() const {
+        return blueprint_.nvidia->flavor == DriverFlavor::open ? "open " : "";
+    }
+
+    [[nodiscard]] std::vector<std::string> newer_drivers(const Attempt& attempt) const {
+        return {versions_.begin(), std::find(versions_.begin(), versions_.end(), attempt.driver)};
+    }
+
+    [[nodiscard]] std::vector<std::string> passed_lines() const {
+        std::vector<std::string> lines;
+        for (const PassedKernel& passed : passed_over_) {
+            lines.push_back(fmt::format("kernel {} passed over: {}",
+                                        pool_.nevra(passed.kernel).text(), passed.reason));
+        }
+        return lines;
+    }
+
+    [[nodiscard]] Error failure(const std::vector<Id>& kernels) const {
+        if (problems_.empty() && blueprint_.nvidia) {
+            Error none = unsolvable(
+                blueprint_,
+                fmt::format(
+                    fmt::runtime(compiles()
+                                     ? "modules of nvidia driver {} can be compiled for no kernel"
+                                     : "no kernel has precompiled modules of nvidia driver {}"),
+                    blueprint_.nvidia->driver),
+                passed_lines());
+            none.traced(fmt::format("[nvidia] at {}", blueprint_.nvidia->location.text()));
+            none.hinted(kmod_hint());
+            return none;
+        }
+        std::vector<std::string> lines = problems_;
+        if (kernels.size() > 1) {
+            const std::vector<std::string> passed = passed_lines();
+            lines.insert(lines.end(), passed.begin() + 1, passed.end());
+        }
+        return unsolvable(blueprint_, "no set of packages satisfies the blueprint", lines);
+    }
+
+    [[nodiscard]] std::string kmod_hint() const {
+        std::vector<std::string> names;
+        for (const Id id : pool_.packages()) {
+            if (pool_.visible(id) && pool_.name(id).starts_with("kmod-nvidia-")) {
+                names.push_back(pool_.name(id));
+            }
+        }
+        std::sort(names.begin(), names.end());
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+        constexpr std::size_t most = 6;
+        if (names.empty()) {
+            return "no repository has a kmod-nvidia package: is NVIDIA's repository enabled?";
+        }
+        if (names.size() > most) {
+            names.erase(names.begin(), names.end() - most);
+        }
+        return fmt::format("kernel module packages there are: {}", fmt::join(names, ", "));
+    }
+
+    const Context& ctx_;
+    const Blueprint& blueprint_;
+    const PackagePool& pool_;
+    const ModuleSelection& modules_;
+    Jobs base_;
+    std::vector<std::string> versions_;
+    std::vector<PassedKernel> passed_over_;
+    std::vector<std::string> problems_;
+    std::optional<Jobs> refused_;
+    std::vector<Id> unpaired_;
+};
+
+}  // namespace
+
+SearchResult find_kernel(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
+                         const ModuleSelection& modules, Jobs base) {
+    return Search(ctx, blueprint, pool, modules, std::move(base)).run();
+}
+
+}  // namespace edgegpu

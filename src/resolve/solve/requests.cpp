@@ -1,0 +1,193 @@
+#include "resolve/solve/requests.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "resolve/solve/module_profiles.hpp"
+#include "resolve/solve/package_set.hpp"
+#include "support/error.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::string hidden_hint(const PackagePool& pool, const std::vector<Id>& hidden) {
+    std::set<std::string> reasons;
+    for (const Id id : hidden) {
+        switch (pool.hidden(id)) {
+            case Hidden::architecture:
+                reasons.insert("it is built for another architecture");
+                break;
+            case Hidden::excluded:
+                reasons.insert("excludes or includepkgs leave it out");
+                break;
+            case Hidden::module:
+                reasons.insert("modular filtering hides it: enable its module stream");
+                break;
+            case Hidden::repository:
+                reasons.insert(
+                    fmt::format("its repository '{}' is disabled", pool.solvable(id)->repo->name));
+                break;
+            case Hidden::locked:
+                reasons.insert("it is not what the lockfile holds");
+                break;
+            case Hidden::no:
+                break;
+        }
+    }
+    return fmt::format("{} exists, but {}", pool.nevra(hidden.front()).text(),
+                       fmt::join(reasons, "; "));
+}
+
+Error no_match(const PackagePool& pool, const PackageRequest& request) {
+    Error failure = error(ErrorKind::unsolvable, "no package matches '{}'", request.spec);
+    failure.traced(fmt::format("requested at {}", request.location.text()));
+    const std::vector<Id> hidden = match_spec(pool, request.spec, true);
+    if (!hidden.empty()) {
+        return failure.hinted(hidden_hint(pool, hidden));
+    }
+    const std::vector<std::string> near = nearest_names(request.spec, pool.visible_names(), 3);
+    if (!near.empty()) {
+        failure.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
+    }
+    return failure;
+}
+
+/// A glob over names asks for every name it matches; anything else for one package.
+void add_package(const PackagePool& pool, const PackageRequest& request, Jobs& jobs) {
+    const std::vector<Id> found = match_spec(pool, request.spec);
+    if (found.empty()) {
+        throw no_match(pool, request);
+    }
+    if (request.spec.find_first_of("*?[") == std::string::npos) {
+        jobs.installs.push_back({found, "requested"});
+        return;
+    }
+    std::map<std::string, std::vector<Id>> by_name;
+    for (const Id id : found) {
+        by_name[pool.name(id)].push_back(id);
+    }
+    for (auto& [name, ids] : by_name) {
+        jobs.installs.push_back({std::move(ids), "requested"});
+    }
+}
+
+class GroupReader {
+public:
+    GroupReader(const Context& ctx, const PackagePool& pool, const Comps& comps, Jobs& jobs)
+        : ctx_(ctx), pool_(pool), comps_(comps), jobs_(jobs) {}
+
+    /// Groups and environments that `pattern` means: the one of that id, or all that it matches as
+    /// a glob, capitals or not, as in dnf.
+    void add(const std::string& pattern, const SourceLocation& location) {
+        const bool exact = comps_.groups.contains(pattern) || comps_.environments.contains(pattern);
+        const auto means = [&](const std::string& id) {
+            return exact ? id == pattern : fnmatch(pattern.c_str(), id.c_str(), FNM_CASEFOLD) == 0;
+        };
+        bool found = false;
+        for (const auto& [id, members] : comps_.environments) {
+            if (means(id)) {
+                found = true;
+                add_environment(members);
+            }
+        }
+        for (const auto& [id, group] : comps_.groups) {
+            if (means(id)) {
+                found = true;
+                add_group(id, group);
+            }
+        }
+        if (!found) {
+            throw unknown(pattern, location);
+        }
+    }
+
+private:
+    void add_environment(const std::vector<std::string>& members) {
+        for (const std::string& member : members) {
+            if (const auto group = comps_.groups.find(member); group != comps_.groups.end()) {
+                add_group(member, group->second);
+            }
+        }
+    }
+
+    [[nodiscard]] Error unknown(const std::string& id, const SourceLocation& location) const {
+        std::vector<std::string> ids;
+        for (const auto& entry : comps_.groups) {
+            ids.push_back(entry.first);
+        }
+        for (const auto& entry : comps_.environments) {
+            ids.push_back(entry.first);
+        }
+        Error failure = error(ErrorKind::unsolvable, "no repository has a {} '{}'",
+                              id.find_first_of(":/") == std::string::npos ? "group" : "module", id);
+        failure.traced(fmt::format("requested at {}", location.text()));
+        const std::vector<std::string> near = nearest_names(id, ids, 3);
+        if (!near.empty()) {
+            failure.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
+        } else if (!ids.empty() && ids.size() <= 20) {
+            failure.hinted(fmt::format("groups there are: {}", fmt::join(ids, ", ")));
+        }
+        return failure;
+    }
+
+    void add_group(const std::string& id, const PackageGroup& group) {
+        for (const auto* names : {&group.mandatory, &group.standard}) {
+            for (const std::string& name : *names) {
+                std::vector<Id> found = pool_.named(name);
+                if (found.empty()) {
+                    ctx_.console->note(
+                        fmt::format("group {}: no repository has its package {}", id, name));
+                    continue;
+                }
+                jobs_.installs.push_back({std::move(found), fmt::format("group {}", id)});
+            }
+        }
+        for (const auto& [name, condition] : group.conditional) {
+            if (!pool_.named(name).empty()) {
+                jobs_.conditional.emplace_back(name, condition);
+            }
+        }
+    }
+
+    const Context& ctx_;
+    const PackagePool& pool_;
+    const Comps& comps_;
+    Jobs& jobs_;
+};
+
+}  // namespace
+
+Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
+                  const Comps& comps, const ModuleSelection& modules) {
+    Jobs jobs;
+    // First what the blueprint itself asks for: it is the better reason of what both want.
+    GroupReader groups(ctx, pool, comps, jobs);
+    const auto add_group = [&](const PackageRequest& request) {
+        const std::string text =
+            request.spec.starts_with('@') ? request.spec.substr(1) : request.spec;
+        // A module comes before a group of its name, as in dnf.
+        if (!add_module_profiles(pool, modules, text, request.location, jobs)) {
+            groups.add(text, request.location);
+        }
+    };
+    for (const PackageRequest& request : blueprint.packages) {
+        if (request.spec.starts_with('@')) {
+            add_group(request);
+        } else {
+            add_package(pool, request, jobs);
+        }
+    }
+    for (const PackageRequest& request : blueprint.groups) {
+        add_group(request);
+    }
+    add_package_set(blueprint, pool, jobs);
+    return jobs;
+}
+
+}  // namespace edgegpu

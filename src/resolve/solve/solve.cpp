@@ -1,0 +1,283 @@
+#include "resolve/solve/solve.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace edgegpu {
+
+namespace {
+
+using SolverPtr = Handle<Solver, solver_free>;
+
+Id one_of(Pool* pool, const std::vector<Id>& ids) {
+    IdQueue queue;
+    for (const Id id : ids) {
+        queue_push(queue.get(), id);
+    }
+    return pool_queuetowhatprovides(pool, queue.get());
+}
+
+void fill_queue(const PackagePool& packages, const Jobs& jobs, Queue* queue) {
+    Pool* pool = packages.get();
+    for (const Install& install : jobs.installs) {
+        queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_ONE_OF, one_of(pool, install.any_of));
+    }
+    for (const Install& wish : jobs.recommended) {
+        queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_ONE_OF | SOLVER_WEAK,
+                    one_of(pool, wish.any_of));
+    }
+    if (!jobs.forbidden.empty()) {
+        // Erasing what is not installed forbids to install it.
+        queue_push2(queue, SOLVER_ERASE | SOLVER_SOLVABLE_ONE_OF, one_of(pool, jobs.forbidden));
+    }
+    for (const auto& [source, stand_in] : packages.stand_ins()) {
+        if (stand_in != jobs.stand_in) {
+            queue_push2(queue, SOLVER_ERASE | SOLVER_SOLVABLE, stand_in);
+        }
+    }
+    for (const auto& [package, condition] : jobs.conditional) {
+        const Id rule = pool_rel2id(pool, pool_str2id(pool, package.c_str(), 1),
+                                    pool_str2id(pool, condition.c_str(), 1), REL_COND, 1);
+        queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_PROVIDES, rule);
+    }
+}
+
+SolverPtr make_solver(const PackagePool& pool, bool weak_dependencies) {
+    SolverPtr solver(solver_create(pool.get()));
+    solver_set_flag(solver.get(), SOLVER_FLAG_IGNORE_RECOMMENDED, weak_dependencies ? 0 : 1);
+    solver_set_flag(solver.get(), SOLVER_FLAG_BEST_OBEY_POLICY, 1);
+    solver_set_flag(solver.get(), SOLVER_FLAG_YUM_OBSOLETES, 1);
+    return solver;
+}
+
+/// Explains a set of packages from the requests outwards, so that every chain of reasons is a
+/// shortest one and does not depend on the order in which the solver happened to decide.
+class Explainer {
+public:
+    Explainer(const PackagePool& pool, const std::vector<Id>& packages)
+        : pool_(pool), installed_(static_cast<std::size_t>(pool.get()->nsolvables)) {
+        for (const Id id : packages) {
+            installed_[static_cast<std::size_t>(id)] = true;
+        }
+    }
+
+    std::map<Id, std::string> run(const Jobs& jobs) {
+        for (const Install& install : jobs.installs) {
+            for (const Id id : install.any_of) {
+                mark(id, install.why);
+            }
+        }
+        walk(false);
+        for (const Install& wish : jobs.recommended) {
+            for (const Id id : wish.any_of) {
+                mark(id, wish.why);
+            }
+        }
+        walk(false);
+        walk(true);
+        return std::move(why_);
+    }
+
+private:
+    void mark(Id id, const std::string& why) {
+        if (installed_[static_cast<std::size_t>(id)] && why_.emplace(id, why).second) {
+            next_.push_back(id);
+        }
+    }
+
+    /// Goes outwards level by level. Within a level packages are taken by name: the order of
+    /// dependencies in the pool is another one when it was read from the cache.
+    void walk(bool weak) {
+        next_.clear();
+        for (const auto& entry : why_) {
+            next_.push_back(entry.first);
+        }
+        while (!next_.empty()) {
+            std::vector<std::pair<std::string, Id>> level;
+            for (const Id id : next_) {
+                level.emplace_back(pool_.nevra(id).text(), id);
+            }
+            next_.clear();
+            std::sort(level.begin(), level.end());
+            for (const auto& entry : level) {
+                visit(entry.second, SOLVABLE_REQUIRES, "required by");
+                if (weak) {
+                    visit(entry.second, SOLVABLE_RECOMMENDS, "recommended by");
+                }
+            }
+        }
+    }
+
+    void visit(Id from, Id key, const char* relation) {
+        IdQueue dependencies;
+        lookup_ids(pool_.solvable(from), key, dependencies);
+        const std::string why = fmt::format("{} {}", relation, pool_.name(from));
+        for (const Id dependency : dependencies) {
+            if (dependency == SOLVABLE_PREREQMARKER) {
+                continue;
+            }
+            const Id offset = static_cast<Id>(pool_whatprovides(pool_.get(), dependency));
+            for (const Id* id = pool_.get()->whatprovidesdata + offset; *id != 0; ++id) {
+                mark(*id, why);
+            }
+        }
+    }
+
+    const PackagePool& pool_;
+    std::vector<bool> installed_;
+    std::map<Id, std::string> why_;
+    std::vector<Id> next_;
+};
+
+/// What the solver itself says of a package: rich dependencies and Supplements end here.
+std::string decision(const PackagePool& pool, Solver* solver, Id id) {
+    Id rule = 0;
+    const int reason = solver_describe_decision(solver, id, &rule);
+    if (reason == SOLVER_REASON_WEAKDEP) {
+        return "weak dependency";
+    }
+    Id from = 0;
+    Id to = 0;
+    Id dependency = 0;
+    if (rule != 0 &&
+        solver_ruleinfo(solver, rule, &from, &to, &dependency) == SOLVER_RULE_PKG_REQUIRES) {
+        return fmt::format("required by {}", pool.name(from));
+    }
+    return "dependency";
+}
+
+/// How much a kind of rule explains: causes first, then what follows from them. "conflicting
+/// requests" and the like say nothing that the others do not.
+int rank(SolverRuleinfo type) {
+    switch (type) {
+        case SOLVER_RULE_PKG_NOTHING_PROVIDES_DEP:
+        case SOLVER_RULE_PKG_NOT_INSTALLABLE:
+        case SOLVER_RULE_PKG_CONFLICTS:
+        case SOLVER_RULE_PKG_OBSOLETES:
+        case SOLVER_RULE_PKG_SELF_CONFLICT:
+            return 0;
+        case SOLVER_RULE_JOB:
+            return 2;
+        default:
+            return 1;
+    }
+}
+
+std::vector<std::string> describe_problems(Solver* solver) {
+    std::array<std::vector<std::string>, 3> lines;
+    const int count = static_cast<int>(solver_problem_count(solver));
+    for (Id problem = 1; problem <= count; ++problem) {
+        IdQueue rules;
+        solver_findallproblemrules(solver, problem, rules.get());
+        for (const Id rule : rules) {
+            Id from = 0;
+            Id to = 0;
+            Id dependency = 0;
+            const SolverRuleinfo type = solver_ruleinfo(solver, rule, &from, &to, &dependency);
+            const std::string line = solver_problemruleinfo2str(solver, type, from, to, dependency);
+            std::vector<std::string>& group = lines[static_cast<std::size_t>(rank(type))];
+            if (std::find(group.begin(), group.end(), line) == group.end()) {
+                group.push_back(line);
+            }
+        }
+    }
+    if (lines[0].empty() && lines[1].empty()) {
+        return lines[2];
+    }
+    lines[0].insert(lines[0].end(), lines[1].begin(), lines[1].end());
+    return lines[0];
+}
+
+/// Adds the proof of one problem: what was decided, and the rule that it follows from.
+void append_proof(Solver* solver, Id problem, std::vector<std::string>& lines) {
+    constexpr int flags = SOLVER_DECISIONLIST_PROBLEM | SOLVER_DECISIONLIST_SORTED |
+                          SOLVER_DECISIONLIST_WITHINFO | SOLVER_DECISIONLIST_MERGEDINFO;
+    // A decision is eight ids: package (negative: not installed), reason, rule; its bits, kind,
+    // from, to and dependency.
+    constexpr int width = 8;
+    IdQueue decisions;
+    solver_get_decisionlist(solver, problem, flags, decisions.get());
+    for (int i = 0; i + width <= decisions.size();) {
+        const Id* item = decisions.begin() + i;
+        const int step = width * (solver_decisionlist_merged(solver, decisions.get(), i) + 1);
+        const bool end = item[1] == SOLVER_REASON_UNSOLVABLE;
+        // That a name is taken once goes without saying.
+        if (end || item[4] != SOLVER_RULE_PKG_SAME_NAME) {
+            const std::string text =
+                item[4] == 0
+                    ? solver_reason2str(solver, item[1])
+                    : solver_decisioninfo2str(solver, item[3], item[4], item[5], item[6], item[7]);
+            IdQueue packages;
+            solver_decisionlist_solvables(solver, decisions.get(), i, packages.get());
+            lines.push_back(
+                end ? "unsolvable: " + text
+                    : fmt::format("{} {}: {}", item[0] < 0 ? "not installed" : "installed",
+                                  pool_solvidset2str(solver->pool, packages.get()), text));
+        }
+        i += step;
+    }
+}
+
+}  // namespace
+
+std::map<Id, std::string> reasons(const PackagePool& pool, const Jobs& jobs,
+                                  const std::vector<Id>& packages) {
+    return Explainer(pool, packages).run(jobs);
+}
+
+Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
+    const SolverPtr solver = make_solver(pool, weak_dependencies);
+    IdQueue queue;
+    fill_queue(pool, jobs, queue.get());
+    Solution solution;
+    if (solver_solve(solver.get(), queue.get()) != 0) {
+        solution.problems = describe_problems(solver.get());
+        return solution;
+    }
+    solution.solved = true;
+    IdQueue decisions;
+    solver_get_decisionqueue(solver.get(), decisions.get());
+    for (const Id id : decisions) {
+        if (id > SYSTEMSOLVABLE) {
+            solution.packages.push_back(id);
+        }
+    }
+    std::sort(solution.packages.begin(), solution.packages.end());
+    solution.why = reasons(pool, jobs, solution.packages);
+    for (const Id id : solution.packages) {
+        if (!solution.why.contains(id)) {
+            solution.why[id] = decision(pool, solver.get(), id);
+        }
+    }
+    return solution;
+}
+
+Refusal refuse(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
+    const SolverPtr solver = make_solver(pool, weak_dependencies);
+    IdQueue queue;
+    fill_queue(pool, jobs, queue.get());
+    Refusal refusal;
+    if (solver_solve(solver.get(), queue.get()) == 0) {
+        return refusal;
+    }
+    IdQueue rules;
+    solver_findallproblemrules(solver.get(), 1, rules.get());
+    for (const Id rule : rules) {
+        ProblemRule info;
+        info.type = solver_ruleinfo(solver.get(), rule, &info.from, &info.to, &info.dependency);
+        if ((info.type & SOLVER_RULE_TYPEMASK) == SOLVER_RULE_JOB) {
+            // Of a job libsolv tells its place in the queue, no packages.
+            info = {info.type, 0, 0, 0};
+        }
+        refusal.rules.push_back(info);
+    }
+    const int count = static_cast<int>(solver_problem_count(solver.get()));
+    for (Id problem = 1; problem <= count; ++problem) {
+        append_proof(solver.get(), problem, refusal.proof);
+    }
+    return refusal;
+}
+
+}  // namespace edgegpu

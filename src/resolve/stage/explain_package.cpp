@@ -1,0 +1,212 @@
+#include "resolve/stage/explain_package.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "resolve/explain/cause.hpp"
+#include "resolve/explain/chain.hpp"
+#include "resolve/search/universe.hpp"
+#include "resolve/solve/filtered.hpp"
+#include "resolve/stage/resolve.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+bool depends_on(const PackagePool& pool, Id from, Id key, Id on) {
+    IdQueue dependencies;
+    lookup_ids(pool.solvable(from), key, dependencies);
+    return std::any_of(dependencies.begin(), dependencies.end(), [&](Id dependency) {
+        if (dependency == SOLVABLE_PREREQMARKER) {
+            return false;
+        }
+        const std::vector<Id> providers = all_providers(pool, dependency);
+        return std::find(providers.begin(), providers.end(), on) != providers.end();
+    });
+}
+
+/// Packages of the image that have a dependency of this kind on `on`, by name.
+std::vector<std::string> dependents(const PackagePool& pool, const std::vector<Id>& image, Id key,
+                                    Id on) {
+    std::set<std::string> names;
+    for (const Id id : image) {
+        if (id != on && depends_on(pool, id, key, on)) {
+            names.insert(pool.name(id));
+        }
+    }
+    return {names.begin(), names.end()};
+}
+
+class PackageQuestion {
+public:
+    PackageQuestion(const Universe& universe, const Blueprint& blueprint, const Outcome& outcome,
+                    const std::string& spec)
+        : universe_(universe),
+          pool_(universe.pool()),
+          blueprint_(blueprint),
+          chosen_(*outcome.chosen),
+          spec_(spec),
+          chains_(pool_, chosen_.jobs, chosen_.solution.packages) {}
+
+    PackageAnswer run() {
+        PackageAnswer answer;
+        const std::vector<Id> found = match_spec(pool_, spec_);
+        std::vector<Id> absent;
+        for (const Id id : found) {
+            if (in_image(id)) {
+                answer.installed.push_back(reason(id));
+            } else if (!pool_.is_stand_in(id)) {
+                absent.push_back(id);
+            }
+        }
+        if (answer.installed.empty()) {
+            absent_reasons(absent, answer.kept_out);
+            filtered_reasons(answer.kept_out);
+        }
+        return answer;
+    }
+
+private:
+    [[nodiscard]] bool in_image(Id id) const {
+        return std::binary_search(chosen_.solution.packages.begin(),
+                                  chosen_.solution.packages.end(), id);
+    }
+
+    [[nodiscard]] PackageReason reason(Id id) const {
+        PackageReason result;
+        // Compiled modules have no package of their own: what they are compiled from stands for
+        // them.
+        result.package = pool_.resolved(pool_.is_stand_in(id) ? chosen_.attempt.dkms_source : id);
+        result.package.why = chosen_.solution.why.at(id);
+        if (!matches_package(pool_, id, spec_)) {
+            result.provides = spec_;
+        }
+        result.required_by = dependents(pool_, chosen_.solution.packages, SOLVABLE_REQUIRES, id);
+        const std::optional<Chain> chain = chains_.to(id);
+        if (!chain) {
+            result.origin = chosen_.solution.why.at(id);
+            return result;
+        }
+        result.origin = origin_of(pool_, blueprint_, *chain->install).text;
+        for (const Link& link : chain->links) {
+            result.chain.push_back(fmt::format("{} {} {}", pool_.nevra(link.package).text(),
+                                               link.weak ? "recommends" : "requires",
+                                               pool_dep2str(pool_.get(), link.dependency)));
+        }
+        return result;
+    }
+
+    /// Packages that could be seen but are not in the image.
+    void absent_reasons(std::vector<Id> absent, std::vector<std::string>& lines) const {
+        if (absent.empty()) {
+            return;
+        }
+        pool_.sort_best_first(absent);
+        const Id best = absent.front();
+        const std::string nevra = pool_.nevra(best).text();
+        if (best == chosen_.attempt.dkms_source) {
+            lines.push_back(
+                fmt::format("{} is what the kernel modules of the image are compiled from", nevra));
+            return;
+        }
+        if (std::binary_search(chosen_.build_root.packages.begin(),
+                               chosen_.build_root.packages.end(), best)) {
+            lines.push_back(fmt::format("{} is only where kernel modules are compiled ({})", nevra,
+                                        chosen_.build_root.why.at(best)));
+        }
+        if (std::binary_search(chosen_.policy_root.packages.begin(),
+                               chosen_.policy_root.packages.end(), best)) {
+            lines.push_back(fmt::format("{} is only where policy modules are compiled ({})", nevra,
+                                        chosen_.policy_root.why.at(best)));
+        }
+        for (const Id id : chosen_.solution.packages) {
+            if (pool_.name(id) == pool_.name(best)) {
+                lines.push_back(fmt::format("{} is in the image in its place ({})",
+                                            pool_.nevra(id).text(), chosen_.solution.why.at(id)));
+            }
+        }
+        Jobs jobs = chosen_.jobs;
+        jobs.installs.push_back({absent, asked_about});
+        if (solve(pool_, jobs, blueprint_.weak_dependencies).solved) {
+            lines.push_back(
+                fmt::format("{} could be installed, but nothing in the image needs it", nevra));
+            const std::vector<std::string> recommending =
+                dependents(pool_, chosen_.solution.packages, SOLVABLE_RECOMMENDS, best);
+            if (!recommending.empty() && !blueprint_.weak_dependencies) {
+                lines.push_back(fmt::format("it is recommended by {}, but weak_dependencies is off",
+                                            fmt::join(recommending, ", ")));
+            }
+            return;
+        }
+        const Cause cause = find_cause(universe_, blueprint_, jobs,
+                                       refuse(pool_, jobs, blueprint_.weak_dependencies));
+        lines.push_back(fmt::format("{} cannot be installed: {}", nevra, cause.message));
+        for (const std::string& line : cause.lines) {
+            lines.push_back("  " + line);
+        }
+    }
+
+    void filtered_reasons(std::vector<std::string>& lines) const {
+        constexpr std::size_t most = 5;
+        const std::vector<Id> hidden = hidden_matches(pool_, spec_);
+        for (std::size_t i = 0; i < hidden.size() && i < most; ++i) {
+            lines.push_back(
+                fmt::format("{} of repository '{}' is filtered out: {}",
+                            pool_.nevra(hidden[i]).text(), pool_.solvable(hidden[i])->repo->name,
+                            filtered_because(pool_, blueprint_, universe_.catalogue(), hidden[i])));
+        }
+        if (hidden.size() > most) {
+            lines.push_back(fmt::format("and {} more", hidden.size() - most));
+        }
+    }
+
+    const Universe& universe_;
+    const PackagePool& pool_;
+    const Blueprint& blueprint_;
+    const Chosen& chosen_;
+    const std::string& spec_;
+    Chains chains_;
+};
+
+Error unknown(const PackagePool& pool, const std::string& spec) {
+    std::set<std::string> names;
+    for (const Id id : pool.packages()) {
+        names.insert(pool.name(id));
+    }
+    Error failure = error("no repository has a package '{}'", spec);
+    const std::vector<std::string> near = nearest_names(spec, {names.begin(), names.end()}, 3);
+    if (!near.empty()) {
+        failure.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
+    }
+    return failure;
+}
+
+}  // namespace
+
+PackageAnswer why_package(const Context& ctx, const Blueprint& blueprint, const std::string& spec) {
+    const auto ask = [&](Universe::Repositories which) {
+        Universe universe(ctx, blueprint, which);
+        const Outcome outcome = solve_blueprint(ctx, universe, blueprint);
+        if (!outcome.chosen) {
+            // Says why nothing at all can be had.
+            (void)resolve(ctx, blueprint);
+            throw Error(*outcome.failure);
+        }
+        return PackageQuestion(universe, blueprint, outcome, spec).run();
+    };
+    PackageAnswer answer = ask(Universe::Repositories::enabled);
+    if (!answer.installed.empty()) {
+        return answer;
+    }
+    // Disabled repositories may have it, too: they are looked at for this only.
+    answer = ask(Universe::Repositories::all);
+    if (answer.kept_out.empty()) {
+        throw unknown(Universe(ctx, blueprint, Universe::Repositories::all).pool(), spec);
+    }
+    return answer;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,212 @@
+#include "resolve/stage/resolve.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "resolve/explain/explain.hpp"
+#include "resolve/search/universe.hpp"
+#include "support/error.hpp"
+#include "support/nevra.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// What makes a package one of its kind in a set: name and architecture.
+std::string slot(const Nevra& nevra) {
+    return nevra.name + "." + nevra.arch;
+}
+
+std::string source_of(const PackagePool& pool, Id id) {
+    const char* name = solvable_lookup_str(pool.solvable(id), SOLVABLE_SOURCENAME);
+    const char* evr = solvable_lookup_str(pool.solvable(id), SOLVABLE_SOURCEEVR);
+    // libsolv leaves out what equals the package's own.
+    return fmt::format("{} {}", name != nullptr ? name : pool.name(id),
+                       evr != nullptr ? evr : pool.nevra(id).evr());
+}
+
+/// The locked packages that stay, and what happens where not all of them can.
+class Keeper {
+public:
+    Keeper(const PackagePool& pool, const Resolution& locked) : pool_(pool), locked_(locked) {
+        std::map<std::string, Kept> wanted;
+        const auto want = [&](const ResolvedPackage& package, bool builds) {
+            wanted.insert({package.nevra.text() + "@" + package.repository, {0, &package, builds}});
+        };
+        for (const ResolvedPackage& package : locked.packages) {
+            want(package, false);
+        }
+        for (const auto* root : {&locked.build_root, &locked.policy_root}) {
+            for (const ResolvedPackage& package : *root) {
+                want(package, true);
+            }
+        }
+        if (locked.dkms_source) {
+            want(*locked.dkms_source, true);
+        }
+        for (const Id id : pool.packages()) {
+            const auto found =
+                wanted.find(pool.nevra(id).text() + "@" + pool.solvable(id)->repo->name);
+            if (found != wanted.end()) {
+                Kept kept = found->second;
+                kept.id = id;
+                kept_.insert({slot(kept.package->nevra), kept});
+            }
+        }
+    }
+
+    /// Lets go of what the pattern names, and of what is built from the same source, belongs to the
+    /// same module or is of the same driver: such packages require one another in exactly one
+    /// version. False if nothing is named.
+    bool release_named(const std::string& pattern) {
+        const auto is_named = [&](const ResolvedPackage& package) {
+            const Nevra& nevra = package.nevra;
+            return ::fnmatch(pattern.c_str(), nevra.name.c_str(), 0) == 0 ||
+                   ::fnmatch(pattern.c_str(), nevra.text().c_str(), 0) == 0;
+        };
+        const bool locked =
+            std::any_of(locked_.packages.begin(), locked_.packages.end(), is_named) ||
+            std::any_of(locked_.build_root.begin(), locked_.build_root.end(), is_named) ||
+            std::any_of(locked_.policy_root.begin(), locked_.policy_root.end(), is_named) ||
+            (locked_.dkms_source && is_named(*locked_.dkms_source));
+        std::set<std::string> sources;
+        std::set<std::string> modules;
+        bool driver = false;
+        for (const auto& [name, kept] : kept_) {
+            if (matches_package(pool_, kept.id, pattern)) {
+                sources.insert(source_of(pool_, kept.id));
+                modules.insert(kept.package->module);
+                driver = driver || is_of_driver(*kept.package);
+            }
+        }
+        modules.erase("");
+        std::erase_if(kept_, [&](const auto& entry) {
+            return sources.contains(source_of(pool_, entry.second.id)) ||
+                   modules.contains(entry.second.package->module) ||
+                   (driver && is_of_driver(*entry.second.package));
+        });
+        return locked || !sources.empty();
+    }
+
+    /// Lets go of what stands in the way of a solution; false if nothing is kept any more.
+    bool release(const Blueprint& blueprint, const Outcome& outcome) {
+        if (kept_.empty()) {
+            return false;
+        }
+        const std::size_t before = kept_.size();
+        if (!outcome.unpaired.empty()) {
+            // The new driver has no module for the locked kernel.
+            release_named("kernel*");
+        }
+        if (outcome.refused) {
+            release_slots(refuse(pool_, *outcome.refused, blueprint.weak_dependencies).rules);
+        }
+        if (kept_.size() == before) {
+            // A build root that cannot be had leaves no trace in the image's solve.
+            std::erase_if(kept_, [](const auto& entry) { return entry.second.builds; });
+        }
+        if (kept_.size() == before) {
+            // It did not come to a solve, or nothing kept is in the way by itself.
+            kept_.clear();
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool allows(Id id) const {
+        const auto [begin, end] = kept_.equal_range(slot(pool_.nevra(id)));
+        return begin == end ||
+               std::any_of(begin, end, [&](const auto& entry) { return entry.second.id == id; });
+    }
+
+    /// Locked documents of the modules of which something is kept, all documents of the others.
+    [[nodiscard]] ModuleCatalogue catalogue(const ModuleCatalogue& all) const {
+        std::map<std::string, const ModuleStream*> fixed;
+        for (const ResolvedModule& module : locked_.modules) {
+            const std::string text = fmt::format("{}:{}:{}:{}", module.name, module.stream,
+                                                 module.version, module.context);
+            const bool used = std::any_of(kept_.begin(), kept_.end(), [&](const auto& entry) {
+                return entry.second.package->module == text;
+            });
+            const auto there =
+                std::find_if(all.streams.begin(), all.streams.end(),
+                             [&](const ModuleStream& known) { return known.text() == text; });
+            if (used && there != all.streams.end()) {
+                fixed[module.name] = &*there;
+            }
+        }
+        ModuleCatalogue result = all;
+        std::erase_if(result.streams, [&](const ModuleStream& stream) {
+            const auto found = fixed.find(stream.id.name);
+            return found != fixed.end() && stream.id.stream == found->second->id.stream &&
+                   !is_part_of(stream, *found->second);
+        });
+        return result;
+    }
+
+private:
+    struct Kept {
+        Id id = 0;
+        const ResolvedPackage* package = nullptr;
+        /// no package of the image, but one that compiles its modules
+        bool builds = false;
+    };
+
+    [[nodiscard]] bool is_of_driver(const ResolvedPackage& package) const {
+        return !locked_.driver_version.empty() && package.nevra.version == locked_.driver_version;
+    }
+
+    void release_slots(const std::vector<ProblemRule>& rules) {
+        for (const ProblemRule& rule : rules) {
+            for (const Id id : {rule.from, rule.to}) {
+                if (id > 0) {
+                    kept_.erase(slot(pool_.nevra(id)));
+                }
+            }
+            if (rule.dependency != 0) {
+                const Id offset = static_cast<Id>(pool_whatprovides(pool_.get(), rule.dependency));
+                for (const Id* id = pool_.get()->whatprovidesdata + offset; *id != 0; ++id) {
+                    kept_.erase(slot(pool_.nevra(*id)));
+                }
+            }
+        }
+    }
+
+    const PackagePool& pool_;
+    const Resolution& locked_;
+    /// by slot; image and build root may have two versions of a package
+    std::multimap<std::string, Kept> kept_;
+};
+
+}  // namespace
+
+Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const Resolution& locked,
+                          const std::vector<std::string>& patterns, const ResolveOptions& options) {
+    Universe universe(ctx, blueprint);
+    Keeper keeper(universe.pool(), locked);
+    for (const std::string& pattern : patterns) {
+        if (!keeper.release_named(pattern)) {
+            throw error(ErrorKind::usage, "--update {}: the lockfile has no such package", pattern);
+        }
+    }
+    Console console(Color::never, true);
+    Context quiet = ctx;
+    quiet.console = &console;
+    while (true) {
+        const ModuleCatalogue catalogue = keeper.catalogue(universe.catalogue());
+        const Outcome outcome = solve_blueprint(
+            quiet, universe, blueprint, {&catalogue, [&](Id id) { return keeper.allows(id); }});
+        if (outcome.chosen) {
+            return describe_outcome(ctx, universe, outcome);
+        }
+        if (!keeper.release(blueprint, outcome)) {
+            throw explain(ctx, universe, blueprint, outcome, options.proof);
+        }
+    }
+}
+
+}  // namespace edgegpu

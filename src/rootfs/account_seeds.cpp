@@ -1,0 +1,168 @@
+#include "rootfs/account_seeds.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "image/account_files.hpp"
+#include "rootfs/owners.hpp"
+#include "support/error.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using Fixed = std::map<std::string, std::uint32_t>;
+using Numbers = std::map<std::string, std::uint32_t, std::less<>>;
+
+/// How messages speak of users and of groups.
+struct Kind {
+    const char* noun;
+    const char* number;
+    const char* key;
+};
+
+constexpr Kind user_kind{"user", "uid", "uids"};
+constexpr Kind group_kind{"group", "gid", "gids"};
+
+std::string seed(const SourceLocation& location, const Kind& kind, const Fixed& fixed,
+                 const std::string& parent) {
+    const Numbers before = parse_numbers(parent);
+    std::string rows;
+    for (const auto& [name, number] : fixed) {
+        for (const auto& [other, taken] : before) {
+            if (other == name && taken != number) {
+                throw error(ErrorKind::usage,
+                            "{}: {} '{}' has {} {} in the parent commit and {} in [accounts]",
+                            location.text(), kind.noun, name, kind.number, taken, number)
+                    .hinted(fmt::format(
+                        "devices keep files of {} {} in /var: write {}, or begin a new line of "
+                        "updates (another ref in [ostree])",
+                        kind.number, taken, taken));
+            }
+            if (other != name && taken == number) {
+                throw error(ErrorKind::usage,
+                            "{}: {} {} of {} '{}' belongs to '{}' in the parent commit",
+                            location.text(), kind.number, number, kind.noun, name, other)
+                    .hinted("choose a number that nobody has");
+            }
+        }
+        rows += fmt::format("{}:x:{}:\n", name, number);
+    }
+    return rows + parent;
+}
+
+void check_fixed(const Blueprint& blueprint, const Kind& kind, const Fixed& fixed,
+                 const AccountFile& file) {
+    const std::string where = blueprint.accounts.location.text();
+    for (const auto& [name, number] : fixed) {
+        if (const AccountFile::Row* row = file.find(name)) {
+            if (account_id(*row) != number) {
+                throw error(ErrorKind::usage, "{}: {} '{}' has {} {}, not {}: its package sets it",
+                            where, kind.noun, name, kind.number, account_id(*row), number)
+                    .hinted(fmt::format("write {}, or take '{}' out of {}", account_id(*row), name,
+                                        kind.key));
+            }
+            continue;
+        }
+        std::vector<std::string> names;
+        for (const AccountFile::Row& row : file.rows) {
+            if (account_id(row) == number) {
+                throw error(ErrorKind::usage, "{}: {} {} of {} '{}' is taken by '{}'", where,
+                            kind.number, number, kind.noun, name, row.front())
+                    .hinted("choose a number that nobody has");
+            }
+            names.push_back(row.front());
+        }
+        throw error(ErrorKind::usage, "{}: the image has no {} '{}'", where, kind.noun, name)
+            .hinted(near_names_hint(name, names));
+    }
+}
+
+void check_drift(const Blueprint& blueprint, const Kind& kind, const std::string& parent,
+                 const AccountFile& file) {
+    for (const auto& [name, before] : parse_numbers(parent)) {
+        const AccountFile::Row* row = file.find(name);
+        if (row != nullptr && account_id(*row) != before) {
+            throw error(
+                ErrorKind::usage, "{}: {} '{}' has {} {} in the parent commit and {} in this build",
+                blueprint.path.string(), kind.noun, name, kind.number, before, account_id(*row))
+                .hinted(fmt::format(
+                    "devices keep files of {0} {1} in /var. Keep it, with {2} = {{ {3} = {1} }} in "
+                    "[accounts] for a user of a package, or with {0} = {1} in customizations; "
+                    "where "
+                    "the package itself sets the new one, keep its old version, or begin a new "
+                    "line of updates (another ref in [ostree])",
+                    kind.number, before, kind.key, name));
+        }
+    }
+}
+
+/// "u name - "GECOS" /home" → its fields up to the id, and where the rest begins.
+struct SysusersLine {
+    std::string type, name, id;
+    std::string rest;
+};
+
+SysusersLine split_line(const std::string& line) {
+    std::istringstream words(line);
+    SysusersLine result;
+    words >> result.type >> result.name >> result.id;
+    std::getline(words, result.rest);
+    return result;
+}
+
+}  // namespace
+
+ParentAccounts seed_accounts(const AccountsRequest& request, const ParentAccounts& parent) {
+    return {seed(request.location, user_kind, request.uids, parent.passwd),
+            seed(request.location, group_kind, request.gids, parent.group)};
+}
+
+std::string seed_sysusers(const Tree& tree, const ParentAccounts& seeds) {
+    const Numbers users = parse_numbers(seeds.passwd);
+    const Numbers groups = parse_numbers(seeds.group);
+    const std::string top = "/usr/lib/sysusers.d/";
+    std::string text;
+    for (auto at = tree.entries.lower_bound(top);
+         at != tree.entries.end() && at->first.starts_with(top); ++at) {
+        if (!at->first.ends_with(".conf") || at->second.type != EntryType::file) {
+            continue;
+        }
+        std::istringstream lines(read_entry(tree, at->first));
+        for (std::string line; std::getline(lines, line);) {
+            const SysusersLine fields = split_line(line);
+            if (fields.id != "-") {
+                continue;
+            }
+            const auto user = users.find(fields.name);
+            const auto group = groups.find(fields.name);
+            if (fields.type == "g" && group != groups.end()) {
+                text += fmt::format("g {} {}\n", fields.name, group->second);
+            } else if (fields.type.starts_with('u') && user != users.end()) {
+                // The group of the user's name, made first, so that it may have another number.
+                const std::uint32_t gid = group != groups.end() ? group->second : user->second;
+                text += fmt::format("g {0} {1}\n{2} {0} {3}:{1}{4}\n", fields.name, gid,
+                                    fields.type, user->second, fields.rest);
+            }
+        }
+    }
+    return text;
+}
+
+void check_account_numbers(const Blueprint& blueprint, const ParentAccounts& parent,
+                           const Tree& tree) {
+    const AccountFile passwd = read_accounts(tree, "/etc/passwd");
+    const AccountFile group = read_accounts(tree, "/etc/group");
+    check_fixed(blueprint, user_kind, blueprint.accounts.uids, passwd);
+    check_fixed(blueprint, group_kind, blueprint.accounts.gids, group);
+    check_drift(blueprint, user_kind, parent.passwd, passwd);
+    check_drift(blueprint, group_kind, parent.group, group);
+}
+
+}  // namespace edgegpu

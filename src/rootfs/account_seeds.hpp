@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "blueprint/blueprint.hpp"
+#include "image/account_files.hpp"
+#include "image/tree.hpp"
+
+namespace edgegpu {
+
+/// The numbers that accounts of the image get, in the form of a parent's: those of the blueprint's
+/// `[accounts]`, then the parent's. Only names and numbers count in them. Throws
+/// ErrorKind::usage at `[accounts]` where it gives a user or group of the parent another number, or
+/// a number that the parent gave to somebody else.
+[[nodiscard]] ParentAccounts seed_accounts(const AccountsRequest& request,
+                                           const ParentAccounts& parent);
+
+/// Lines of sysusers.d(5) for those users and groups of the tree's own sysusers.d that `seeds`
+/// has a number for and whose lines leave it open; they win where systemd-sysusers reads them
+/// first.
+[[nodiscard]] std::string seed_sysusers(const Tree& tree, const ParentAccounts& seeds);
+
+/// Throws where an account of the finished tree has another number than `[accounts]` or the parent
+/// says, naming it, both numbers and the way out; and where `[accounts]` names one that the tree
+/// does not have. Numbers own files in /var of every device: they may not drift.
+void check_account_numbers(const Blueprint& blueprint, const ParentAccounts& parent,
+                           const Tree& tree);
+
+}  // namespace edgegpu

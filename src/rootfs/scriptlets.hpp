@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "image/account_files.hpp"
+#include "image/tree.hpp"
+#include "rootfs/import.hpp"
+#include "rootfs/scripts.hpp"
+#include "rootfs/shims.hpp"
+#include "rootfs/unite.hpp"
+
+namespace edgegpu {
+
+/// Runs everything that rpm would run while it installs `packages` into the mounted `tree.root`:
+/// %pre of all, then ownership, %post, triggers, %posttrans, at last systemd-sysusers where
+/// the image has it and ldconfig where it was asked for. Fills tree.policy_calls. `scratch` is an
+/// empty directory of the builder. Throws Error "package NEVRA: %post failed with exit status N"
+/// with the last lines of its output.
+void run_scriptlets(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
+                    const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
+                    const std::filesystem::path& scratch);
+
+}  // namespace edgegpu

@@ -1,0 +1,368 @@
+#include "rootfs/shims.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "image/account_files.hpp"
+#include "image/image_root.hpp"
+#include "rootfs/account_seeds.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Paths of the image that a shim covers.
+constexpr std::array<std::string_view, 26> covered{
+    "/usr/sbin/semodule",      "/usr/sbin/setsebool",  "/usr/sbin/semanage",
+    "/usr/sbin/load_policy",   "/usr/sbin/restorecon", "/usr/sbin/setfiles",
+    "/usr/sbin/fixfiles",      "/usr/sbin/ldconfig",   "/usr/bin/systemctl",
+    "/usr/bin/udevadm",        "/usr/bin/hostnamectl", "/usr/bin/timedatectl",
+    "/usr/bin/localectl",      "/usr/bin/loginctl",    "/usr/bin/systemd-machine-id-setup",
+    "/usr/bin/kernel-install", "/usr/bin/dracut",      "/usr/sbin/dracut",
+    "/usr/sbin/depmod",        "/usr/sbin/grubby",     "/usr/sbin/new-kernel-pkg",
+    "/usr/sbin/sysctl",        "/usr/bin/sysctl",      "/usr/sbin/modprobe",
+    "/usr/sbin/useradd",       "/usr/sbin/groupadd"};
+
+constexpr std::string_view shim_text = R"shim(#!/bin/sh
+# Stands over programs of the image while its scriptlets run.
+name=${0##*/}
+real=/run/edgegpu/real/$name
+record=/run/edgegpu-record
+
+# Files that are gone after the scriptlet (below /tmp) are kept for the replay.
+keep() {
+    number=$(ls "$record/kept" | wc -l)
+    kept=$number-${1##*/}
+    cat -- "$1" >"$record/kept/$kept"
+    file=@KEPT@/$kept
+}
+
+number_of() { # FILE NAME: third field of a line of passwd or group
+    while IFS=: read -r entry _ number _; do
+        if [ "$entry" = "$2" ]; then
+            echo "$number"
+            return
+        fi
+    done <"$1"
+}
+
+free_number() { # for a new system account: nobody's here, nor anybody's in the parent
+    taken=' '
+    for file in /etc/passwd /etc/group /run/edgegpu/parent/passwd /run/edgegpu/parent/group; do
+        [ -f "$file" ] || continue
+        while IFS=: read -r _ _ number _; do
+            taken="$taken$number "
+        done <"$file"
+    done
+    number=999
+    while [ "$number" -gt 200 ]; do
+        case $taken in
+        *" $number "*) number=$((number - 1)) ;;
+        *) echo "$number"; return ;;
+        esac
+    done
+}
+
+has_option() { # LETTERS LONG ARGUMENT…
+    letters=$1 long=$2
+    shift 2
+    for argument; do
+        case $argument in
+        "--$long" | "--$long="*) return 0 ;;
+        --*) ;;
+        -*[$letters]*) return 0 ;;
+        esac
+    done
+    return 1
+}
+
+change=
+case $name in
+semodule)
+    for argument; do
+        case $argument in
+        -l* | --list* | -E* | --extract* | -m | --checksum | -h | --help) exec "$real" "$@" ;;
+        --install* | --remove* | --enable* | --disable* | --upgrade* | --base*) change=1 ;;
+        --*) ;;
+        -*[iredub]*) change=1 ;;
+        esac
+    done ;;
+setsebool)
+    has_option P persistent "$@" && change=1 ;;
+semanage)
+    for argument; do
+        case $argument in
+        -l | --list | -E | --extract | export | -h | --help) exec "$real" "$@" ;;
+        -a | --add | -m | --modify | -d | --delete | -D | --deleteall) change=1 ;;
+        import)
+            change=1
+            if ! has_option f input_file "$@"; then
+                stdin=${TMPDIR:-/tmp}/semanage-import.$$
+                cat >"$stdin"
+                set -- "$@" -f "$stdin"
+            fi ;;
+        esac
+    done ;;
+ldconfig)
+    for argument; do
+        case $argument in
+        -p | --print-cache | -V | --version | -n | -r | -C | -f | -l) exec "$real" "$@" ;;
+        esac
+    done
+    : >"$record/ldconfig" ;;
+systemctl)
+    for argument; do
+        case $argument in
+        --root=* | --version | preset | preset-all | enable | disable | mask | unmask | \
+            is-enabled | set-default | get-default | reenable | revert | add-wants | add-requires | \
+            link | cat)
+            exec "$real" "$@" ;;
+        is-active | is-failed | status) exit 3 ;;
+        is-system-running) echo offline; exit 1 ;;
+        -*) ;;
+        *) exit 0 ;;
+        esac
+    done ;;
+udevadm)
+    case $1 in hwdb | verify | --version) exec "$real" "$@" ;; esac ;;
+grubby)
+    printf '%s\0' "$(($# + 1))" "$name" "$@" >>"$record/grubby"
+    exit 0 ;;
+depmod)
+    has_option nV dry-run "$@" && exec "$real" "$@" ;;
+modprobe)
+    has_option cDnRV showconfig "$@" && exec "$real" "$@" ;;
+groupadd)
+    for new; do :; done
+    gid=$(number_of /run/edgegpu/parent/group "$new")
+    if [ -z "$gid" ] && has_option r system "$@"; then
+        gid=$(free_number)
+    fi
+    if [ -n "$gid" ] && ! has_option g gid "$@"; then
+        exec "$real" -g "$gid" "$@"
+    fi
+    exec "$real" "$@" ;;
+useradd)
+    for new; do :; done
+    uid=$(number_of /run/edgegpu/parent/passwd "$new")
+    gid=$(number_of /run/edgegpu/parent/group "$new")
+    if [ -z "$uid" ] && has_option r system "$@"; then
+        uid=$(free_number)
+    fi
+    if [ -n "$uid" ] && ! has_option u uid "$@"; then
+        set -- -u "$uid" "$@"
+    fi
+    if [ -n "$gid" ] && ! has_option gN gid "$@"; then
+        getent group "$new" >/dev/null || /run/edgegpu/real/groupadd -r -g "$gid" "$new"
+        set -- -g "$new" "$@"
+    fi
+    exec "$real" "$@" ;;
+esac
+[ -n "$change" ] || exit 0
+
+left=$#
+while [ "$left" -gt 0 ]; do
+    argument=$1 option= file=
+    shift
+    case $argument in
+    --*=*) option=${argument%%=*}= file=${argument#*=} ;;
+    -*) ;;
+    *) file=$argument ;;
+    esac
+    if [ -n "$file" ] && [ -f "$file" ]; then
+        case $file in /*) ;; *) file=$PWD/$file ;; esac
+        case $file in /tmp/* | /var/tmp/* | /run/*) keep "$file" ;; esac
+        argument=$option$file
+    fi
+    set -- "$@" "$argument"
+    left=$((left - 1))
+done
+printf '%s\0' "$(($# + 1))" "$name" "$@" >>"$record/calls"
+)shim";
+
+Error damaged_record() {
+    return Error("the record of the scriptlets' calls is damaged")
+        .hinted("a scriptlet wrote to /run/edgegpu-record, which no package has a reason to do");
+}
+
+/// What the shims write to; besides there is the directory `kept`.
+constexpr std::array<std::string_view, 3> records{"ldconfig", "grubby", "calls"};
+/// A policy module has up to some MiB, a record some KiB.
+constexpr std::uint64_t most_recorded = 64U << 20U;
+constexpr std::size_t most_kept = 4096;
+
+std::vector<std::vector<std::string>> read_calls(const ImageRoot& record, const char* name) {
+    return record.status(name)
+               ? parse_calls(record.read(name, most_recorded, LastLink::not_followed))
+               : std::vector<std::vector<std::string>>();
+}
+
+bool concerns_accounts(std::string_view program) {
+    return program.ends_with("/useradd") || program.ends_with("/groupadd");
+}
+
+}  // namespace
+
+Shims::Shims(const Tree& tree, const ParentAccounts& parent, const fs::path& directory)
+    : record_(directory / "record") {
+    make_writable_directory(record_);
+    make_writable_directory(record_ / "kept");
+    std::string text(shim_text);
+    text.replace(text.find("@KEPT@"), 6, replay_directory);
+    write_file(directory / "shim", text, 0755);
+    write_file(directory / "passwd", parent.passwd, 0644);
+    write_file(directory / "group", parent.group, 0644);
+    writable_.emplace_back(record_, "/run/edgegpu-record");
+    const bool with_accounts = !parent.passwd.empty() || !parent.group.empty();
+    if (with_accounts) {
+        read_only_.emplace_back(directory / "passwd", "/run/edgegpu/parent/passwd");
+        read_only_.emplace_back(directory / "group", "/run/edgegpu/parent/group");
+        const std::string lines = seed_sysusers(tree, parent);
+        if (!lines.empty()) {
+            write_file(directory / "sysusers", lines, 0644);
+            read_only_.emplace_back(directory / "sysusers", "/run/sysusers.d/00-edgegpu.conf");
+        }
+    }
+    if (find_entry(tree, "/bin/sh") == nullptr) {
+        return;  // Without a shell no scriptlet calls anything, and no shim could run.
+    }
+    // One program may be all of them and the shell as well (busybox): the shim cannot be that.
+    const std::string shell = resolve_in_tree(tree, "/bin/sh");
+    std::set<std::string> done;
+    for (const std::string_view program : covered) {
+        const std::string real = resolve_in_tree(tree, program);
+        const auto found = tree.entries.find(real);
+        if (found == tree.entries.end() || found->second.type != EntryType::file ||
+            (concerns_accounts(program) && !with_accounts) || real == shell ||
+            !done.insert(real).second) {
+            continue;
+        }
+        const std::string name = fs::path(program).filename().string();
+        hidden_.emplace_back(name, real);
+        read_only_.emplace_back(directory / "shim", real);
+    }
+}
+
+Shims::Originals Shims::originals(const ImageRoot& root) const {
+    Originals found;
+    for (const auto& [name, path] : hidden_) {
+        if (root.has_file(path)) {
+            const Fd& file = found.files.emplace_back(root.open_path(path));
+            found.binds.emplace_back(fmt::format("/proc/self/fd/{}", file.get()),
+                                     "/run/edgegpu/real/" + name);
+        }
+    }
+    return found;
+}
+
+std::string Shims::record_fault() const {
+    const ImageRoot record(record_);
+    const std::vector<std::string> names = record.list("/");
+    for (const std::string& name : names) {
+        const std::optional<struct stat> found = record.status(name);
+        if (name == "kept" && found && S_ISDIR(found->st_mode)) {
+            continue;
+        }
+        if (std::find(records.begin(), records.end(), name) == records.end()) {
+            return "it holds something that no shim makes";
+        }
+        if (!found || !S_ISREG(found->st_mode)) {
+            return name + " is not a regular file";
+        }
+        if (static_cast<std::uint64_t>(found->st_size) > most_recorded) {
+            return fmt::format("{} has more than {} bytes", name, most_recorded);
+        }
+    }
+    if (std::find(names.begin(), names.end(), "kept") == names.end()) {
+        return "kept is gone";
+    }
+    const std::vector<std::string> kept = record.list("kept");
+    if (kept.size() > most_kept) {
+        return fmt::format("more than {} files are kept", most_kept);
+    }
+    for (const std::string& name : kept) {
+        const std::optional<struct stat> found = record.status("kept/" + name);
+        if (!found || !S_ISREG(found->st_mode)) {
+            return "something in kept is not a regular file";
+        }
+        if (static_cast<std::uint64_t>(found->st_size) > most_recorded) {
+            return fmt::format("a file in kept has more than {} bytes", most_recorded);
+        }
+    }
+    return {};
+}
+
+bool Shims::ldconfig_called() const {
+    return ldconfig_noted_ || ImageRoot(record_).status("ldconfig").has_value();
+}
+
+std::vector<std::vector<std::string>> Shims::grubby_calls() const {
+    return read_calls(ImageRoot(record_), "grubby");
+}
+
+std::vector<std::vector<std::string>> Shims::take_policy_calls(const Context& ctx,
+                                                               Tree& tree) const {
+    const ImageRoot record(record_);
+    std::vector<std::vector<std::string>> calls = read_calls(record, "calls");
+    if (calls.empty()) {
+        return calls;
+    }
+    for (const std::string& name : record.list("kept")) {
+        const Fd file = record.open_file("kept/" + name, LastLink::not_followed);
+        put_entry(tree, fmt::format("{}/{}", replay_directory, name),
+                  make_file_entry_from(ctx, file.get(), name, 0644));
+    }
+    return calls;
+}
+
+std::vector<std::vector<std::string>> parse_calls(const std::string& text) {
+    std::vector<std::vector<std::string>> calls;
+    std::string_view rest(text);
+    const auto next = [&rest]() {
+        const std::size_t end = rest.find('\0');
+        if (end == std::string_view::npos) {
+            throw damaged_record();
+        }
+        std::string word(rest.substr(0, end));
+        rest.remove_prefix(end + 1);
+        return word;
+    };
+    while (!rest.empty()) {
+        const std::string number = next();
+        std::size_t count = 0;
+        const auto [end, code] =
+            std::from_chars(number.data(), number.data() + number.size(), count);
+        if (code != std::errc() || end != number.data() + number.size()) {
+            throw damaged_record();
+        }
+        std::vector<std::string>& call = calls.emplace_back();
+        for (std::size_t i = 0; i < count; ++i) {
+            call.push_back(next());
+        }
+    }
+    return calls;
+}
+
+std::string format_calls(const std::vector<std::vector<std::string>>& calls) {
+    std::string text;
+    for (const std::vector<std::string>& call : calls) {
+        text += std::to_string(call.size()) + '\0';
+        for (const std::string& word : call) {
+            text += word + '\0';
+        }
+    }
+    return text;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+
+#include "rootfs/import.hpp"
+
+namespace edgegpu {
+
+/// Unpacks an RPM into `directory` (made): `files/<n>`, `header`, `manifest`. The manifest names
+/// content as if the directory lay at `final_directory`. The caller removes a half-made directory.
+/// Throws Error "package NEVRA: …".
+void unpack_package(const Context& ctx, const PackageFile& package,
+                    const std::filesystem::path& directory,
+                    const std::filesystem::path& final_directory);
+
+}  // namespace edgegpu

@@ -1,0 +1,54 @@
+#include "rootfs/workplace.hpp"
+
+#include <cerrno>
+#include <exception>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image/overlay.hpp"
+#include "rootfs/lower.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+Workplace::Workplace(const Context& ctx, const std::string& name)
+    : directory_(fs::absolute(ctx.cache / "work" / name)) {
+    clear();
+    make_directories(directory_);
+}
+
+Workplace::~Workplace() {
+    mount_.reset();
+    try {
+        clear();
+    } catch (const std::exception&) {
+        // The next build clears it.
+    }
+}
+
+void Workplace::mount(const Context& ctx, const Entries& entries) {
+    check_out(ctx, entries, directory_ / "lower", directory_ / "lower.index");
+    make_directories(upper());
+    if (::chmod(upper().c_str(), entries.at("/").mode) != 0 ||
+        ::chown(upper().c_str(), 0, 0) != 0) {
+        throw errno_error(upper().string(), errno);
+    }
+    mount_.emplace(directory_ / "lower", upper(), directory_ / "overlay", root());
+}
+
+fs::path Workplace::made(const char* name) const {
+    fs::path path = directory_ / name;
+    make_directories(path);
+    return path;
+}
+
+void Workplace::clear() const {
+    unmount_stale(root());
+    remove_tree(directory_);
+}
+
+}  // namespace edgegpu

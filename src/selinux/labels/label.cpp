@@ -1,0 +1,139 @@
+#include "selinux/labels/label.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "selinux/labels/file_contexts.hpp"
+#include "selinux/store/store.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/parallel.hpp"
+#include "support/terminal_text.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+using namespace selinux;
+
+namespace {
+
+/// What FileContexts reads besides the file it is given, with the same beginning.
+constexpr std::array<std::string_view, 5> context_suffixes{"", ".homedirs", ".local", ".subs",
+                                                           ".subs_dist"};
+
+FileContexts read_contexts(const Context& ctx, const Tree& tree, const PolicyPaths& paths) {
+    const std::string source = paths.policy + "/contexts/files/file_contexts";
+    if (find_entry(tree, source) == nullptr) {
+        throw error("the image's SELinux policy has no {}", source);
+    }
+    const fs::path directory = ctx.cache / "work" / "contexts";
+    remove_tree(directory);
+    make_directories(directory);
+    for (const std::string_view suffix : context_suffixes) {
+        const std::string path = source + std::string(suffix);
+        if (find_entry(tree, path) != nullptr) {
+            write_file(directory / ("file_contexts" + std::string(suffix)), read_entry(tree, path),
+                       0644);
+        }
+    }
+    FileContexts contexts(directory / "file_contexts");
+    remove_tree(directory);
+    return contexts;
+}
+
+/// What the policy says; empty for "<<none>>".
+std::string look_up(const FileContexts& contexts, const std::string& path, EntryType type) {
+    std::string label = contexts.look_up(path, type);
+    if (label.find_first_of("\t\n ") != std::string::npos) {
+        throw error("the policy's label '{}' of {} is not a security context", label, path);
+    }
+    return label;
+}
+
+/// The path that the policy speaks of: a device sees /usr/etc/x as /etc/x.
+std::string policy_path(std::string_view path) {
+    constexpr std::string_view prefix = "/usr/etc";
+    if (path == prefix || path.starts_with("/usr/etc/")) {
+        return std::string(path.substr(std::string_view("/usr").size()));
+    }
+    return std::string(path);
+}
+
+void look_up_all(const Context& ctx, const FileContexts& contexts, Tree& tree) {
+    constexpr std::size_t batch = 1024;
+    std::vector<std::pair<const std::string*, Entry*>> all;
+    all.reserve(tree.entries.size());
+    for (auto& [path, entry] : tree.entries) {
+        all.emplace_back(&path, &entry);
+    }
+    parallel_for(ctx, (all.size() + batch - 1) / batch, [&](std::size_t number) {
+        const std::size_t end = std::min(all.size(), (number + 1) * batch);
+        for (std::size_t i = number * batch; i < end; ++i) {
+            const auto [path, entry] = all[i];
+            entry->label = look_up(contexts, policy_path(*path), entry->type);
+        }
+    });
+}
+
+/// Links of the root directory into /var stand where the policy expects directories with private
+/// types (user_home_dir_t, …). Every domain may read a link of the root directory's own type.
+bool is_root_link(std::string_view path, const Entry& entry) {
+    const std::string_view target = entry.target;
+    return entry.type == EntryType::symlink && path.rfind('/') == 0 &&
+           (target.starts_with("var/") || target.starts_with("/var/") ||
+            target.starts_with("run/") || target.starts_with("/run/"));
+}
+
+/// Gives entries without a label (none in the policy) that of their directory. Parents come
+/// first in the map's order, so one pass is enough.
+std::size_t inherit_labels(Tree& tree) {
+    const auto root = tree.entries.find("/");
+    if (root == tree.entries.end() || root->second.label.empty()) {
+        throw error("the image's SELinux policy has no label for /")
+            .hinted("its file_contexts is incomplete; was selinux-policy installed whole?");
+    }
+    std::size_t inherited = 0;
+    for (auto& [path, entry] : tree.entries) {
+        if (is_root_link(path, entry)) {
+            entry.label = root->second.label;
+        }
+        std::string_view parent = path;
+        while (entry.label.empty()) {
+            parent = parent.substr(0, parent.rfind('/'));
+            const auto found = tree.entries.find(parent.empty() ? std::string_view("/") : parent);
+            if (found != tree.entries.end() && !found->second.label.empty()) {
+                entry.label = found->second.label;
+                ++inherited;
+            }
+        }
+    }
+    return inherited;
+}
+
+}  // namespace
+
+void label_tree(const Context& ctx, Tree& tree) {
+    const std::optional<PolicyPaths> paths = find_policy(tree);
+    if (!paths) {
+        if (ctx.console != nullptr) {
+            ctx.console->warn("the image has no SELinux policy: nothing is labelled");
+        }
+        return;
+    }
+    look_up_all(ctx, read_contexts(ctx, tree, *paths), tree);
+    const std::size_t inherited = inherit_labels(tree);
+    if (inherited != 0 && ctx.console != nullptr) {
+        ctx.console->note(fmt::format("{} without a label in the policy got that of the directory",
+                                      counted(inherited, "path")));
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,385 @@
+#include "selinux/modules/failures.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "blueprint/sources/policy_source.hpp"
+#include "selinux/modules/translate.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu::selinux {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t largest_text = 16U << 20U;
+constexpr std::string_view neverallow_mark = "neverallow check failed at ";
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+std::string without_end(const std::string& output) {
+    return output.substr(0, output.find_last_not_of('\n') + 1);
+}
+
+std::string trimmed(const std::string& text) {
+    const std::size_t begin = text.find_first_not_of(" \t");
+    return begin == std::string::npos ? "" : text.substr(begin);
+}
+
+/// 1-based number of the first line that `fits`; 0: none.
+template <typename Fits>
+unsigned line_where(const fs::path& file, const Fits& fits) {
+    const std::vector<std::string> lines = lines_of(read_file(file, largest_text));
+    const auto found = std::find_if(lines.begin(), lines.end(), fits);
+    return found == lines.end() ? 0 : static_cast<unsigned>(found - lines.begin()) + 1;
+}
+
+bool has_word(const std::string& line, const std::string& word) {
+    std::size_t at = 0;
+    const auto is_word = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    };
+    while ((at = line.find(word, at)) != std::string::npos) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]))) {
+            return true;
+        }
+        at = end;
+    }
+    return false;
+}
+
+/// A place in the CIL form of a module of the blueprint.
+struct Place {
+    const CompiledModule* module = nullptr;
+    unsigned number = 0;
+    /// text of that line, or empty
+    std::string line;
+};
+
+/// The module in CIL, or empty.
+std::string cil_of(const Context& ctx, const CompiledModule& module) {
+    return translate(ctx, module).cil;
+}
+
+/// A module that came compiled and that nobody can read: semodule does not say which it was.
+std::optional<Error> unreadable(const Context& ctx, const std::vector<CompiledModule>& modules) {
+    for (const CompiledModule& module : modules) {
+        if (module.source.extension() == ".te") {
+            continue;
+        }
+        const Translation translation = translate(ctx, module);
+        if (!translation.failure.empty()) {
+            return error(ErrorKind::usage, "{}: not a module that the policy tools can read",
+                         display_path(module.source))
+                .traced(translation.failure)
+                .hinted("compile it anew from its source, or give the .te itself");
+        }
+    }
+    return std::nullopt;
+}
+
+/// "…/modules/400/x/cil:7" in a text, where x is one of the blueprint's.
+std::optional<Place> find_place(const std::vector<CompiledModule>& modules,
+                                const std::string& text) {
+    static const std::regex located(R"(modules/\d+/([^/\s]+)/cil:(\d+))");
+    for (auto it = std::sregex_iterator(text.begin(), text.end(), located);
+         it != std::sregex_iterator(); ++it) {
+        const auto module =
+            std::find_if(modules.begin(), modules.end(),
+                         [&](const CompiledModule& known) { return known.name == (*it)[1].str(); });
+        if (module != modules.end()) {
+            return Place{&*module, static_cast<unsigned>(std::stoul((*it)[2].str())), {}};
+        }
+    }
+    return std::nullopt;
+}
+
+/// "x.te:3", or "x.te" where `line` is 0.
+std::string shown_place(const fs::path& file, unsigned line) {
+    return line == 0 ? display_path(file) : fmt::format("{}:{}", display_path(file), line);
+}
+
+/// The user's line for a place: that of a `.cil` itself, that of a `.te` which `fits`.
+template <typename Fits>
+std::string source_place(const Place& place, const Fits& fits) {
+    const fs::path& source = place.module->source;
+    if (source.extension() == ".cil") {
+        return shown_place(source, place.number);
+    }
+    return shown_place(source, source.extension() == ".te" ? line_where(source, fits) : 0);
+}
+
+std::string place_of_word(const Place& place, const std::string& word) {
+    return source_place(place, [&](const std::string& line) { return has_word(line, word); });
+}
+
+/// The package that a missing type may come with: EL's policy modules outside of selinux-policy are
+/// in packages NAME-selinux, and their types begin with NAME. Empty where the name tells nothing.
+std::string guessed_package(const std::string& symbol) {
+    const std::size_t end = symbol.find('_');
+    return end == std::string::npos || end == 0
+               ? ""
+               : fmt::format("perhaps of {}-selinux, by its name", symbol.substr(0, end));
+}
+
+/// "x.te:3: the image's policy has no 'a_t', …".
+std::string no_symbol_text(const Place& place, const std::string& symbol) {
+    const std::string where = place_of_word(place, symbol);
+    const fs::path& source = place.module->source;
+    const bool called = source.extension() == ".te" && where == display_path(source);
+    return fmt::format("{}: the image's policy has no '{}'{}", where, symbol,
+                       called ? ", which an interface that it calls requires" : "");
+}
+
+/// A type or attribute that a module requires and nobody has.
+struct Missing {
+    Place place;
+    std::string symbol;
+};
+
+/// Calls `function` with number, from 1 on, and name of every type that a module in CIL requires.
+template <typename Function>
+void for_each_required(const std::string& cil, const Function& function) {
+    constexpr std::string_view begin = "(typeattributeset cil_gen_require ";
+    unsigned number = 0;
+    for (const std::string& line : lines_of(cil)) {
+        ++number;
+        if (line.starts_with(begin) && line.ends_with(")")) {
+            function(number, line.substr(begin.size(), line.size() - begin.size() - 1));
+        }
+    }
+}
+
+/// All that the modules require and neither the policy nor they themselves have, in their order.
+std::vector<Missing> missing_symbols(const Context& ctx, const std::vector<CompiledModule>& modules,
+                                     const KnowsType& knows_type) {
+    const std::set<std::string> own = declared_types(ctx, modules);
+    std::vector<Missing> missing;
+    for (const CompiledModule& module : modules) {
+        std::set<std::string> seen;
+        for_each_required(cil_of(ctx, module), [&](unsigned number, const std::string& symbol) {
+            if (!own.contains(symbol) && !knows_type(symbol) && seen.insert(symbol).second) {
+                missing.push_back({{&module, number, {}}, symbol});
+            }
+        });
+    }
+    return missing;
+}
+
+/// `symbol` is what semodule stumbled over.
+Error no_symbol(const Context& ctx, const Place& place, const std::string& symbol,
+                const std::vector<CompiledModule>& modules, const KnowsType& knows_type) {
+    const std::vector<Missing> missing =
+        knows_type ? missing_symbols(ctx, modules, knows_type) : std::vector<Missing>();
+    Error problem = error(ErrorKind::usage, "{}", no_symbol_text(place, symbol));
+    const std::string guess = guessed_package(symbol);
+    if (!guess.empty()) {
+        problem.traced(fmt::format("'{}': {}", symbol, guess));
+    }
+    std::size_t others = 0;
+    for (const Missing& other : missing) {
+        if (other.symbol == symbol && other.place.module == place.module) {
+            continue;
+        }
+        ++others;
+        const std::string more = guessed_package(other.symbol);
+        problem.traced(no_symbol_text(other.place, other.symbol) +
+                       (more.empty() ? "" : ": " + more));
+    }
+    return problem.hinted(others == 0 ? "install the package whose policy module defines it"
+                                      : "install the packages whose policy modules define them");
+}
+
+/// A rule "(allow a b (file (read)))" in the words of a `.te`: "allow a b:file { read }".
+std::string rule_text(const std::string& cil) {
+    static const std::regex rule(R"(\((\w+) (\S+) (\S+) \((\S+) \(([^()]*)\)\)\))");
+    std::smatch match;
+    return std::regex_search(cil, match, rule)
+               ? fmt::format("{} {} {}:{} {{ {} }}", match[1].str(), match[2].str(), match[3].str(),
+                             match[4].str(), match[5].str())
+               : cil;
+}
+
+/// The parts of an output that are about one neverallow rule each.
+std::vector<std::vector<std::string>> neverallow_blocks(const std::string& output) {
+    std::vector<std::vector<std::string>> blocks;
+    for (const std::string& line : lines_of(output)) {
+        if (line.starts_with(neverallow_mark)) {
+            blocks.emplace_back();
+        }
+        if (!blocks.empty()) {
+            blocks.back().push_back(line);
+        }
+    }
+    return blocks;
+}
+
+/// The rules of the blueprint's modules that break neverallow rules: "place: rule", "neverallow …".
+std::optional<Error> broken_neverallow(const std::vector<CompiledModule>& modules,
+                                       const std::string& output) {
+    std::optional<Error> problem;
+    for (const std::vector<std::string>& block : neverallow_blocks(output)) {
+        for (std::size_t i = 2; i + 1 < block.size(); ++i) {
+            const std::optional<Place> place = find_place(modules, block[i]);
+            if (!place || !trimmed(block[i]).starts_with("allow at ")) {
+                continue;
+            }
+            const std::string allow = rule_text(trimmed(block[i + 1]));
+            const std::string never = rule_text(trimmed(block[1]));
+            if (!problem) {
+                std::istringstream words(allow.substr(0, allow.find(':')));
+                std::string source;
+                std::string target;
+                words >> source >> source >> target;
+                const std::string where = source_place(*place, [&](const std::string& line) {
+                    return has_word(line, "allow") && has_word(line, source) &&
+                           has_word(line, target);
+                });
+                problem = error(ErrorKind::usage, "{}: '{}' breaks a neverallow rule of the policy",
+                                where, allow);
+                problem->hinted(
+                    "leave out what the policy forbids for good, or give what needs it "
+                    "a domain of its own");
+            }
+            problem->traced(never);
+            break;
+        }
+    }
+    return problem;
+}
+
+/// "Re-declaration of type container_t"; semodule's places are of either declaration.
+std::optional<Error> declared_twice(const Context& ctx, const std::vector<CompiledModule>& modules,
+                                    const std::string& output) {
+    static const std::regex twice(R"((?:Re-declaration|Duplicate declaration) of (\w+) (\S+))");
+    std::smatch match;
+    if (!std::regex_search(output, match, twice)) {
+        return std::nullopt;
+    }
+    const std::string kind = match[1].str();
+    const std::string name = match[2].str();
+    for (const CompiledModule& module : modules) {
+        const std::vector<std::string> lines = lines_of(cil_of(ctx, module));
+        const std::string declaration = fmt::format("({} {}", kind, name);
+        const auto found = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
+            return line.starts_with(declaration + ")") || line.starts_with(declaration + " ");
+        });
+        if (found == lines.end()) {
+            continue;
+        }
+        Place place{&module, static_cast<unsigned>(found - lines.begin()) + 1, *found};
+        return error(ErrorKind::usage, "{}: the image's policy declares the {} '{}' already",
+                     place_of_word(place, name), kind, name)
+            .hinted(fmt::format("require it instead of declaring it, or choose another name"));
+    }
+    return std::nullopt;
+}
+
+/// A place whose statement names something that the policy does not have.
+std::optional<Error> unresolved(const Context& ctx, const Place& place, const std::string& output,
+                                const std::vector<CompiledModule>& modules,
+                                const KnowsType& knows_type) {
+    static const std::regex required(R"(cil_gen_require\s+([A-Za-z0-9_.-]+)\))");
+    static const std::regex permission(R"(Failed to resolve permission (\S+))");
+    static const std::regex rule(R"(\(\w+ \S+ \S+ \((\S+) \()");
+    static const std::regex context(R"re(\(filecon "([^"]*)" \S+ \((\S+) (\S+) (\S+))re");
+    std::smatch match;
+    if (std::regex_search(place.line, match, required)) {
+        return no_symbol(ctx, place, match[1].str(), modules, knows_type);
+    }
+    if (std::regex_search(place.line, match, context)) {
+        const std::string pattern = match[1].str();
+        const fs::path file = beside_module(place.module->source, ".fc");
+        const bool te = place.module->source.extension() == ".te" && fs::exists(file);
+        const auto fits = [&](const std::string& line) {
+            return trimmed(line).starts_with(pattern);
+        };
+        return error(ErrorKind::usage, "{}: the image's policy has no context '{}:{}:{}'",
+                     te ? shown_place(file, line_where(file, fits)) : source_place(place, fits),
+                     match[2].str(), match[3].str(), match[4].str())
+            .hinted("install the package whose policy module defines the type");
+    }
+    if (std::regex_search(place.line, match, rule)) {
+        const std::string tclass = match[1].str();
+        std::smatch missing;
+        if (std::regex_search(output, missing, permission)) {
+            return error(ErrorKind::usage, "{}: the class '{}' has no permission '{}'",
+                         place_of_word(place, missing[1].str()), tclass, missing[1].str());
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool is_broken_neverallow(const std::string& output) {
+    return output.find(neverallow_mark) != std::string::npos;
+}
+
+bool concerns(const std::vector<CompiledModule>& modules, const std::string& output) {
+    return find_place(modules, output).has_value();
+}
+
+std::set<std::string> declared_types(const Context& ctx,
+                                     const std::vector<CompiledModule>& modules) {
+    static const std::regex declaration(
+        R"(\((?:type|typeattribute|typealias) ([A-Za-z0-9_.-]+)\))");
+    std::set<std::string> declared;
+    for (const CompiledModule& module : modules) {
+        for (const std::string& line : lines_of(cil_of(ctx, module))) {
+            std::smatch match;
+            if (line.size() < 1024 && std::regex_match(line, match, declaration)) {
+                declared.insert(match[1].str());
+            }
+        }
+    }
+    return declared;
+}
+
+Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& modules,
+                      const std::string& output, const KnowsType& knows_type) {
+    if (auto problem = broken_neverallow(modules, output)) {
+        return *std::move(problem);
+    }
+    if (auto problem = declared_twice(ctx, modules, output)) {
+        return *std::move(problem);
+    }
+    if (std::optional<Place> place = find_place(modules, output)) {
+        const std::vector<std::string> lines = lines_of(cil_of(ctx, *place->module));
+        if (place->number >= 1 && place->number <= lines.size()) {
+            place->line = lines[place->number - 1];
+        }
+        if (auto problem = unresolved(ctx, *place, output, modules, knows_type)) {
+            return *std::move(problem);
+        }
+        const bool cil = place->module->source.extension() == ".cil";
+        Error problem = error(ErrorKind::usage, "{}: does not fit the image's policy",
+                              shown_place(place->module->source, cil ? place->number : 0));
+        if (!cil && !place->line.empty()) {
+            problem.traced("it says " + rule_text(trimmed(place->line)));
+        }
+        return problem.traced("semodule: " + without_end(output));
+    }
+    if (auto problem = unreadable(ctx, modules)) {
+        return problem->traced("semodule: " + without_end(output));
+    }
+    return error("the image's semodule failed").traced(without_end(output));
+}
+
+}  // namespace edgegpu::selinux

@@ -1,0 +1,311 @@
+#include "selinux/modules/interfaces.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "blueprint/sources/policy_source.hpp"
+#include "fetch/fetch.hpp"
+#include "image/image_root.hpp"
+#include "image/kept_entries.hpp"
+#include "rootfs/import.hpp"
+#include "rootfs/order.hpp"
+#include "rootfs/unite.hpp"
+#include "rootfs/workplace.hpp"
+#include "sandbox/sandbox.hpp"
+#include "selinux/policy/modules.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu::selinux {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Raise it whenever the same sources come to be compiled in another way.
+constexpr std::string_view engine_version = "edgegpu policy modules 1";
+constexpr std::string_view include_directory = "/usr/share/selinux/devel/include/";
+constexpr std::string_view makefile = "/usr/share/selinux/devel/Makefile";
+/// In the sandbox, on a fresh mount.
+constexpr std::string_view work_directory = "/run/edgegpu-modules";
+
+/// Calls `visit(path, entry)` for the interface files among `entries`.
+template <typename Visit>
+void for_each_interface_file(const Entries& entries, const Visit& visit) {
+    for (auto it = entries.lower_bound(include_directory);
+         it != entries.end() && it->first.starts_with(include_directory); ++it) {
+        if (it->second.type == EntryType::file) {
+            visit(it->first, it->second);
+        }
+    }
+}
+
+std::string digest_of(const MacroModules& modules, const std::vector<ResolvedPackage>& policy_root,
+                      const Tree& tree) {
+    Sha256 digest;
+    digest.update_field(engine_version);
+    digest.update_field(modules.type);
+    digest.update_field(modules.mls ? "mls" : "");
+    for (const fs::path& source : modules.sources) {
+        digest.update_field(source.filename().string());
+    }
+    digest.update_field("files");
+    for (const auto& [name, text] : modules.files) {
+        digest.update_field(name);
+        digest.update_field(text);
+    }
+    digest_interfaces(digest, policy_root, tree);
+    return digest.hex();
+}
+
+/// Modules that an earlier build kept: name → package. Nothing where one is gone or damaged.
+std::optional<std::map<std::string, std::string>> find(const fs::path& directory) {
+    const std::optional<std::string> list = read_sealed(directory / "modules");
+    if (!list) {
+        return std::nullopt;
+    }
+    std::map<std::string, std::string> found;
+    std::istringstream lines(*list);
+    std::string digest;
+    for (std::string name; lines >> digest >> name;) {
+        std::error_code code;
+        const fs::path file = directory / (name + ".pp");
+        if (!fs::is_regular_file(file, code) || sha256_file(file) != digest) {
+            return std::nullopt;
+        }
+        found[name] = read_file(file, module_limit);
+    }
+    return found;
+}
+
+void store(const fs::path& directory, const std::map<std::string, std::string>& modules) {
+    make_directories(directory);
+    std::string list;
+    for (const auto& [name, content] : modules) {
+        write_file(directory / (name + ".pp"), content);
+        list += fmt::format("{} {}\n", sha256_hex(content), name);
+    }
+    write_sealed(directory / "modules", list);
+}
+
+/// The root's content. No scriptlet is run: what compiles a module is payload, and those of
+/// selinux-policy-devel index all interfaces for tools that are not called here.
+Entries root_entries(const Context& ctx, const Blueprint& blueprint,
+                     const std::vector<ResolvedPackage>& policy_root, const Tree& image) {
+    Resolution wanted;
+    wanted.packages = policy_root;
+    const PackageFiles files = fetch_packages(ctx, blueprint, wanted);
+    Tree tree;
+    tree.entries = unite(order_packages(import_packages(ctx, files))).entries;
+    for_each_interface_file(image.entries, [&](const std::string& path, const Entry& entry) {
+        put_entry(tree, path, entry);
+    });
+    return std::move(tree.entries);
+}
+
+std::vector<std::string> all_macros(const Entries& entries, const MacroModules& modules) {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& text) {
+        std::vector<std::string> found = defined_macros(text);
+        names.insert(names.end(), std::make_move_iterator(found.begin()),
+                     std::make_move_iterator(found.end()));
+    };
+    for_each_interface_file(entries, [&](const std::string& path, const Entry& entry) {
+        if (path.ends_with(".if") || path.ends_with(".spt")) {
+            add(read_file(entry.content, module_limit));
+        }
+    });
+    for (const auto& [name, text] : modules.files) {
+        add(name.ends_with(".if") ? text : std::string());
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+/// Where messages show the user's files to be: "selinux/" or "".
+std::string shown_directory(const fs::path& source) {
+    const std::string shown = display_path(source);
+    return shown.substr(0, shown.rfind('/') + 1);
+}
+
+std::map<std::string, std::string> compile(const Context& ctx, const MacroModules& modules,
+                                           const Entries& entries, const std::string& kernel) {
+    Workplace place(ctx, "policy-root");
+    place.mount(ctx, entries);
+    const fs::path work = place.made("modules");
+    make_writable_directory(work);
+    for (const auto& [name, text] : modules.files) {
+        write_file(work / name, text);
+    }
+    SandboxCommand command;
+    command.root = place.root();
+    command.kernel = kernel;
+    command.read_only_root = true;
+    command.writable_binds = {{work, std::string(work_directory)}};
+    // What the image's tools do in there is theirs: links, for example.
+    const ImageRoot results(work);
+    std::map<std::string, std::string> result;
+    for (const fs::path& source : modules.sources) {
+        const std::string name = source.stem().string();
+        command.argv = {"make",
+                        "-s",
+                        "-C",
+                        std::string(work_directory),
+                        "-f",
+                        std::string(makefile),
+                        "NAME=" + modules.type,
+                        fmt::format("MLSENABLED={}", modules.mls ? 1 : 0),
+                        name + ".pp"};
+        const ProcessResult made = run_in_sandbox(ctx, command);
+        const std::string package = fmt::format("/{}.pp", name);
+        const std::optional<struct stat> found = results.status(package);
+        if (made.status != 0 || !found || !S_ISREG(found->st_mode)) {
+            MacroModules one = modules;
+            one.sources = {source};
+            throw macro_error(made.output, one, shown_directory(source),
+                              all_macros(entries, modules));
+        }
+        result[name] = results.read(package, module_limit, LastLink::not_followed);
+    }
+    return result;
+}
+
+/// The line of a text, 1-based, or empty.
+std::string line_at(const std::string& text, unsigned number) {
+    std::istringstream lines(text);
+    std::string line;
+    for (unsigned at = 0; at < number && std::getline(lines, line); ++at) {
+    }
+    return line;
+}
+
+/// A macro that nobody defines stays in the compiler's input as it was written.
+std::optional<Error> unknown_macro(const std::string& where, const std::string& line,
+                                   const std::string& token, const std::string& message,
+                                   const std::vector<std::string>& interfaces) {
+    static const std::regex permissions(R"(permission (\w+_perms) is not defined)");
+    std::smatch match;
+    std::string name;
+    const char* kind = "interface";
+    if (std::regex_search(message, match, permissions)) {
+        name = match[1].str();
+        kind = "set of permissions";
+    } else if (std::regex_search(line, std::regex("\\b" + token + R"(\s*\()"))) {
+        name = token;
+    }
+    if (name.empty() || std::binary_search(interfaces.begin(), interfaces.end(), name)) {
+        return std::nullopt;
+    }
+    Error problem =
+        error(ErrorKind::usage, "{}: no {} '{}' in the image's policy", where, kind, name);
+    const std::vector<std::string> near = nearest_names(name, interfaces, 3);
+    return near.empty() ? problem.hinted(
+                              "a package of the image may have to bring it, as container-selinux "
+                              "brings those of containers")
+                        : problem.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
+}
+
+bool is_word(const std::string& text) {
+    static const std::regex word(R"(\w+)");
+    return std::regex_match(text, word);
+}
+
+}  // namespace
+
+void digest_interfaces(Sha256& digest, const std::vector<ResolvedPackage>& policy_root,
+                       const Tree& tree) {
+    digest.update_field(fmt::format("interfaces of {} packages", policy_root.size()));
+    for (const ResolvedPackage& package : policy_root) {
+        digest.update_field(package.content_id());
+    }
+    for_each_interface_file(tree.entries, [&](const std::string& path, const Entry& entry) {
+        digest.update_field(path);
+        digest.update_field(entry.digest);
+    });
+}
+
+std::vector<std::string> defined_macros(const std::string& text) {
+    static const std::regex defined(R"((?:^|\n)[ \t]*(?:interface|template|define)\(`(\w+)')");
+    std::vector<std::string> names;
+    for (auto it = std::sregex_iterator(text.begin(), text.end(), defined);
+         it != std::sregex_iterator(); ++it) {
+        names.push_back((*it)[1].str());
+    }
+    return names;
+}
+
+Error macro_error(const std::string& output, const MacroModules& modules,
+                  const std::string& directory, const std::vector<std::string>& interfaces) {
+    static const std::regex located(
+        R"re((?:^|\n)"?([^\s":]+)"?:(\d+):ERROR '([^\n]*?)' at token '([^\n]*?)' on line)re");
+    static const std::regex expansion(R"((?:^|\n)\S*m4:([^\s:]+):(\d+): (?:ERROR: )?([^\n]*))");
+    static const std::regex renamed(R"(Module name (\S+) is different)");
+    const std::string name = modules.sources.front().filename().string();
+    std::smatch match;
+    if (std::regex_search(output, match, renamed)) {
+        return error(ErrorKind::usage, "{}{}: the module calls itself '{}'", directory, name,
+                     match[1].str())
+            .hinted("a module is named as its file is: policy_module(NAME, VERSION) in NAME.te");
+    }
+    // Of user's files only the name is known to the tools.
+    const auto place = [&](const std::string& file) {
+        return (modules.files.contains(file) ? directory : std::string()) + file;
+    };
+    if (std::regex_search(output, match, located)) {
+        const std::string where = fmt::format("{}:{}", place(match[1].str()), match[2].str());
+        const auto file = modules.files.find(match[1].str());
+        const std::string message = match[3].str();
+        const std::string token = match[4].str();
+        if (file != modules.files.end() && is_word(token)) {
+            const std::string line =
+                line_at(file->second, static_cast<unsigned>(std::stoul(match[2].str())));
+            if (auto unknown = unknown_macro(where, line, token, message, interfaces)) {
+                return *std::move(unknown);
+            }
+        }
+        static const std::regex undeclared(R"((unknown|undeclared) )");
+        Error problem = error(ErrorKind::usage, "{}: {} at '{}'", where, message, token);
+        return std::regex_search(message, undeclared)
+                   ? problem.hinted("what other modules declare is required first, in gen_require")
+                   : problem;
+    }
+    if (std::regex_search(output, match, expansion)) {
+        return error(ErrorKind::usage, "{}:{}: {}", place(match[1].str()), match[2].str(),
+                     match[3].str())
+            .hinted("macros quote with ` and ', each as often as the other");
+    }
+    return error(ErrorKind::usage, "{}{}: the policy compiler refused it", directory, name)
+        .traced(output.substr(0, output.find_last_not_of('\n') + 1));
+}
+
+void compile_with_interfaces(const Context& ctx, const Blueprint& blueprint,
+                             const std::vector<ResolvedPackage>& policy_root, const Tree& tree,
+                             const MacroModules& modules, const fs::path& directory) {
+    const fs::path kept = ctx.cache / "modules" / digest_of(modules, policy_root, tree);
+    std::optional<std::map<std::string, std::string>> compiled = find(kept);
+    if (!compiled) {
+        if (policy_root.empty()) {
+            throw error(ErrorKind::usage,
+                        "{}: it uses the reference policy's macros, but nothing was resolved to "
+                        "compile it with",
+                        display_path(modules.sources.front()))
+                .hinted("resolve anew: build without --locked");
+        }
+        compiled =
+            compile(ctx, modules, root_entries(ctx, blueprint, policy_root, tree), tree.kernel);
+        store(kept, *compiled);
+    }
+    for (const auto& [name, content] : *compiled) {
+        write_file(directory / (name + ".pp"), content);
+    }
+}
+
+}  // namespace edgegpu::selinux

@@ -1,0 +1,280 @@
+#include "selinux/policy/modules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "blueprint/sources/policy_rule.hpp"
+#include "blueprint/stored_source.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu::selinux {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// "100/base" of "STORE/active/modules/100/base/cil".
+struct StoredName {
+    int priority = 0;
+    std::string name;
+};
+
+/// Takes a path below active/modules apart; priority 0: it is not a module's CIL.
+StoredName stored_name(std::string_view rest) {
+    const std::size_t slash = rest.find('/');
+    constexpr std::string_view file = "/cil";
+    StoredName result;
+    if (slash == std::string_view::npos || !rest.ends_with(file) ||
+        rest.size() <= slash + 1 + file.size()) {
+        return result;
+    }
+    const std::string_view name = rest.substr(slash + 1, rest.size() - slash - 1 - file.size());
+    const auto [end, code] = std::from_chars(rest.data(), rest.data() + slash, result.priority);
+    if (code != std::errc{} || end != rest.data() + slash ||
+        name.find('/') != std::string_view::npos) {
+        return {};
+    }
+    result.name = name;
+    return result;
+}
+
+/// Adds to `names` what one statement says of them; whether anything was new.
+bool add_membership(const CilNode& statement, std::set<std::string>& names) {
+    const std::vector<CilNode>& words = statement.items;
+    if (words.size() != 3) {
+        return false;
+    }
+    if (words[0].atom == "typealiasactual") {
+        // (typealiasactual ALIAS TYPE): each stands for the other.
+        if (names.contains(words[1].atom) || names.contains(words[2].atom)) {
+            const bool first = names.insert(words[1].atom).second;
+            return names.insert(words[2].atom).second || first;
+        }
+        return false;
+    }
+    // cil_gen_require lists what a module needs and is no attribute.
+    return words[0].atom == "typeattributeset" && words[1].atom != "cil_gen_require" &&
+           !names.contains(words[1].atom) && contains_any(words[2], names) &&
+           names.insert(words[1].atom).second;
+}
+
+/// The names in a list of permissions; empty where it is not a plain list.
+std::set<std::string> plain_names(const CilNode& list) {
+    std::set<std::string> names;
+    for (const CilNode& item : list.items) {
+        if (!item.items.empty()) {
+            return {};
+        }
+        names.insert(item.atom);
+    }
+    return names;
+}
+
+/// (allow S T (C (P…))) as a rule; its class is empty for any other statement.
+AllowRule allow_rule(const CilNode& statement) {
+    const std::vector<CilNode>& words = statement.items;
+    if (words.size() != 4 || words[0].atom != "allow" || words[3].items.size() != 2) {
+        return {};
+    }
+    return {words[1].atom, words[2].atom, words[3].items[0].atom, plain_names(words[3].items[1])};
+}
+
+bool gives(const AllowRule& rule, const NamedAccess& access) {
+    return rule.tclass == access.tclass && access.sources.contains(rule.source) &&
+           (rule.target == "self" ? access.self : access.targets.contains(rule.target));
+}
+
+/// Goes through a `.te` and finds its allow rules that hold whatever else does.
+class TeScanner {
+public:
+    explicit TeScanner(const std::string& text) : text_(text) {}
+
+    [[nodiscard]] std::vector<AllowRule> rules() {
+        std::vector<AllowRule> result;
+        for (skip_space(); at_ < text_.size(); skip_space()) {
+            const std::size_t begin = at_;
+            const std::string_view word = take_word();
+            if (word == "allow") {
+                at_ = std::min(text_.find(';', at_), text_.size());
+                add_rule(text_.substr(begin, at_ - begin), result);
+            } else if (word == "if" || word == "optional" || word == "else") {
+                skip_block();
+            } else if (!word.empty() && next() == '(') {
+                // Arguments of a macro: only m4 knows what becomes of them.
+                skip_list();
+            } else if (word.empty()) {
+                ++at_;
+            }
+        }
+        return result;
+    }
+
+private:
+    static void add_rule(const std::string& text, std::vector<AllowRule>& result) {
+        try {
+            for (AllowRule& rule : parse_rule(text, {})) {
+                result.push_back(std::move(rule));
+            }
+        } catch (const Error&) {
+            // It is more than a plain rule, and only the compiler can tell what it gives.
+            return;
+        }
+    }
+    void skip_space() {
+        while (at_ < text_.size()) {
+            if (text_[at_] == '#') {
+                at_ = std::min(text_.find('\n', at_), text_.size());
+            } else if (std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) {
+                ++at_;
+            } else {
+                return;
+            }
+        }
+    }
+    std::string_view take_word() {
+        const auto part = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                   c == '_' || c == '-' || c == '.';
+        };
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && part(text_[at_])) {
+            ++at_;
+        }
+        return std::string_view(text_).substr(begin, at_ - begin);
+    }
+    char next() {
+        skip_space();
+        return at_ < text_.size() ? text_[at_] : '\0';
+    }
+    /// From an opening parenthesis or brace to behind the one that closes it.
+    void skip_list() {
+        std::size_t open = 0;
+        do {
+            const char c = next();
+            open += c == '(' || c == '{' ? 1 : 0;
+            open -= c == ')' || c == '}' ? 1 : 0;
+            ++at_;
+        } while (open > 0 && at_ < text_.size());
+    }
+    /// "(condition) { … }" or "{ … }".
+    void skip_block() {
+        if (next() == '(') {
+            skip_list();
+        }
+        if (next() == '{') {
+            skip_list();
+        }
+    }
+
+    const std::string& text_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string read_module_file(const fs::path& file) {
+    const Handle<archive, archive_read_free> reader(archive_read_new());
+    const auto failed = [&] {
+        return error("{}: cannot be read: {}", file.string(), archive_error_string(reader.get()));
+    };
+    archive_entry* entry = nullptr;
+    if (!reader || archive_read_support_filter_bzip2(reader.get()) != ARCHIVE_OK ||
+        archive_read_support_format_raw(reader.get()) != ARCHIVE_OK ||
+        archive_read_open_filename(reader.get(), file.c_str(), 1U << 16U) != ARCHIVE_OK ||
+        archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK) {
+        throw failed();
+    }
+    std::string text;
+    std::array<char, 1U << 16U> buffer{};
+    for (;;) {
+        const la_ssize_t count = archive_read_data(reader.get(), buffer.data(), buffer.size());
+        if (count < 0) {
+            throw failed();
+        }
+        if (count == 0) {
+            return text;
+        }
+        text.append(buffer.data(), static_cast<std::size_t>(count));
+        if (text.size() > module_limit) {
+            throw error("{}: larger than any policy module", file.string());
+        }
+    }
+}
+
+std::vector<ModuleText> store_modules(const Entries& entries, const std::string& store) {
+    const std::string prefix = store + "/active/modules/";
+    std::map<std::string, std::pair<int, const Entry*>> newest;
+    for (auto it = entries.lower_bound(prefix);
+         it != entries.end() && it->first.starts_with(prefix); ++it) {
+        const StoredName stored = stored_name(std::string_view(it->first).substr(prefix.size()));
+        if (stored.priority > 0 && it->second.type == EntryType::file &&
+            stored.priority > newest[stored.name].first) {
+            newest[stored.name] = {stored.priority, &it->second};
+        }
+    }
+    std::vector<ModuleText> result;
+    for (const auto& [name, module] : newest) {
+        if (module.second != nullptr && !entries.contains(prefix + "disabled/" + name)) {
+            result.push_back({name, module.first, read_module_file(module.second->content)});
+        }
+    }
+    return result;
+}
+
+void add_memberships(const std::vector<ModuleText>& modules, std::set<std::string>& names) {
+    // An attribute may be put into another one before its own members are told.
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const ModuleText& module : modules) {
+            read_cil(module.cil, module.name, [&](const CilNode& statement, const auto&) {
+                changed = add_membership(statement, names) || changed;
+            });
+        }
+    }
+}
+
+std::vector<ModuleGrant> find_granting_rules(const std::vector<ModuleText>& modules,
+                                             const NamedAccess& access) {
+    std::vector<ModuleGrant> result;
+    for (const ModuleText& module : modules) {
+        read_cil(
+            module.cil, module.name,
+            [&](const CilNode& statement, const std::vector<CilCondition>& conditions) {
+                AllowRule rule = allow_rule(statement);
+                if (gives(rule, access)) {
+                    result.push_back({module.name, module.priority, std::move(rule), conditions});
+                }
+            });
+    }
+    return result;
+}
+
+std::vector<AllowRule> source_rules(const fs::path& source) {
+    std::vector<AllowRule> result;
+    if (source.extension() == ".te") {
+        return TeScanner(read_file(source, module_limit)).rules();
+    }
+    if (source.extension() == ".cil") {
+        read_cil(read_file(source, module_limit), path_of_user(source).string(),
+                 [&](const CilNode& statement, const std::vector<CilCondition>& conditions) {
+                     AllowRule rule = allow_rule(statement);
+                     if (conditions.empty() && !rule.permissions.empty()) {
+                         result.push_back(std::move(rule));
+                     }
+                 });
+    }
+    return result;
+}
+
+}  // namespace edgegpu::selinux

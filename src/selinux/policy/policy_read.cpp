@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sepol/debug.h>
+#include <sepol/handle.h>
+#include <sepol/policydb.h>
+
+#include "selinux/policy/policy_data.hpp"
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+// libsepol's headers for its tables are C; until 3.5 a member of theirs is called `bool`, since
+// then `boolean`.
+#define bool boolean
+#include <sepol/policydb/avtab.h>
+#include <sepol/policydb/conditional.h>
+#include <sepol/policydb/ebitmap.h>
+#include <sepol/policydb/hashtab.h>
+#include <sepol/policydb/policydb.h>
+#undef bool
+
+namespace edgegpu::selinux {
+
+namespace {
+
+using OwnedPolicy = Handle<sepol_policydb_t, sepol_policydb_free>;
+
+/// `content` is libsepol's to write to.
+OwnedPolicy open_policy(std::string& content, const std::string& name) {
+    const Handle<sepol_handle_t, sepol_handle_destroy> handle(sepol_handle_create());
+    sepol_policydb_t* raw = nullptr;
+    if (!handle || sepol_policydb_create(&raw) < 0) {
+        throw errno_error("sepol_policydb_create", ENOMEM);
+    }
+    OwnedPolicy policy(raw);
+    sepol_msg_set_callback(handle.get(), nullptr, nullptr);
+    // Functions that are given no handle would write to stderr.
+    static const bool silenced = (sepol_debug(0), true);
+    static_cast<void>(silenced);
+    sepol_policy_file_t* raw_file = nullptr;
+    if (sepol_policy_file_create(&raw_file) < 0) {
+        throw errno_error("sepol_policy_file_create", ENOMEM);
+    }
+    const Handle<sepol_policy_file_t, sepol_policy_file_free> file(raw_file);
+    sepol_policy_file_set_mem(file.get(), content.data(), content.size());
+    sepol_policy_file_set_handle(file.get(), handle.get());
+    if (sepol_policydb_read(policy.get(), file.get()) < 0 || policy->p.policy_type != POLICY_KERN) {
+        throw error("{}: not a binary policy that can be read", name)
+            .hinted("it may be newer than the builder's libsepol");
+    }
+    return policy;
+}
+
+/// Calls `visit(name, datum)` for every entry of a table of libsepol's.
+template <typename Datum, typename Visit>
+void for_each(const hashtab_val_t* table, const Visit& visit) {
+    for (unsigned slot = 0; table != nullptr && slot < table->size; ++slot) {
+        for (const hashtab_node_t* node = table->htable[slot]; node != nullptr; node = node->next) {
+            visit(node->key, *static_cast<const Datum*>(node->datum));
+        }
+    }
+}
+
+template <typename Visit>
+void for_each_bit(const ebitmap_t& bits, const Visit& visit) {
+    for (const ebitmap_node_t* node = bits.node; node != nullptr; node = node->next) {
+        for (unsigned bit = 0; bit < MAPSIZE; ++bit) {
+            if ((node->map >> bit & 1U) != 0) {
+                visit(node->startbit + bit);
+            }
+        }
+    }
+}
+
+template <typename Visit>
+void for_each_rule(const avtab_t& table, const Visit& visit) {
+    for (std::uint32_t slot = 0; slot < table.nslot; ++slot) {
+        for (const avtab_node* node = table.htable[slot]; node != nullptr; node = node->next) {
+            visit(*node);
+        }
+    }
+}
+
+void read_types(const policydb_t& from, PolicyData& policy) {
+    const std::uint32_t count = from.symtab[SYM_TYPES].nprim;
+    policy.types.resize(count);
+    for_each<type_datum_t>(from.symtab[SYM_TYPES].table,
+                           [&](const char* name, const type_datum_t& datum) {
+                               const std::uint32_t index = datum.s.value - 1;
+                               policy.type_names[name] = index;
+                               PolicyType& type = policy.types.at(index);
+                               type.attribute = datum.flavor == TYPE_ATTRIB;
+                               if (datum.primary != 0 || type.name.empty()) {
+                                   type.name = name;
+                               }
+                           });
+    for (std::uint32_t index = 0; index < count; ++index) {
+        PolicyType& type = policy.types[index];
+        // The map counts types from 1.
+        type.permissive = ebitmap_get_bit(&from.permissive_map, index + 1) != 0;
+        if (type.attribute) {
+            type.members.resize(count);
+            for_each_bit(from.attr_type_map[index], [&](std::uint32_t member) {
+                if (member < count && !policy.types[member].attribute) {
+                    type.members[member] = true;
+                    policy.types[member].attributes.push_back(index);
+                }
+            });
+        }
+    }
+}
+
+void read_classes(const policydb_t& from, PolicyData& policy) {
+    policy.classes.resize(from.symtab[SYM_CLASSES].nprim);
+    for_each<class_datum_t>(
+        from.symtab[SYM_CLASSES].table, [&](const char* name, const class_datum_t& datum) {
+            PolicyClass& tclass = policy.classes.at(datum.s.value - 1);
+            tclass.name = name;
+            const auto add = [&](const char* permission, const perm_datum_t& permission_datum) {
+                tclass.permissions.at(permission_datum.s.value - 1) = permission;
+            };
+            for_each<perm_datum_t>(datum.permissions.table, add);
+            if (datum.comdatum != nullptr) {
+                for_each<perm_datum_t>(datum.comdatum->permissions.table, add);
+            }
+        });
+}
+
+void read_booleans(const policydb_t& from, PolicyData& policy) {
+    policy.booleans.resize(from.symtab[SYM_BOOLS].nprim);
+    for_each<cond_bool_datum_t>(
+        from.symtab[SYM_BOOLS].table, [&](const char* name, const cond_bool_datum_t& datum) {
+            policy.booleans.at(datum.s.value - 1) = {name, datum.state != 0};
+        });
+}
+
+/// A table of 256 bits: numbers of one driver, or whole drivers of 256 numbers each.
+std::string ioctl_numbers(const avtab_extended_perms_t& table) {
+    const bool drivers = table.specified == AVTAB_XPERMS_IOCTLDRIVER;
+    const auto has = [&](unsigned bit) { return (table.perms[bit / 32] >> (bit % 32) & 1U) != 0; };
+    std::string text = "ioctl {";
+    for (unsigned first = 0; first < 256; ++first) {
+        if (!has(first)) {
+            continue;
+        }
+        unsigned last = first;
+        while (last < 255 && has(last + 1)) {
+            ++last;
+        }
+        const unsigned low = drivers ? first << 8U : table.driver << 8U | first;
+        const unsigned high = drivers ? last << 8U | 0xffU : table.driver << 8U | last;
+        text +=
+            low == high ? fmt::format(" {:#06x}", low) : fmt::format(" {:#06x}-{:#06x}", low, high);
+        first = last;
+    }
+    return text + " }";
+}
+
+void read_rule(const avtab_node& node, const Branch& branch, PolicyData& policy) {
+    const avtab_key_t& key = node.key;
+    const std::uint32_t source = key.source_type - 1U;
+    const std::uint32_t target = key.target_type - 1U;
+    const std::uint32_t tclass = key.target_class - 1U;
+    if (source >= policy.types.size() || target >= policy.types.size() ||
+        tclass >= policy.classes.size()) {
+        throw error("a rule of the policy names a type or class that it does not define");
+    }
+    if ((key.specified & AVTAB_ALLOWED) != 0) {
+        policy.allow.push_back({source, target, tclass, node.datum.data, branch});
+    } else if ((key.specified & AVTAB_TRANSITION) != 0) {
+        policy.transitions.push_back(
+            {source, target, tclass, node.datum.data - 1, std::string(), branch});
+    } else if ((key.specified & AVTAB_XPERMS_ALLOWED) != 0 && node.datum.xperms != nullptr) {
+        policy.ioctls.push_back(
+            {source, target, tclass, ioctl_numbers(*node.datum.xperms), branch});
+    }
+}
+
+Condition read_condition(const cond_node_t& node, const PolicyData& policy) {
+    Condition condition;
+    int operands = 0;
+    for (const cond_expr_t* word = node.expr; word != nullptr; word = word->next) {
+        const bool is_boolean = word->expr_type == COND_BOOL;
+        operands += is_boolean ? 1 : word->expr_type == COND_NOT ? 0 : -1;
+        if (word->expr_type < COND_BOOL || word->expr_type > COND_LAST || operands < 1 ||
+            (is_boolean && word->boolean - 1 >= policy.booleans.size())) {
+            throw error("a condition of the policy cannot be understood");
+        }
+        condition.words.push_back(
+            {static_cast<ConditionWord>(word->expr_type), is_boolean ? word->boolean - 1 : 0});
+    }
+    if (operands != 1) {
+        throw error("a condition of the policy cannot be understood");
+    }
+    return condition;
+}
+
+void read_rules(const policydb_t& from, PolicyData& policy) {
+    policy.allow.reserve(from.te_avtab.nel + from.te_cond_avtab.nel);
+    for_each_rule(from.te_avtab, [&](const avtab_node& node) { read_rule(node, {}, policy); });
+    for (const cond_node_t* node = from.cond_list; node != nullptr; node = node->next) {
+        const auto index = static_cast<std::int32_t>(policy.conditions.size());
+        policy.conditions.push_back(read_condition(*node, policy));
+        for (const bool when : {true, false}) {
+            for (const cond_av_list_t* rule = when ? node->true_list : node->false_list;
+                 rule != nullptr; rule = rule->next) {
+                read_rule(*rule->node, {index, when}, policy);
+            }
+        }
+    }
+    std::sort(policy.allow.begin(), policy.allow.end(), [](const AvRule& a, const AvRule& b) {
+        return std::tie(a.tclass, a.source, a.target, a.branch.condition, a.branch.when) <
+               std::tie(b.tclass, b.source, b.target, b.branch.condition, b.branch.when);
+    });
+}
+
+void read_named_transitions(const policydb_t& from, PolicyData& policy) {
+    if (from.filename_trans == nullptr) {
+        return;
+    }
+    const hashtab_val_t& table = *from.filename_trans;
+    for (unsigned slot = 0; slot < table.size; ++slot) {
+        for (const hashtab_node_t* node = table.htable[slot]; node != nullptr; node = node->next) {
+            // The key is a struct behind libsepol's type for names.
+            const auto& key = *reinterpret_cast<const filename_trans_key_t*>(node->key);
+            for (auto datum = static_cast<const filename_trans_datum_t*>(node->datum);
+                 datum != nullptr; datum = datum->next) {
+                for_each_bit(datum->stypes, [&](std::uint32_t source) {
+                    policy.transitions.push_back(
+                        {source, key.ttype - 1, key.tclass - 1, datum->otype - 1, key.name, {}});
+                });
+            }
+        }
+    }
+}
+
+}  // namespace
+
+PolicyData read_policy(std::string content, const std::string& name) {
+    const OwnedPolicy owned = open_policy(content, name);
+    const policydb_t& from = owned->p;
+    PolicyData policy;
+    read_types(from, policy);
+    read_classes(from, policy);
+    read_booleans(from, policy);
+    read_rules(from, policy);
+    read_named_transitions(from, policy);
+    const auto unknown = [&](const TransitionRule& rule) {
+        return rule.source >= policy.types.size() || rule.target >= policy.types.size() ||
+               rule.type >= policy.types.size() || rule.tclass >= policy.classes.size();
+    };
+    if (std::any_of(policy.transitions.begin(), policy.transitions.end(), unknown)) {
+        throw error("{}: a rule names a type or class that the policy does not define", name);
+    }
+    return policy;
+}
+
+}  // namespace edgegpu::selinux

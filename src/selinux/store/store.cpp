@@ -1,0 +1,272 @@
+#include "selinux/store/store.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu::selinux {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view etc_selinux = "/etc/selinux";
+/// Some 20 times what the policies there are need.
+constexpr std::uint64_t store_limit = 1024U << 20U;
+constexpr std::uint64_t largest_conf = 1U << 20U;
+
+/// Value of the last "KEY = VALUE" line, or nothing.
+std::optional<std::string> config_value(const std::string& text, std::string_view key) {
+    std::optional<std::string> value;
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const std::string_view line = trim(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        const std::size_t equals = line.find('=');
+        if (equals != std::string_view::npos && trim(line.substr(0, equals)) == key) {
+            value = std::string(trim(line.substr(equals + 1)));
+        }
+    }
+    return value;
+}
+
+bool is_plain_name(std::string_view name) {
+    return !name.empty() && name.front() != '.' &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '-' || c == '.';
+           });
+}
+
+bool below(std::string_view path, std::string_view directory) {
+    return path.starts_with(directory) &&
+           (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+/// semanage.conf with its store-root set to /etc/selinux.
+std::string with_store_in_etc(const std::string& text) {
+    std::string result;
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        const std::string_view key = trim(line.substr(0, std::min(line.find('='), line.size())));
+        if (key != "store-root") {
+            result.append(line).append("\n");
+        }
+    }
+    return result + "store-root=/etc/selinux\n";
+}
+
+fs::path new_directory(const fs::path& path) {
+    make_directories(path);
+    return path;
+}
+
+}  // namespace
+
+std::optional<PolicyPaths> find_policy(const Tree& tree) {
+    const std::string_view etc =
+        find_entry(tree, "/etc/selinux/config") != nullptr ? "/etc" : "/usr/etc";
+    const std::string config = fmt::format("{}/selinux/config", etc);
+    if (find_entry(tree, config) == nullptr) {
+        return std::nullopt;
+    }
+    PolicyPaths paths;
+    paths.type = config_value(read_entry(tree, config), "SELINUXTYPE").value_or("targeted");
+    if (!is_plain_name(paths.type)) {
+        throw error("/etc/selinux/config: SELINUXTYPE '{}' is not the name of a policy",
+                    paths.type);
+    }
+    paths.policy = fmt::format("{}/selinux/{}", etc, paths.type);
+    const std::string semanage = fmt::format("{}/selinux/semanage.conf", etc);
+    std::string root = "/var/lib/selinux";
+    if (find_entry(tree, semanage) != nullptr) {
+        root = config_value(read_entry(tree, semanage), "store-root").value_or(root);
+    }
+    if (!root.starts_with('/') || fs::path(root).lexically_normal() != root ||
+        root.find("..") != std::string::npos) {
+        throw error("/etc/selinux/semanage.conf: store-root '{}' is not a plain path", root);
+    }
+    if (root == "/" || (root != etc_selinux && below(etc_selinux, root))) {
+        // What is bound there would hold the directory that is bound at /etc/selinux.
+        throw error("/etc/selinux/semanage.conf: store-root '{}' holds /etc/selinux itself", root);
+    }
+    paths.store_root = root;
+    paths.store = root + "/" + paths.type;
+    return paths;
+}
+
+std::set<ModuleId> stored_modules(const Tree& tree, const PolicyPaths& paths) {
+    std::set<ModuleId> result;
+    const std::string prefix = paths.store + "/active/modules/";
+    for (auto it = tree.entries.lower_bound(prefix);
+         it != tree.entries.end() && it->first.starts_with(prefix); ++it) {
+        const std::string_view rest = std::string_view(it->first).substr(prefix.size());
+        const std::size_t slash = rest.find('/');
+        int priority = 0;
+        if (slash == std::string_view::npos || rest.find('/', slash + 1) != rest.npos ||
+            std::from_chars(rest.data(), rest.data() + slash, priority).ec != std::errc{}) {
+            continue;
+        }
+        result.emplace(priority, std::string(rest.substr(slash + 1)));
+    }
+    return result;
+}
+
+ScratchDirectory::ScratchDirectory(const Context& ctx) {
+    make_directories(ctx.cache / "work");
+    std::string pattern = (ctx.cache / "work" / "policy-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+        throw errno_error(pattern, errno);
+    }
+    path_ = pattern;
+}
+
+ScratchDirectory::~ScratchDirectory() {
+    try {
+        remove_tree(path_);
+    } catch (const Error&) {
+        // The next build clears work/.
+    }
+}
+
+StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& paths)
+    : paths_(paths), scratch_(ctx), root_(new_directory(scratch_.path() / "root")) {
+    for (const std::string_view top : {etc_selinux, std::string_view(paths_.store_root)}) {
+        root_.make_directories(top);
+    }
+    for (const auto& [path, entry] : tree.entries) {
+        if (!below(path, etc_selinux) && !below(path, paths_.store_root)) {
+            continue;
+        }
+        ctx.check_cancelled();
+        const bool top = path == etc_selinux || path == paths_.store_root;
+        if (top && entry.type != EntryType::directory) {
+            throw error("{} of the image: not a directory", path)
+                .hinted(
+                    "the image's SELinux policy and its modules lie there: a package or a "
+                    "scriptlet put something else in its place");
+        }
+        if (entry.type == EntryType::directory) {
+            root_.make_directory(path, {0, 0, entry.mode, {}});
+        } else if (entry.type == EntryType::symlink) {
+            root_.make_link(path, entry.target);
+        } else if (entry.size > policy_limit) {
+            throw error("{} of the image: {} bytes are more than any file of a policy has", path,
+                        entry.size);
+        } else {
+            const Fd content(::open(entry.content.c_str(), O_RDONLY | O_CLOEXEC));
+            if (!content) {
+                throw errno_error(entry.content.string(), errno);
+            }
+            root_.copy_in(path, content.get(), {0, 0, entry.mode, {}});
+        }
+    }
+    // libsemanage makes neither.
+    root_.make_directories(fmt::format("{}/final/{}", paths_.store_root, paths_.type));
+}
+
+std::vector<std::pair<fs::path, std::string>> StoreCopy::binds() const {
+    // Neither directory can be replaced by what runs in there: they are mount points, and what is
+    // above them belongs to the builder.
+    const auto bind = [&](std::string_view path) {
+        return std::pair(scratch_.path() / "root" / path.substr(1), std::string(path));
+    };
+    std::vector<std::pair<fs::path, std::string>> result{bind(etc_selinux)};
+    if (!below(paths_.store_root, etc_selinux)) {
+        result.push_back(bind(paths_.store_root));
+    }
+    return result;
+}
+
+PolicyDb StoreCopy::binary_policy() const {
+    const std::string directory = paths_.policy + "/policy";
+    std::string newest;
+    int newest_version = -1;
+    for (const std::string& name :
+         root_.has_directory(directory) ? root_.list(directory) : std::vector<std::string>()) {
+        constexpr std::string_view prefix = "policy.";
+        int version = 0;
+        if (name.starts_with(prefix) &&
+            std::from_chars(name.data() + prefix.size(), name.data() + name.size(), version).ec ==
+                std::errc{} &&
+            version > newest_version) {
+            newest = fmt::format("{}/{}", directory, name);
+            newest_version = version;
+        }
+    }
+    if (newest.empty()) {
+        throw error("the image has no binary policy in {}/policy", paths_.policy);
+    }
+    return PolicyDb(root_.read(newest, policy_limit), newest + " of the image");
+}
+
+PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
+    PolicyResult result;
+    result.type = paths_.type;
+    std::uint64_t total = 0;
+    const auto scan = [&](const std::string& from) {
+        root_.walk(from, [&](const std::string& found, const struct stat& status) {
+            const std::string relative = found.substr(from.size() + 1);
+            if (relative == "final" || relative.starts_with("final/") ||
+                relative.ends_with(".LOCK")) {
+                return;
+            }
+            ctx.check_cancelled();
+            Entry entry;
+            if (S_ISREG(status.st_mode)) {
+                const std::string content = root_.read(found, policy_limit, LastLink::not_followed);
+                total += content.size();
+                if (total > store_limit) {
+                    throw error("{}: the policy transaction left more than {} MiB", from,
+                                store_limit >> 20U);
+                }
+                entry = make_file_entry(ctx, content, status.st_mode & 07777U);
+            } else if (S_ISDIR(status.st_mode)) {
+                entry.type = EntryType::directory;
+                entry.mode = status.st_mode & 07777U;
+            } else if (S_ISLNK(status.st_mode)) {
+                entry.type = EntryType::symlink;
+                entry.mode = 0777;
+                entry.target = root_.read_link(found);
+            } else {
+                throw error("{}: the policy transaction left a special file", found);
+            }
+            result.entries[fmt::format("{}/{}", etc_selinux, relative)] = std::move(entry);
+        });
+    };
+    scan(std::string(etc_selinux));
+    if (!below(paths_.store_root, etc_selinux)) {
+        scan(paths_.store_root);
+        const std::string conf = "/etc/selinux/semanage.conf";
+        const std::string text =
+            root_.status(conf) ? root_.read(conf, largest_conf, LastLink::not_followed) : "";
+        result.entries[conf] = make_file_entry(ctx, with_store_in_etc(text), 0644);
+        result.removed.push_back(paths_.store_root);
+    }
+    for (const auto& [path, entry] : tree.entries) {
+        if (below(path, etc_selinux) && path != etc_selinux && !result.entries.contains(path)) {
+            result.removed.push_back(path);
+        }
+    }
+    return result;
+}
+
+}  // namespace edgegpu::selinux

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include "customise_fixture.hpp"
+#include "image/account_files.hpp"
+#include "rootfs/account_seeds.hpp"
+
+namespace edgegpu::test {
+namespace {
+
+class AccountSeeds : public TreeTest {
+protected:
+    void SetUp() override {
+        TreeTest::SetUp();
+        accounts();
+        blueprint.path = "b.toml";
+        blueprint.accounts.location = {"b.toml", 5, 1};
+    }
+    std::string failure() {
+        return error_of([&] { check_account_numbers(blueprint, parent, tree); });
+    }
+    Blueprint blueprint;
+    ParentAccounts parent;
+};
+
+TEST_F(AccountSeeds, FixedNumbersComeBeforeTheParents) {
+    blueprint.accounts.uids = {{"chrony", 994}};
+    blueprint.accounts.gids = {{"chrony", 993}};
+    parent = {"sshd:x:998:998::/:/bin/sh\n", "sshd:x:998:\n"};
+    const ParentAccounts seeds = seed_accounts(blueprint.accounts, parent);
+    EXPECT_EQ(seeds.passwd, "chrony:x:994:\nsshd:x:998:998::/:/bin/sh\n");
+    EXPECT_EQ(seeds.group, "chrony:x:993:\nsshd:x:998:\n");
+}
+
+TEST_F(AccountSeeds, ContradictionsWithTheParentAreNamed) {
+    blueprint.accounts.uids = {{"chrony", 994}};
+    parent.passwd = "chrony:x:990:991::/:/sbin/nologin\n";
+    const auto failure = [&] {
+        return error_of([&] { static_cast<void>(seed_accounts(blueprint.accounts, parent)); });
+    };
+    EXPECT_EQ(failure().substr(0, failure().find('|')),
+              "b.toml:5:1: user 'chrony' has uid 990 in the parent commit and 994 in [accounts]");
+    EXPECT_NE(failure().find("write 990"), std::string::npos);
+    parent.passwd = "sshd:x:994:998::/:/sbin/nologin\n";
+    EXPECT_EQ(failure(),
+              "b.toml:5:1: uid 994 of user 'chrony' belongs to 'sshd' in the parent commit|choose "
+              "a number that nobody has");
+}
+
+TEST_F(AccountSeeds, ADriftNamesUserAndBothNumbers) {
+    parent.passwd = "chrony:x:995:991::/:/sbin/nologin\ngone:x:1:1::/:/bin/sh\n";
+    EXPECT_EQ(failure().substr(0, failure().find('|')),
+              "b.toml: user 'chrony' has uid 995 in the parent commit and 990 in this build");
+    EXPECT_NE(failure().find("uids = { chrony = 995 }"), std::string::npos);
+    parent.passwd = "chrony:x:990:991::/:/sbin/nologin\n";
+    parent.group = "chrony:x:7:\n";
+    EXPECT_EQ(failure().substr(0, failure().find('|')),
+              "b.toml: group 'chrony' has gid 7 in the parent commit and 991 in this build");
+    parent.group.clear();
+    EXPECT_EQ(failure(), "");
+}
+
+TEST_F(AccountSeeds, FixedNumbersHaveToComeTrue) {
+    blueprint.accounts.uids = {{"chrony", 994}};
+    EXPECT_EQ(failure(),
+              "b.toml:5:1: user 'chrony' has uid 990, not 994: its package sets it|write 990, or "
+              "take 'chrony' out of uids");
+    blueprint.accounts.uids = {{"chronyd", 990}};
+    EXPECT_EQ(failure(),
+              "b.toml:5:1: uid 990 of user 'chronyd' is taken by 'chrony'|choose a number that "
+              "nobody has");
+    blueprint.accounts.uids = {{"chronyy", 1}};
+    EXPECT_EQ(failure(), "b.toml:5:1: the image has no user 'chronyy'|did you mean 'chrony'?");
+    blueprint.accounts.uids = {{"chrony", 990}};
+    EXPECT_EQ(failure(), "");
+}
+
+TEST_F(AccountSeeds, SysusersGetsTheNumbersWithTheRestOfTheLine) {
+    file("/usr/lib/sysusers.d/chrony.conf",
+         "# comment\nu chrony - \"chrony system user\" /var/lib/chrony\nu fixed 12 x\n"
+         "g render -\nu other - -\n");
+    const ParentAccounts seeds{"chrony:x:994:\nfixed:x:3:\n", "chrony:x:993:\nrender:x:105:\n"};
+    EXPECT_EQ(seed_sysusers(tree, seeds),
+              "g chrony 993\nu chrony 994:993 \"chrony system user\" /var/lib/chrony\n"
+              "g render 105\n");
+}
+
+}  // namespace
+}  // namespace edgegpu::test
