@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "blueprint/choices.hpp"
 #include "support/checksum.hpp"
 #include "support/nevra.hpp"
 
