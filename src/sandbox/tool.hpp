@@ -35,9 +35,9 @@ struct ToolResult {
 /// Runs the program in a sandbox of its own and waits for it: the builder's programs and libraries
 /// read-only, no other file of the builder, no network, no capabilities, no new privileges, own
 /// users, processes, IPC and host name, fresh /tmp and /dev, no /proc, one new working directory
-/// with `inputs`, 2 GiB of memory, half a minute of processor time. Works as root, as any user, and in
-/// the user namespace of a build. Throws Error where the sandbox cannot be made, the program is not
-/// there, or an output is larger than it may be; a non-zero status is returned.
+/// with `inputs`, 2 GiB of memory, half a minute of processor time. Works as root, as any user, and
+/// in the user namespace of a build. Throws Error where the sandbox cannot be made, the program is
+/// not there, or an output is larger than it may be; a non-zero status is returned.
 [[nodiscard]] ToolResult run_tool(const Context& ctx, const ToolCommand& command);
 
 /// The argv that the same sandbox begins with, for whoever starts the program himself: the

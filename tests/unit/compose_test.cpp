@@ -44,9 +44,7 @@ printf 'root:x:0:\n' > %{buildroot}/etc/group
 
 class ComposeTest : public ::testing::Test {
 protected:
-    void SetUp() override {
-        shell_ = fixture_.build("shell", shell_spec, "AutoReqProv: no\n");
-    }
+    void SetUp() override { shell_ = fixture_.build("shell", shell_spec, "AutoReqProv: no\n"); }
 
     /// Composes the shell and one more package; the mount is gone afterwards.
     Tree compose_with(const PackageFile& package, const ParentAccounts& parent = {}) {

@@ -98,8 +98,8 @@ TEST_F(Lockfile, NamesFileAndLineOfABadDigest) {
     write_lockfile(path_, example());
     std::string content = read_file(path_);
     content.replace(content.find(std::string(64, 'b')), 64, std::string(64, 'Z'));
-    EXPECT_EQ(failure(content), path_.string() +
-                                    ":32: 'checksum' is none: '" + std::string(64, 'Z') +
+    EXPECT_EQ(failure(content), path_.string() + ":32: 'checksum' is none: '" +
+                                    std::string(64, 'Z') +
                                     "' is not a sha256 checksum of 64 hexadecimal digits");
 }
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "blueprint/module_spec.hpp"
 #include "resolve/modules_lost.hpp"
 #include "support/error.hpp"
