@@ -40,9 +40,12 @@ struct ToolResult {
 /// not there, or an output is larger than it may be; a non-zero status is returned.
 [[nodiscard]] ToolResult run_tool(const Context& ctx, const ToolCommand& command);
 
-/// The argv that the same sandbox begins with, for whoever starts the program himself: the
-/// program's own argv follows. `directory` of the builder is there, writable, under the same path,
-/// and is the working directory. It does not end with who started it.
-[[nodiscard]] std::vector<std::string> tool_sandbox(const std::filesystem::path& directory);
+/// For a library that starts a program itself: writes `script`, which runs `program` with its own
+/// arguments and descriptors in the same sandbox, under the same filter. `directory` of the builder
+/// is there, writable, under the same path, and is the working directory. What the program, or
+/// bubblewrap, says on stderr goes to `log`. Files with names like the script's are written beside
+/// it, where the program does not see them. The program does not end with who started it.
+void write_tool_script(const std::filesystem::path& script, const std::string& program,
+                       const std::filesystem::path& directory, const std::filesystem::path& log);
 
 }  // namespace edgegpu
