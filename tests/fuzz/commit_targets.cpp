@@ -55,7 +55,7 @@ private:
     CommitNode root_;
 };
 
-HostileRepository& repository() {
+HostileRepository& hostile_repository() {
     static HostileRepository made;
     return made;
 }
@@ -63,19 +63,19 @@ HostileRepository& repository() {
 }  // namespace
 
 void read_ostree_commit(std::string_view data) {
-    repository().read(repository().commit(), ".commit", data);
+    hostile_repository().read(hostile_repository().commit(), ".commit", data);
 }
 
 void read_ostree_dirtree(std::string_view data) {
-    repository().read(repository().root().checksum, ".dirtree", data);
+    hostile_repository().read(hostile_repository().root().checksum, ".dirtree", data);
 }
 
 void read_ostree_dirmeta(std::string_view data) {
-    repository().read(repository().root().meta, ".dirmeta", data);
+    hostile_repository().read(hostile_repository().root().meta, ".dirmeta", data);
 }
 
 void read_ostree_file(std::string_view data) {
-    repository().read(repository().file(), ".filez", data);
+    hostile_repository().read(hostile_repository().file(), ".filez", data);
 }
 
 void read_signing_message(std::string_view data) {
