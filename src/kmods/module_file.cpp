@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <openssl/bn.h>
 
-#include "signing/openssl.hpp"
 #include "signing/module_signer.hpp"
+#include "signing/openssl.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <system_error>
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,15 +19,6 @@ namespace edgegpu {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The word as a shell takes it literally.
-std::string quoted(const std::string& word) {
-    std::string text = "'";
-    for (const char c : word) {
-        text += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    return text + "'";
-}
 
 /// A private directory with a short name: GnuPG's sockets must fit into 108 bytes. Beside the home
 /// is a program that stands for gpg, and runs it in a sandbox where it sees nothing but this home:
@@ -52,14 +42,7 @@ public:
                    "allow-non-selfsigned-uid\ndisable-dirmngr\nno-auto-key-retrieve\n"
                    "no-auto-key-import\nno-random-seed-file\n",
                    0600);
-        std::string script = "#!/bin/sh\nexec";
-        for (const std::string& word : tool_sandbox(path_)) {
-            script += ' ' + quoted(word);
-        }
-        write_file(
-            program(),
-            fmt::format("{} gpg \"$@\" 2>{}\n", script, quoted((directory_ / "log").string())),
-            0700);
+        write_tool_script(program(), "gpg", path_, directory_ / "log");
         if (::access(program().c_str(), X_OK) != 0) {
             const Error problem = errno_error(program().string(), errno);
             remove();

@@ -65,11 +65,20 @@ std::string way_out(Ended ended) {
 
 }  // namespace
 
+unsigned processes_of_a_program() {
+    const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
+    return std::max(1024U, 16 * static_cast<unsigned>(std::max(processors, 1L)));
+}
+
+unsigned processes_of_a_build() {
+    return 4 * processes_of_a_program();
+}
+
 ProcessLimits program_limits(const Context& ctx, unsigned patience) {
     ProcessLimits limits;
     limits.time = ctx.program_timeout * patience;
     limits.memory = machine_memory() / 4 * 3;
-    limits.processes = 4096;
+    limits.processes = processes_of_a_program();
     limits.file_size = 32 * gib;
     limits.disk = ctx.cache;
     limits.disk_left = space_to_leave(ctx.cache);

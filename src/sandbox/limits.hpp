@@ -8,12 +8,16 @@
 
 namespace edgegpu {
 
-/// How many processes of images the kernel allows at the same time in one build, whoever runs them.
-constexpr unsigned image_processes_at_most = 16'384;
+/// How many processes one program of an image may have at the same time, itself included: 1,024, or
+/// 16 for each processor where that is more.
+[[nodiscard]] unsigned processes_of_a_program();
+
+/// How many of them the kernel allows in one build, whichever programs they come from.
+[[nodiscard]] unsigned processes_of_a_build();
 
 /// What one program of an image may use: the time that `--program-timeout` gives, `patience` times
-/// over; three quarters of the machine's memory; 4,096 processes; files of 32 GiB; and the disk of
-/// the cache to its last GiB, or to half of what is free there now where that is less.
+/// over; three quarters of the machine's memory; `processes_of_a_program`; files of 32 GiB; and the
+/// disk of the cache to its last GiB, or to half of what is free there now where that is less.
 [[nodiscard]] ProcessLimits program_limits(const Context& ctx, unsigned patience = 1);
 
 /// What a program may put into a temporary directory, which is memory, in bytes.

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
+#include "sandbox/seccomp.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -84,6 +87,15 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
                         "--setenv", "LC_ALL", "C", "--setenv", "TZ", "UTC", "--"});
     append_limits(argv);
     return argv;
+}
+
+/// The word as a shell takes it literally.
+std::string shell_word(std::string_view word) {
+    std::string text = "'";
+    for (const char c : word) {
+        text += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return text + "'";
 }
 
 /// A new directory for one run; removed with all that is in it. It lies where the next build with
@@ -195,8 +207,22 @@ std::string tool_digest(std::string_view program) {
     return {};
 }
 
-std::vector<std::string> tool_sandbox(const fs::path& directory) {
-    return sandbox(directory, directory.string(), false);
+void write_tool_script(const fs::path& script, const std::string& program,
+                       const fs::path& directory, const fs::path& log) {
+    const std::string filter = script.string() + ".filter";
+    const Fd compiled = open_call_filter();
+    write_file(filter, read_file(compiled.get(), filter), 0600);
+    Words argv = sandbox(directory, directory.string(), false);
+    argv.insert(argv.end(), {program});
+    // Libraries give their programs descriptors of any number and tell them in arguments: bash
+    // takes one for the filter that is free. -p: nothing of the caller's environment changes it.
+    std::string text = fmt::format("#!/bin/bash -p\nexec {{filter}}<{} || exit\nexec {}",
+                                   shell_word(filter), argv.front());
+    text += " --seccomp \"$filter\"";
+    for (const std::string& word : std::span(argv).subspan(1)) {
+        text += ' ' + shell_word(word);
+    }
+    write_file(script, fmt::format("{} \"$@\" 2>{}\n", text, shell_word(log.string())), 0700);
 }
 
 }  // namespace edgegpu

@@ -36,18 +36,21 @@ struct ToolResult {
 /// Runs the program in a sandbox of its own and waits for it: the builder's programs and libraries
 /// read-only, no other file of the builder, no network, no capabilities, no new privileges, own
 /// users, processes, IPC and host name, fresh /tmp and /dev, no /proc, one new working directory
-/// with `inputs`, 2 GiB of memory, half a minute of processor time. Works as root, as any user, and in
-/// the user namespace of a build. Throws Error where the sandbox cannot be made, the program is not
-/// there, or an output is larger than it may be; a non-zero status is returned.
+/// with `inputs`, 2 GiB of memory, half a minute of processor time. Works as root, as any user, and
+/// in the user namespace of a build. Throws Error where the sandbox cannot be made, the program is
+/// not there, or an output is larger than it may be; a non-zero status is returned.
 [[nodiscard]] ToolResult run_tool(const Context& ctx, const ToolCommand& command);
 
 /// What tells one version of a program that `run_tool` would run from another: the SHA-256 of its
 /// file, for keys of kept results. Empty where it is not there, which `run_tool` then says.
 [[nodiscard]] std::string tool_digest(std::string_view program);
 
-/// The argv that the same sandbox begins with, for whoever starts the program himself: the
-/// program's own argv follows. `directory` of the builder is there, writable, under the same path,
-/// and is the working directory. It does not end with who started it.
-[[nodiscard]] std::vector<std::string> tool_sandbox(const std::filesystem::path& directory);
+/// For a library that starts a program itself: writes `script`, which runs `program` with its own
+/// arguments and descriptors in the same sandbox, under the same filter. `directory` of the builder
+/// is there, writable, under the same path, and is the working directory. What the program, or
+/// bubblewrap, says on stderr goes to `log`. Files with names like the script's are written beside
+/// it, where the program does not see them. The program does not end with who started it.
+void write_tool_script(const std::filesystem::path& script, const std::string& program,
+                       const std::filesystem::path& directory, const std::filesystem::path& log);
 
 }  // namespace edgegpu

@@ -277,7 +277,8 @@ Fd make_image_namespace() {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         done_write.reset();
         // What is in force now holds for all ids of the namespace together, from Linux 5.14 on.
-        const struct rlimit processes { image_processes_at_most, image_processes_at_most };
+        const rlim_t most = processes_of_a_build();
+        const struct rlimit processes { most, most };
         ::setrlimit(RLIMIT_NPROC, &processes);
         char byte = ::unshare(CLONE_NEWUSER) == 0 ? '1' : '0';
         [[maybe_unused]] const ssize_t told = ::write(ready_write.get(), &byte, 1);

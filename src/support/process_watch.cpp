@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -55,11 +57,6 @@ std::uint64_t kibibytes(std::string_view text, std::string_view key) {
     return number_after(text, key).value_or(0) * 1024;
 }
 
-struct Usage {
-    std::uint64_t memory = 0;
-    unsigned processes = 0;
-};
-
 /// The /proc of the pid namespace of `first`, as its own processes see it; nothing where that has
 /// none, or does not have it yet: bubblewrap begins with the builder's.
 Handle<DIR, closedir> open_namespace(pid_t first) {
@@ -76,28 +73,40 @@ Handle<DIR, closedir> open_namespace(pid_t first) {
     return Handle<DIR, closedir>(::fdopendir(directory.release()));
 }
 
-/// `shared`: count what several processes share once, which takes longer.
-Usage measure(pid_t first, bool shared) {
-    Usage usage;
-    const Handle<DIR, closedir> directory = open_namespace(first);
-    if (!directory) {
-        return usage;
-    }
-    while (const dirent* const entry = ::readdir(directory.get())) {
-        const std::string name(static_cast<const char*>(entry->d_name));
-        if (name.find_first_not_of("0123456789") != std::string::npos) {
-            continue;
+/// The names below a /proc that are numbers of processes, `most` at most.
+std::vector<std::string> list_processes(DIR* directory, std::size_t most) {
+    std::vector<std::string> names;
+    ::rewinddir(directory);
+    while (names.size() < most) {
+        const dirent* const entry = ::readdir(directory);
+        if (entry == nullptr) {
+            break;
         }
-        ++usage.processes;
-        if (shared) {
-            usage.memory +=
-                kibibytes(read_proc(::dirfd(directory.get()), name + "/smaps_rollup"), "\nPss:");
-            continue;
+        std::string name(static_cast<const char*>(entry->d_name));
+        if (name.find_first_not_of("0123456789") == std::string::npos) {
+            names.push_back(std::move(name));
         }
-        const std::string status = read_proc(::dirfd(directory.get()), name + "/status");
-        usage.memory += kibibytes(status, "\nRssAnon:") + kibibytes(status, "\nRssShmem:");
     }
-    return usage;
+    return names;
+}
+
+/// Bytes; what several of them share is counted for each.
+std::uint64_t memory_of(int directory, const std::vector<std::string>& processes) {
+    std::uint64_t memory = 0;
+    for (const std::string& process : processes) {
+        const std::string status = read_proc(directory, process + "/status");
+        memory += kibibytes(status, "\nRssAnon:") + kibibytes(status, "\nRssShmem:");
+    }
+    return memory;
+}
+
+/// Bytes; what several of them share is counted once, which takes longer.
+std::uint64_t memory_without_shares(int directory, const std::vector<std::string>& processes) {
+    std::uint64_t memory = 0;
+    for (const std::string& process : processes) {
+        memory += kibibytes(read_proc(directory, process + "/smaps_rollup"), "\nPss:");
+    }
+    return memory;
 }
 
 bool disk_is_full(const ProcessLimits& limits) {
@@ -154,13 +163,21 @@ Ended ProcessWatch::exceeded() const {
     if (!first_handle_ || (limits_.memory == 0 && limits_.processes == 0)) {
         return Ended::normally;
     }
-    const Usage usage = measure(first_, false);
-    if (limits_.processes != 0 && usage.processes > limits_.processes) {
+    const Handle<DIR, closedir> directory = open_namespace(first_);
+    if (!directory) {
+        return Ended::normally;
+    }
+    // Counted before anything is read of each: where thousands compete for the processors, that
+    // takes minutes, in which they go on.
+    const std::size_t most = limits_.processes != 0 ? limits_.processes : SIZE_MAX - 1;
+    const std::vector<std::string> processes = list_processes(directory.get(), most + 1);
+    if (processes.size() > most) {
         return Ended::processes;
     }
     // Processes that come of one share its memory: what was counted twice is not used.
-    if (limits_.memory != 0 && usage.memory > limits_.memory &&
-        measure(first_, true).memory > limits_.memory) {
+    const int proc = ::dirfd(directory.get());
+    if (limits_.memory != 0 && memory_of(proc, processes) > limits_.memory &&
+        memory_without_shares(proc, processes) > limits_.memory) {
         return Ended::memory;
     }
     return Ended::normally;

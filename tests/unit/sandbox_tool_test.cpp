@@ -1,14 +1,19 @@
 #include "sandbox/tool.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "../support/rpm_fixture.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/process.hpp"
 
 namespace edgegpu {
 namespace {
@@ -103,6 +108,76 @@ TEST(Tool, ProgramsThatAreNotThere) {
     } catch (const Error& problem) {
         EXPECT_EQ(problem.message(), "no-such-program: program not found");
     }
+}
+
+/// Without the filter, a process of the sandbox may make a user namespace.
+constexpr const char* make_namespace = "unshare --user true 2>&1 || echo refused";
+constexpr const char* namespace_refused =
+    "unshare: unshare failed: Operation not permitted\nrefused\n";
+
+TEST(Tool, MakesNoCallThatTheFilterRefuses) {
+    EXPECT_EQ(shell(make_namespace).output, namespace_refused);
+}
+
+/// A program that a library starts by its script, as GnuPG's library starts gpg.
+class ToolScript : public testing::Test {
+protected:
+    ToolScript() {
+        std::filesystem::create_directory(home_);
+        write_tool_script(script_, "bash", home_, log_);
+    }
+    [[nodiscard]] ProcessResult run(const std::string& text,
+                                    const std::vector<int>& descriptors = {}) const {
+        ProcessRequest request;
+        request.argv = {script_.string(), "-c", text, "name", "a b", "$c"};
+        request.descriptors = descriptors;
+        return run_process(Context{}, request);
+    }
+
+    test::TemporaryDirectory directory_;
+    std::filesystem::path home_ = directory_.path() / "it's home";
+    std::filesystem::path script_ = directory_.path() / "sh";
+    std::filesystem::path log_ = directory_.path() / "log";
+};
+
+TEST_F(ToolScript, RunsTheProgramInTheSandbox) {
+    const ProcessResult result = run(
+        "pwd; id -u; ls -A; echo \"$1|$2\"; ls /tmp; cat /etc/passwd || echo none; echo said >&2; "
+        "exit 3");
+    EXPECT_EQ(result.output, home_.string() + "\n1000\na b|$c\nnone\n");
+    EXPECT_EQ(result.status, 3);
+    EXPECT_THAT(read_file(log_), testing::EndsWith("\nsaid\n"));
+    EXPECT_EQ(run(make_namespace).output, namespace_refused);
+}
+
+/// Libraries tell their programs numbers of descriptors; none of them may be another one there.
+TEST_F(ToolScript, HasItsDescriptorsUnderTheirNumbers) {
+    for (const int number : {3, 9, 10, 11, 12, 63, 64, 100, 254, 255, 300}) {
+        std::vector<Fd> held;
+        std::vector<int> descriptors;
+        for (const int each : {number, number + 1}) {
+            Fd file(::memfd_create("input", 0));
+            const std::string text = fmt::format("content of {}\n", each);
+            ASSERT_EQ(::write(file.get(), text.data(), text.size()), std::ssize(text));
+            ASSERT_EQ(::lseek(file.get(), 0, SEEK_SET), 0);
+            ASSERT_LT(::fcntl(each, F_GETFD), 0) << "in use: " << each;
+            held.emplace_back(::dup2(file.get(), each));
+            descriptors.push_back(each);
+        }
+        const ProcessResult result =
+            run(fmt::format("cat <&{0} && cat <&{1}", number, number + 1), descriptors);
+        EXPECT_EQ(result.output, fmt::format("content of {}\ncontent of {}\n", number, number + 1))
+            << read_file(log_);
+    }
+}
+
+TEST_F(ToolScript, IsNotChangedByTheEnvironment) {
+    write_file(directory_.path() / "env", "echo from the environment; exit 9\n");
+    ProcessRequest request;
+    request.argv = {script_.string(), "-c", "echo right"};
+    request.env = {"PATH=/usr/bin:/bin", "BASH_ENV=" + (directory_.path() / "env").string(),
+                   "BASH_FUNC_exec%%=() { echo from a function; }"};
+    EXPECT_EQ(run_process(Context{}, request).output, "right\n");
 }
 
 TEST(Tool, LeavesNothingBehind) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -32,6 +34,19 @@ void collect_paths(Pool* pool, Id dependency, std::set<Id>& paths) {
 bool is_in_primary(std::string_view path) {
     return path.starts_with("/etc/") || path == "/usr/lib/sendmail" ||
            path.find("bin/") != std::string_view::npos;
+}
+
+/// What stands before the colon of "EPOCH:VERSION-RELEASE", 0 without one; nothing where it is no
+/// number of 32 bits, as RPM has it.
+std::optional<std::uint32_t> epoch_of(std::string_view evr) {
+    const std::size_t colon = evr.find(':');
+    if (colon == std::string_view::npos) {
+        return 0;
+    }
+    std::uint32_t epoch = 0;
+    const char* const last = evr.data() + colon;
+    const auto [end, code] = std::from_chars(evr.data(), last, epoch);
+    return code == std::errc() && end == last ? std::optional(epoch) : std::nullopt;
 }
 
 /// libsolv's name of a type of checksum.
@@ -214,8 +229,8 @@ Nevra PackagePool::nevra(Id id) const {
     nevra.name = pool_id2str(pool_.get(), package->name);
     nevra.arch = pool_id2str(pool_.get(), package->arch);
     std::string evr = pool_id2str(pool_.get(), package->evr);
+    nevra.epoch = epoch_of(evr).value_or(0);
     if (const std::size_t colon = evr.find(':'); colon != std::string::npos) {
-        std::from_chars(evr.data(), evr.data() + colon, nevra.epoch);
         evr.erase(0, colon + 1);
     }
     const std::size_t dash = evr.rfind('-');
@@ -242,6 +257,15 @@ ResolvedPackage PackagePool::resolved(Id id) const {
     const Repository& from =
         *static_cast<const RepositoryMetadata*>(package->repo->appdata)->repository;
     const std::string what = "package " + result.nevra.text();
+    // Those that nobody asks for do no harm.
+    if (const char* evr = pool_id2str(pool_.get(), package->evr); !epoch_of(evr)) {
+        throw error(ErrorKind::fetch,
+                    "repository '{}': {}: the epoch of its version '{}' is not a number up to {}",
+                    from.id, what, evr, UINT32_MAX)
+            .hinted(fmt::format("leave it out with excludepkgs = [\"{}\"] of the repository, or "
+                                "report this to who runs it",
+                                result.nevra.name));
+    }
     unsigned medium = 0;
     const char* href = solvable_lookup_location(package, &medium);
     const char* base = solvable_lookup_str(package, SOLVABLE_MEDIABASE);

@@ -77,7 +77,14 @@ public:
     /// A symbol or a list.
     CilNode node(unsigned depth = 0) {
         CilNode result;
-        if (peek() != '(') {
+        const char first = peek();
+        if (first == 0) {
+            throw failure("a list does not end");
+        }
+        if (first == ')') {
+            throw failure("an expression is missing");
+        }
+        if (first != '(') {
             result.atom = atom();
             return result;
         }

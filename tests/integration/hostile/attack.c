@@ -118,6 +118,7 @@ static const struct {
     {"chroot", attack_chroot},
     {"socket", attack_socket},
     {"memory", attack_memory},
+    {"fork", attack_fork},
 };
 
 int main(int argc, char** argv) {

@@ -45,5 +45,6 @@ void attack_opaque(const char* directory);
 void attack_socket(void);
 void attack_many(bool endless);
 void attack_memory(void);
+void attack_fork(void);
 void attack_links(void);
 void attack_chroot(void);

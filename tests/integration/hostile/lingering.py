@@ -12,8 +12,8 @@ def lingering(name, script, kind="post", **more):
 
 
 def greedy(name, script, **more):
-    return Attack(f"hostile-{name}", {"post": script}, status="refused", error=f"hostile-{name}", arguments=SHORT,
-                  **{"timeout": 40, **more})
+    return Attack(f"hostile-{name}", {"post": script}, status="refused",
+                  **{"error": f"hostile-{name}", "arguments": SHORT, "timeout": 40, **more})
 
 
 ATTACKS = [
@@ -46,6 +46,9 @@ ATTACKS = [
     greedy("spinner", "while :; do :; done"),
     greedy("ignores-signals", "trap '' TERM INT HUP QUIT\nwhile :; do sleep 1; done"),
     greedy("fork-bomb", "bomb() { bomb | bomb & }\nbomb\nsleep 1000"),
+    # Long before its time is up: what the builder looks at must not take longer than these need to go on.
+    greedy("fork-storm", "exec /usr/libexec/attack fork", arguments=("--program-timeout", "300"), timeout=60,
+           error=r"hostile-fork-storm.* started more than \d+ processes"),
     greedy("many-sleepers", "while :; do sleep 1000 & done"),
     greedy("endless-writer", "cat /dev/zero >/usr/share/hostile/endless"),
     greedy("endless-writer-tmp", "cat /dev/zero >/tmp/endless\ncat /dev/zero >/run/endless\ncat /dev/zero >/dev/shm/endless\nsleep 1000"),

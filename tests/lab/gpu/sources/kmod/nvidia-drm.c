@@ -6,14 +6,11 @@ static bool modeset;
 module_param(modeset, bool, 0400);
 MODULE_PARM_DESC(modeset, "Accepted and without effect in the stand-in");
 
-static int __init standin_init(void)
-{
+static int __init standin_init(void) {
     return modeset ? nvidia_standin_modeset() : 0;
 }
 
-static void __exit standin_exit(void)
-{
-}
+static void __exit standin_exit(void) {}
 
 module_init(standin_init);
 module_exit(standin_exit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0
-// Stand-in for NVIDIA's nvidia.ko: answers /proc/driver/nvidia/version and drives no device. Behind its device numbers is a page
-// of zeros, so that access to device nodes can be tried.
+// Stand-in for NVIDIA's nvidia.ko: answers /proc/driver/nvidia/version and drives no device. Behind
+// its device numbers is a page of zeros, so that access to device nodes can be tried.
 #include "nvidia-standin.h"
 
 #include "nvidia-standin-device.h"
@@ -10,23 +10,21 @@
 
 #define NVIDIA_MAJOR 195
 
-static struct proc_dir_entry *directory;
+static struct proc_dir_entry* directory;
 
-const char *nvidia_standin_version(void)
-{
+const char* nvidia_standin_version(void) {
     return DRIVER_VERSION;
 }
 EXPORT_SYMBOL(nvidia_standin_version);
 
-static int show_version(struct seq_file *out, void *unused)
-{
-    seq_printf(out, "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  (stand-in of edgegpu's lab)\n",
+static int show_version(struct seq_file* out, void* unused) {
+    seq_printf(out,
+               "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  (stand-in of edgegpu's lab)\n",
                nvidia_standin_version());
     return 0;
 }
 
-static int __init standin_init(void)
-{
+static int __init standin_init(void) {
     directory = proc_mkdir("driver/nvidia", NULL);
     if (!directory)
         return -ENOMEM;
@@ -42,8 +40,7 @@ static int __init standin_init(void)
     return 0;
 }
 
-static void __exit standin_exit(void)
-{
+static void __exit standin_exit(void) {
     nvidia_standin_unregister(NVIDIA_MAJOR, "nvidia-frontend");
     proc_remove(directory);
 }

@@ -1,0 +1,54 @@
+#include <string>
+#include <vector>
+
+#include "blueprint/policy_source.hpp"
+#include "fuzz/targets.hpp"
+#include "selinux/cil.hpp"
+#include "selinux/file_contexts.hpp"
+#include "selinux/policydb.hpp"
+
+namespace edgegpu::fuzz {
+
+void read_binary_policy(std::string_view data) {
+    read_or_refuse([&] {
+        const selinux::PolicyDb policy(std::string(data), "policy.33");
+        static_cast<void>(policy.rule_lines());
+        static_cast<void>(
+            policy.grants("container_t", "xserver_misc_device_t", "chr_file", "read"));
+    });
+}
+
+void read_cil_text(std::string_view data) {
+    read_or_refuse([&] {
+        selinux::read_cil(data, "x.cil",
+                          [](const selinux::CilNode& statement,
+                             const std::vector<selinux::CilCondition>& conditions) {
+                              static_cast<void>(selinux::conditions_text(conditions));
+                              for (const selinux::CilCondition& condition : conditions) {
+                                  static_cast<void>(selinux::evaluate(condition.expression, {"a"}));
+                              }
+                              for (const selinux::CilNode& item : statement.items) {
+                                  static_cast<void>(selinux::contains_any(item, {"read"}));
+                              }
+                          });
+    });
+}
+
+void read_file_contexts_text(std::string_view data) {
+    read_or_refuse([&] {
+        for (const auto& line : read_file_contexts(data, "x.fc")) {
+            static_cast<void>(line.text(true));
+        }
+    });
+    static_cast<void>(find_policy_macro(data));
+    static_cast<void>(find_context_macro(data));
+    const auto path = scratch_file("file_contexts", data);
+    read_or_refuse([&] {
+        const selinux::FileContexts contexts(path);
+        for (const char* file : {"/", "/usr/bin/bash", "/dev/nvidia0", "/etc/a b\n"}) {
+            read_or_refuse([&] { static_cast<void>(contexts.look_up(file, EntryType::file)); });
+        }
+    });
+}
+
+}  // namespace edgegpu::fuzz

@@ -1,0 +1,274 @@
+#!/usr/bin/python3
+"""Builds edgegpu and runs its tests; scripts/test calls it. Everything that the tests need is installed already."""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from support.process_guard import kill_descendants, run_guarded
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+IN_NAMESPACE = ROOT / "tests/support/user_namespace.py"
+SUITES = ("style", "tidy", "unit", "integration", "hostile", "e2e")
+DEFAULT = ("style", "unit", "integration", "e2e")
+NEED_LAB = {"integration", "hostile", "e2e"}
+# No test takes as long, even with sanitizers and another one beside it.
+LIMIT_S = 30 * 60
+SKIPPED = 77
+
+
+def parse():
+    parser = argparse.ArgumentParser(
+        prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="""Sets everything up and runs the tests. The default is style, unit, integration and e2e.
+
+  style        clang-format, shellcheck, scripts/check-sources; needs nothing compiled
+  tidy         clang-tidy on all translation units
+  unit         GoogleTests of one source file each
+  integration  stages together on real RPMs, repositories and programs
+  hostile      one test of integration alone: packages that attack the builder
+  e2e          the whole way, with boots in QEMU; beside integration""",
+        epilog="""Ends with "N passed, N failed, N skipped"; the exit status is 0 only if none failed. With CI set, a
+test that is skipped has failed. Logs are in build/test-results.""")
+    parser.add_argument("--preset", default="release", choices=("release", "debug", "asan"),
+                        help="the build that is tested")
+    parser.add_argument("--gtests", action="append", default=[], metavar="PRESET", choices=("release", "debug", "asan"),
+                        help="runs the GoogleTests of unit and integration of this build as well")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
+    options = parser.parse_args()
+    for suite in options.suites:
+        if suite not in SUITES:
+            parser.error(f"no suite '{suite}'; there are {', '.join(SUITES)}")
+    options.suites = set(options.suites or DEFAULT)
+    if "e2e" in options.suites and options.preset != "release":
+        parser.error("e2e takes the release build: name other suites with --preset")
+    return options
+
+
+def build_directory(preset):
+    return ROOT / ("build" if preset == "release" else f"build-{preset}")
+
+
+class Results:
+    """Counts, and prints a block of lines at a time: several lanes have results."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.skip_is_failure = bool(os.environ.get("CI"))
+        self._counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self._lock = threading.Lock()
+
+    def say(self, text):
+        with self._lock:
+            print(text, flush=True)
+
+    def add(self, text, passed=0, failed=0, skipped=0):
+        if self.skip_is_failure and skipped:
+            failed, skipped = failed + skipped, 0
+        with self._lock:
+            for name, count in (("passed", passed), ("failed", failed), ("skipped", skipped)):
+                self._counts[name] += count
+            print(text, flush=True)
+
+    def finish(self):
+        print(", ".join(f"{count} {name}" for name, count in self._counts.items()), flush=True)
+        return 1 if self._counts["failed"] or not self._counts["passed"] else 0
+
+
+def run_logged(argv, log, **environment):
+    """The program's exit status, 128 and the signal's number, or None after LIMIT_S; what it prints goes to the log."""
+    with open(log, "wb") as output:
+        # Tests must not wait for somebody's answer.
+        program = subprocess.Popen([str(a) for a in argv], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.STDOUT, env={**os.environ, **environment})
+        try:
+            status = program.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            kill_descendants(program.pid)
+            program.kill()
+            program.wait()
+            return None
+    return status if status >= 0 else 128 - status
+
+
+def text_of(log):
+    return log.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def failure_text(name, status, log):
+    """What somebody who has only this output needs to know of a test that failed."""
+    lines = text_of(log)
+    marks = ("not ok", "FAIL", "[  FAILED  ]", "Traceback", "AssertionError")
+    first = [line for line in lines if line.startswith(marks)][:20]
+    how = f"not ended after {LIMIT_S} s" if status is None else f"exit status {status}"
+    return "\n".join([f"not ok {name} ({how}); what failed, and the end of {log.relative_to(ROOT)}:",
+                      *("    " + line for line in first + lines[-25:])])
+
+
+def run_check(results, name, argv):
+    """A program whose exit status says all and whose whole output matters."""
+    log, began = results.directory / f"{name}.log", time.monotonic()
+    status = run_logged(argv, log)
+    if status == 0:
+        results.add(f"ok {name} ({time.monotonic() - began:.0f} s)", passed=1)
+    else:
+        results.add("\n".join([f"not ok {name} (exit status {status}):", *("    " + line for line in text_of(log)[:200])]),
+                    failed=1)
+
+
+def run_gtest(results, suite, preset, wrapper=()):
+    """One GoogleTest program; its counts are taken from its own report."""
+    name = suite if preset == "release" else f"{suite}-{preset}"
+    report, log = (results.directory / f"{name}.{kind}" for kind in ("json", "log"))
+    report.unlink(missing_ok=True)
+    directory = build_directory(preset)
+    status = run_logged([*wrapper, directory / f"{suite}_tests", "--gtest_brief=1", f"--gtest_output=json:{report}"], log,
+                        EDGEGPU=str(directory / "edgegpu"))
+    try:
+        tests = [test for group in json.loads(report.read_text())["testsuites"] for test in group["testsuite"]]
+    except (OSError, ValueError):
+        tests = []
+    failed = sum("failures" in test for test in tests)
+    skipped = [f"{test['classname']}.{test['name']}" for test in tests if test["result"] == "SKIPPED"]
+    passed = len(tests) - failed - len(skipped)
+    # It may also have died, or found a leak after the last test.
+    wrong = failed > 0 or status != 0 or not tests
+    lines = [f"{name}: {passed} passed, {failed} failed, {len(skipped)} skipped", *(f"skipped {test}" for test in skipped)]
+    if wrong:
+        lines.append(failure_text(name, status, log))
+    results.add("\n".join(lines), passed, max(failed, int(wrong)), len(skipped))
+
+
+def clean(suite, name):
+    """Removes what a test that passed has left: images are large. The consoles of machines stay."""
+    if suite == "e2e":
+        remove = ["find", ROOT / "build/e2e" / name, "-depth", "(", "-type", "d", "-empty", "-o",
+                  "!", "-type", "d", "!", "-name", "*.log", ")", "-delete"]
+    else:
+        remove = ["rm", "-rf", "--", ROOT / "build/tests" / name]
+    # An ordinary user's tests leave files of ids that are only his in a namespace.
+    subprocess.run([IN_NAMESPACE, *remove], stderr=subprocess.DEVNULL, check=False)
+
+
+def run_script(results, suite, script, binary):
+    log, began = results.directory / f"{script.name}.log", time.monotonic()
+    status = run_logged([script], log, EDGEGPU=str(binary))
+    if status == 0:
+        results.add(f"ok {script.name} ({time.monotonic() - began:.0f} s)", passed=1)
+        clean(suite, script.name.removesuffix("_test"))
+    elif status == SKIPPED:
+        reason = (text_of(log) or ["it does not say why"])[-1].removeprefix("skipped: ")
+        end = ", which is a failure in continuous integration" if results.skip_is_failure else ""
+        results.add(f"skipped {script.name}: {reason}{end}", skipped=1)
+    else:
+        results.add(failure_text(script.name, status, log), failed=1)
+
+
+def scripts_of(suite):
+    return sorted(path for path in (ROOT / "tests" / suite).glob("*_test") if os.access(path, os.X_OK))
+
+
+class Lane(threading.Thread):
+    """Tests, as names and functions, one after the other, beside those of other lanes."""
+
+    def __init__(self, results, name, jobs):
+        super().__init__(name=name)
+        self._results, self._jobs = results, jobs
+
+    def run(self):
+        began, name = time.monotonic(), ""
+        try:
+            for name, job in self._jobs:
+                job()
+        except BaseException as problem:  # or what is left of the lane would not be missed
+            self._results.add(f"not ok lane {self.name}: it ended at {name}: {problem!r}", failed=1)
+            return
+        self._results.say(f"lane {self.name} has ended after {time.monotonic() - began:.0f} s")
+
+
+def lanes(results, options):
+    """Scripts of integration keep little more than one core busy, and so do the machines that boot."""
+    binary = build_directory(options.preset) / "edgegpu"
+
+    def gtest(suite, preset):
+        # For those that mount; unit tests and scripts see to that themselves.
+        wrapper = (IN_NAMESPACE,) if suite == "integration" else ()
+        return f"{suite} of {preset}", lambda: run_gtest(results, suite, preset, wrapper)
+
+    def script(suite, path):
+        return path.name, lambda: run_script(results, suite, path, binary)
+
+    one, other = [], []
+    if "unit" in options.suites:
+        other.append(gtest("unit", options.preset))
+    if "integration" in options.suites:
+        one.append(gtest("integration", options.preset))
+        one += [script("integration", path) for path in scripts_of("integration")]
+    elif "hostile" in options.suites:
+        one.append(script("integration", ROOT / "tests/integration/hostile_packages_test"))
+    if "e2e" in options.suites:
+        other += [script("e2e", path) for path in scripts_of("e2e")]
+    for preset in options.gtests:
+        other += [gtest("unit", preset), gtest("integration", preset)]
+    return [Lane(results, name, jobs) for name, jobs in (("integration", one), ("unit and e2e", other)) if jobs]
+
+
+def prepare(options, results):
+    """Compiles, and makes the lab, which keeps one core busy for minutes and needs nothing that is compiled."""
+    lab_log = results.directory / "lab.log"
+    lab = None
+    if options.suites & NEED_LAB or options.gtests:
+        with open(lab_log, "wb") as output:
+            lab = subprocess.Popen([ROOT / "tests/lab/make-lab", "--output", "build/lab"], cwd=ROOT, stdout=output,
+                                   stderr=subprocess.STDOUT)
+    needed = dict.fromkeys([options.preset, *options.gtests] if options.suites - {"style", "tidy"} else options.gtests)
+    for preset in needed:
+        if subprocess.run([ROOT / "scripts/build", preset], cwd=ROOT, check=False).returncode != 0:
+            sys.exit(f"scripts/test: {preset} does not compile")
+    if lab is not None and lab.wait() != 0:
+        print(lab_log.read_text(errors="replace"), file=sys.stderr)
+        sys.exit("scripts/test: the lab cannot be made")
+
+
+def run_suites(options):
+    # nginx and depmod are not where an ordinary user finds programs.
+    os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
+    results = Results(build_directory(options.preset) / "test-results")
+    if "style" in options.suites:
+        for check in ("clang-format", "shellcheck", "sources"):
+            run_check(results, check, [ROOT / "scripts/check-style", check])
+    if "tidy" in options.suites:
+        run_check(results, "clang-tidy", [ROOT / "scripts/check-style", "clang-tidy"])
+    prepare(options, results)
+    running = lanes(results, options)
+    for lane in running:
+        lane.start()
+    for lane in running:
+        lane.join()
+    return results.finish()
+
+
+def main():
+    options = parse()
+
+    def command():
+        try:
+            return run_suites(options)
+        except SystemExit as problem:
+            print(problem, file=sys.stderr)
+            return 1
+
+    status = run_guarded(command)
+    if status > 128:
+        print(f"scripts/test: ended by {signal.Signals(status - 128).name}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
