@@ -38,7 +38,8 @@ void read_ostree(const TableReader& table, const ParseScope& scope, OstreeReques
         table.attempt([&] {
             const SourceLocation at = table.location("url");
             if (ostree.url.find("://") == std::string::npos) {
-                throw error_at(at, "\"ostree.url\" must be a URL, not \"{}\"", ostree.url);
+                throw error_at(at, "\"ostree.url\" must be a URL, not \"{}\"",
+                               url_to_show(ostree.url));
             }
             ostree.url = resolve_url(scope.directory, ostree.url, at);
         });

@@ -9,6 +9,7 @@
 #include "blueprint/transfer.hpp"
 #include "blueprint/validate.hpp"
 #include "support/file.hpp"
+#include "support/secrets.hpp"
 
 namespace edgegpu {
 
@@ -179,8 +180,8 @@ void apply(Repository& repository, const IniEntry& entry, std::vector<std::strin
     }
     const std::vector<std::string> near = nearest_names(entry.key, known);
     warnings.push_back(fmt::format(
-        "{}: unknown key \"{}\" is passed over{}", entry.location.text(), shortened(entry.key),
-        near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near.front())));
+        "{}: unknown key \"{}\" is passed over{}", entry.location.text(),
+        url_to_show(shortened(entry.key)), near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near.front())));
 }
 
 /// The text of a file, whose own failures are the user's.

@@ -7,6 +7,7 @@
 
 #include "support/console.hpp"
 #include "support/error.hpp"
+#include "support/log.hpp"
 
 namespace edgegpu {
 
@@ -21,6 +22,8 @@ struct Context {
     std::filesystem::path cache;
     /// Where warnings, notes and progress go.
     Console* console = nullptr;
+    /// Where decisions, programs and requests go; by default nowhere.
+    Log log;
     /// Seconds since 1970 that stand for "now" in everything that enters the image: the
     /// newest build time of the packages, or SOURCE_DATE_EPOCH. 0 until it is known.
     std::int64_t source_date_epoch = 0;
