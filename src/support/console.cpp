@@ -260,7 +260,8 @@ void Console::progress(std::size_t done, std::size_t total, std::string_view wha
     }
 }
 
-void Console::note(std::string_view text) {
+void Console::note(std::string_view given) {
+    const std::string text = out_.log.without_secrets(given);
     {
         const std::lock_guard lock(mutex_);
         event("note", "text", text);
@@ -282,7 +283,7 @@ void Console::show(std::string_view record) {
 }
 
 void Console::warn(std::string_view text) {
-    const std::string clean = printable_line(text);
+    const std::string clean = printable_line(out_.log.without_secrets(text));
     {
         const std::lock_guard lock(mutex_);
         if (std::any_of(warnings_.begin(), warnings_.end(),
@@ -298,8 +299,9 @@ void Console::warn(std::string_view text) {
     out_.log.write_shown(LogLevel::warning, clean);
 }
 
-void Console::warn_of(std::string_view what, std::string_view item) {
-    const std::string clean = printable_line(what);
+void Console::warn_of(std::string_view what, std::string_view given) {
+    const std::string clean = printable_line(out_.log.without_secrets(what));
+    const std::string item = out_.log.without_secrets(given);
     {
         const std::lock_guard lock(mutex_);
         event("warning", "text", fmt::format("{}: {}", clean, item));

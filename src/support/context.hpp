@@ -18,7 +18,8 @@ struct Context {
     /// `repos/` (metadata), `packages/` and `imports/` (RPMs and what was in them, by SHA-256),
     /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the
     /// content), `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `verified/`, `keys/`,
-    /// `work/` (scratch of the running build, emptied at start). docs/architecture.md tells more.
+    /// `logs/`, `work/` (scratch of the running build, emptied at start). docs/architecture.md
+    /// tells more.
     std::filesystem::path cache;
     /// Where warnings, notes and progress go.
     Console* console = nullptr;

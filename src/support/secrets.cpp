@@ -221,6 +221,12 @@ void find_named(std::string_view line, Spans& spans) {
     }
 }
 
+/// Where the lines of a private key begin, whose first line says so at `at`.
+std::size_t begin_of_key(std::string_view text, std::size_t at) {
+    const std::size_t dashes = std::min(text.find_first_not_of(" BLOCK-\r", at), text.size());
+    return dashes < text.size() && text[dashes] == '\n' ? dashes + 1 : at;
+}
+
 /// From the first line of each private key to its last; to the end of the text, or from its
 /// beginning, where the other one was cut off.
 void find_private_keys(std::string_view text, Spans& spans) {
@@ -236,14 +242,16 @@ void find_private_keys(std::string_view text, Spans& spans) {
             any = true;
         } else if (before.find("-----END") != std::string_view::npos) {
             if (open != std::string_view::npos || !any) {
-                spans.emplace_back(open == std::string_view::npos ? 0 : open + name.size(), line);
+                spans.emplace_back(
+                    open == std::string_view::npos ? 0 : begin_of_key(text, open + name.size()),
+                    line);
             }
             open = std::string_view::npos;
             any = true;
         }
     }
     if (open != std::string_view::npos) {
-        spans.emplace_back(std::min(open + name.size(), text.size()), text.size());
+        spans.emplace_back(begin_of_key(text, open + name.size()), text.size());
     }
 }
 
@@ -270,21 +278,21 @@ bool is_word_character(char c) {
     return (c >= '0' && c <= '9') || (lower_ascii(c) >= 'a' && lower_ascii(c) <= 'z') || c == '_';
 }
 
-/// Where `secret` (lower case) ends that begins at `at`; npos: it is not there.
-std::size_t end_of_secret(std::string_view text, std::size_t at, std::string_view secret) {
+/// Where `secret` (lower case) ends that begins at `at`; npos: it is not there. A '%' or backslash
+/// may be the secret's own or begin an escape: `escapes_first` says what is tried first.
+std::size_t end_of_secret(std::string_view text, std::size_t at, std::string_view secret,
+                          bool escapes_first) {
     for (const char wanted : secret) {
         if (at >= text.size()) {
             return std::string_view::npos;
         }
-        if (lower_ascii(text[at]) == wanted || (text[at] == '+' && wanted == ' ')) {
-            ++at;
-            continue;
-        }
         const Escape escape = escape_at(text.substr(at));
-        if (escape.length == 0 || lower_ascii(escape.value) != wanted) {
+        const bool escaped = escape.length != 0 && lower_ascii(escape.value) == wanted;
+        const bool plain = lower_ascii(text[at]) == wanted || (text[at] == '+' && wanted == ' ');
+        if (!escaped && !plain) {
             return std::string_view::npos;
         }
-        at += escape.length;
+        at += escaped && (escapes_first || !plain) ? escape.length : 1;
     }
     return at;
 }
@@ -297,7 +305,10 @@ void find_known(std::string_view text, std::string_view secret, Spans& spans) {
     const std::string_view set(begins.data(), begins.size());
     for (std::size_t at = text.find_first_of(set); at != std::string_view::npos;
          at = text.find_first_of(set, at)) {
-        const std::size_t end = end_of_secret(text, at, secret);
+        std::size_t end = end_of_secret(text, at, secret, true);
+        if (end == std::string_view::npos) {
+            end = end_of_secret(text, at, secret, false);
+        }
         const bool whole_word =
             end != std::string_view::npos && (at == 0 || !is_word_character(text[at - 1])) &&
             (end == text.size() || !is_word_character(text[end]));

@@ -87,7 +87,8 @@ TEST(Secrets, HeadersThatAuthorize) {
 TEST(Secrets, NamedValues) {
     expect_hidden({
         {"curl --proxy-password=" + secret + " x", "curl --proxy-password=[hidden] x"},
-        {"REPO_PASSWORD=\"" + secret + " of two words\" x", "REPO_PASSWORD=[hidden]\" x"},
+        {"REPO_PASSWORD=\"" + secret + " of two words\" x", "REPO_PASSWORD=[hidden]"},
+        {"env PASSWD=\"" + secret + " of two words\" x", "env PASSWD=[hidden]\" x"},
         {"API_KEY=" + secret + "&x=1", "API_KEY=[hidden]&x=1"},
         {"{\"password\": \"" + secret + "\", \"x\": 1}", "{\"password\": \"[hidden]\", \"x\": 1}"},
         {"  proxy_password = " + secret, "  proxy_password = [hidden]"},
@@ -112,11 +113,16 @@ TEST(Secrets, PrivateKeys) {
     const std::string end = "-----END RSA PRIVATE KEY-----\n";
     expect_hidden({
         {"a\n" + begin + secret + "\n" + secret + "\n" + end + "b",
-         "a\n-----BEGIN RSA PRIVATE KEY[hidden]" + end + "b"},
+         "a\n" + begin + "[hidden]" + end + "b"},
         // What was cut off at either end.
-        {"a\n" + begin + secret + "\n", "a\n-----BEGIN RSA PRIVATE KEY[hidden]"},
+        {"a\n" + begin + secret + "\n", "a\n" + begin + "[hidden]"},
         {secret + "\n" + end + "b", "[hidden]" + end + "b"},
     });
+    // On one line, as JSON has it, and as OpenPGP names it.
+    EXPECT_EQ(hide_secrets("{\"key\": \"-----BEGIN PRIVATE KEY-----\\n" + secret + "\\n\"}"),
+              "{\"key\": \"-----BEGIN PRIVATE KEY[hidden]");
+    EXPECT_EQ(hide_secrets("-----BEGIN PGP PRIVATE KEY BLOCK-----\n" + secret),
+              "-----BEGIN PGP PRIVATE KEY BLOCK-----\n[hidden]");
     const std::string two = hide_secrets(begin + secret + "\n" + end + "x\n" + begin + secret);
     EXPECT_EQ(two.find(secret), std::string::npos);
     EXPECT_NE(two.find("\nx\n"), std::string::npos);
