@@ -100,7 +100,7 @@ BuildResult build_in_stages(Context& ctx, const Blueprint& given, const BuildOpt
     log_resolution(ctx.log, resolution);
     stages.end(describe(resolution));
 
-    stages.begin_quietly("parent", "reading the parent commit of");
+    stages.begin_quietly("repository", "opening the repository for");
     const Repo repo(ctx, options.repo, blueprint.ostree.ref);
     const std::optional<Parent> parent = read_parent(repo, blueprint, signer);
     const std::string inputs = inputs_digest(
