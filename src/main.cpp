@@ -1,27 +1,24 @@
-#include <cstdio>
 #include <exception>
 #include <new>
 
-#include "blueprint/toml/mistakes.hpp"
+#include <fmt/format.h>
+
 #include "commands/cli.hpp"
-#include "support/console.hpp"
 #include "support/error.hpp"
 #include "support/interrupt.hpp"
 
 /// Wires the command line to the commands, and is the only place where errors are caught.
 int main(int argc, char** argv) {
     using edgegpu::Error;
-    edgegpu::Color color = edgegpu::Color::automatic;
+    edgegpu::RunningCommand running;
     try {
         edgegpu::install_interrupt_handlers();
-        return edgegpu::run_command_line(argc, argv, color);
+        return edgegpu::run_command_line(argc, argv, running);
     } catch (const Error& failure) {
-        std::fputs(edgegpu::render_error(failure, edgegpu::use_color(color)).c_str(), stderr);
-        return failure.exit_status();
+        return edgegpu::report_failure(running, failure);
     } catch (const std::bad_alloc&) {
-        std::fputs("error: out of memory\n", stderr);
+        return edgegpu::report_failure(running, Error("out of memory"));
     } catch (const std::exception& failure) {
-        std::fprintf(stderr, "error: internal: %s\n", failure.what());
+        return edgegpu::report_failure(running, edgegpu::error("internal: {}", failure.what()));
     }
-    return 1;
 }

@@ -9,11 +9,13 @@
 
 #include "blueprint/blueprint.hpp"
 #include "blueprint/distro/edge_package_set.hpp"
+#include "blueprint/known_secrets.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "commands/commands.hpp"
 #include "pipeline/pipeline.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "signing/signer.hpp"
+#include "support/build_log.hpp"
 #include "support/context.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -60,9 +62,14 @@ void note_unchecked_metadata(const Blueprint& blueprint, Console& console) {
 
 }  // namespace
 
-Blueprint read_checked_blueprint(const std::filesystem::path& path, const BlueprintOptions& inputs,
-                                 Console& console) {
+Blueprint read_checked_blueprint(const GlobalOptions& global, const std::filesystem::path& path,
+                                 const BlueprintOptions& inputs) {
     Blueprint blueprint = load_blueprint(path, inputs);
+    add_secrets(blueprint, global.log.secrets());
+    return blueprint;
+}
+
+void show_remarks(const Blueprint& blueprint, Console& console) {
     for (const std::string& warning : blueprint.warnings) {
         console.warn(warning);
     }
@@ -70,7 +77,13 @@ Blueprint read_checked_blueprint(const std::filesystem::path& path, const Bluepr
         console.note(note);
     }
     note_unchecked_metadata(blueprint, console);
-    return blueprint;
+}
+
+ConsoleOutput console_output(const GlobalOptions& global) {
+    ConsoleOutput output = standard_error(global.color, global.quiet, global.progress_fd);
+    output.log = global.log;
+    output.log_level = global.log_level;
+    return output;
 }
 
 namespace {
@@ -205,15 +218,38 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
 
 }  // namespace
 
+namespace {
+
+/// The log of every build is in its cache. No build fails for want of it.
+void keep_log(Context& ctx, LogFormat format, Console& console) {
+    try {
+        ctx.log.add_file(begin_build_log(ctx.cache, format), format);
+    } catch (const Error& problem) {
+        console.warn(problem.message());
+    }
+}
+
+}  // namespace
+
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
     // First of all, and outside of the build's namespace: the keys are the caller's.
     Signer signer(&interrupted());
     enter_build_namespace();
-    Console console(standard_error(global.color, global.quiet, global.progress_fd));
-    const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, console);
+    Console console(console_output(global));
+    const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
     signer.allow(signing_request(blueprint));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
+    ctx.log = global.log;
+    keep_log(ctx, global.log_format, console);
+    signer.log_to(ctx.log);
+    ctx.log.info("build begins", {{"version", EDGEGPU_VERSION},
+                                  {"blueprint", blueprint.path},
+                                  {"name", blueprint.name},
+                                  {"ref", blueprint.ostree.ref},
+                                  {"cache", ctx.cache},
+                                  {"jobs", ctx.jobs}});
+    show_remarks(blueprint, console);
     ctx.console = &console;
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;

@@ -1,5 +1,3 @@
-#include <cstdio>
-
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
@@ -8,6 +6,7 @@
 #include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
 #include "support/error.hpp"
+#include "support/secrets.hpp"
 
 namespace edgegpu {
 
@@ -24,20 +23,14 @@ ordered_json outcome(const std::filesystem::path& path, const Blueprint& bluepri
 }
 
 ordered_json outcome(const std::filesystem::path& path, const Error& failure) {
-    const std::vector<Error> all = single_errors(failure);
-    ordered_json result = {{"path", path.string()},          {"ok", false},
-                           {"error", all.front().message()}, {"traces", all.front().traces()},
-                           {"hint", all.front().hint()},     {"errors", ordered_json::array()}};
-    for (const Error& single : all) {
-        const Mistake mistake = mistake_of(single);
-        result["errors"].push_back({{"file", mistake.location.file},
-                                    {"line", mistake.location.line},
-                                    {"column", mistake.location.column},
-                                    {"message", mistake.message},
-                                    {"traces", single.traces()},
-                                    {"hint", mistake.hint}});
-    }
-    return result;
+    ordered_json errors = mistakes_document(failure);
+    const Error first = single_errors(failure).front();
+    return {{"path", path.string()},
+            {"ok", false},
+            {"error", hide_secrets(first.message())},
+            {"traces", errors[0]["traces"]},
+            {"hint", hide_secrets(first.hint())},
+            {"errors", std::move(errors)}};
 }
 
 /// What is about the whole blueprint gets its name.
@@ -53,18 +46,14 @@ void show_remarks(const std::filesystem::path& path, const Blueprint& blueprint,
 
 }  // namespace
 
-int run_check(const GlobalOptions& global, const CheckCommand& command) {
-    Console console(standard_error(global.color, global.quiet));
+int run_check(const GlobalOptions& global, const CheckCommand& command,
+              const RunningCommand& running) {
+    Console console(console_output(global));
     std::vector<Error> failures;
-    const auto remember = [&](const Error& failure) {
-        for (const Error& single : single_errors(failure)) {
-            failures.push_back(single);
-        }
-    };
     ordered_json results = ordered_json::array();
     for (const std::filesystem::path& path : command.blueprints) {
         try {
-            const Blueprint blueprint = load_blueprint(path, command.inputs);
+            const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
             show_remarks(path, blueprint, console);
             results.push_back(outcome(path, blueprint));
             if (!global.json && !global.quiet) {
@@ -72,7 +61,9 @@ int run_check(const GlobalOptions& global, const CheckCommand& command) {
             }
         } catch (const Error& failure) {
             results.push_back(outcome(path, failure));
-            remember(failure);
+            for (const Error& single : single_errors(failure)) {
+                failures.push_back(single);
+            }
         }
     }
     if (global.json) {
@@ -80,15 +71,12 @@ int run_check(const GlobalOptions& global, const CheckCommand& command) {
         const ordered_json document = {{"format", "edgegpu-check/1"}, {"blueprints", results}};
         print_result(document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n');
     }
-    // The last failure is thrown; those before it are shown here, so that one run tells all.
-    const bool colored = use_color(global.color);
-    for (std::size_t i = 0; i + 1 < failures.size(); ++i) {
-        std::fputs(failures[i].render(colored).c_str(), stderr);
+    // The document has them all: there is none of the last one, as a failing command has it.
+    int status = 0;
+    for (const Error& failure : failures) {
+        status = report_failure_without_document(running, failure);
     }
-    if (!failures.empty()) {
-        throw failures.back();
-    }
-    return 0;
+    return status;
 }
 
 }  // namespace edgegpu

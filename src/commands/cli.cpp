@@ -1,8 +1,11 @@
 #include "commands/cli.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include "blueprint/parse/parse.hpp"
@@ -57,7 +60,42 @@ CLI::Validator number_in(int least, int most) {
             ""};
 }
 
+const std::vector<std::string> level_names{"error", "warning", "info", "debug"};
+
+void add_log_options(CLI::App& app, GlobalOptions& global) {
+    app.add_option("--log", global.log_file,
+                   "Append to this file what is decided and done: packages, programs with all they "
+                   "print, requests; without passwords and keys")
+        ->type_name("FILE");
+    app.add_option_function<std::string>(
+           "--log-format",
+           [&global](const std::string& format) {
+               global.log_format = format == "json" ? LogFormat::json : LogFormat::text;
+           },
+           "How log files are written; json: one object a line (default: text)")
+        ->check(one_of({"text", "json"}))
+        ->type_name("text|json");
+    app.add_option_function<std::string>(
+           "--log-level",
+           [&global](const std::string& name) {
+               const auto found = std::find(level_names.begin(), level_names.end(), name);
+               global.log_level = static_cast<LogLevel>(found - level_names.begin());
+           },
+           "Show records of the log up to this level on stderr")
+        ->check(one_of(level_names))
+        ->type_name("error|warning|info|debug");
+    app.add_flag_function(
+        "-v,--verbose",
+        [&global](std::int64_t count) {
+            if (!global.log_level) {
+                global.log_level = count > 1 ? LogLevel::debug : LogLevel::info;
+            }
+        },
+        "Show decisions on stderr; -vv: also every program and request");
+}
+
 void add_global(CLI::App& app, GlobalOptions& global) {
+    add_log_options(app, global);
     app.add_option_function<std::string>(
            "--color",
            [&global](const std::string& when) {
@@ -68,7 +106,8 @@ void add_global(CLI::App& app, GlobalOptions& global) {
            "Colour messages; auto: on a terminal, unless NO_COLOR is set")
         ->check(one_of({"auto", "always", "never"}))
         ->type_name("auto|always|never");
-    app.add_flag("-q,--quiet", global.quiet, "Warnings and errors only");
+    app.add_flag("-q,--quiet", global.quiet, "Warnings and errors only")
+        ->excludes(app.get_option("--verbose"), app.get_option("--log-level"));
     app.add_flag("--json", global.json, "Print the result as one JSON document");
     app.add_option("--progress-fd", global.progress_fd,
                    "Write progress as JSON Lines to this open file descriptor")
@@ -336,7 +375,64 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& failure) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv, Color& color) {
+namespace {
+
+/// The name of the blueprint's file for a command that has one, else the command's; and the
+/// process, as several builds may append to one file.
+std::string build_name(const std::string& verb, const Arguments& arguments) {
+    std::string name = verb;
+    if (verb == "build") {
+        name = arguments.build.blueprint.stem().string();
+    } else if (verb == "resolve") {
+        name = arguments.resolve.blueprint.stem().string();
+    } else if (verb == "why") {
+        name = arguments.why.blueprint.stem().string();
+    }
+    return fmt::format("{}:{}", name, ::getpid());
+}
+
+Log open_log(const GlobalOptions& global, const std::string& build) {
+    Log log(build);
+    for (const char* variable : {"http_proxy", "https_proxy", "ftp_proxy", "all_proxy",
+                                 "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY"}) {
+        if (const char* proxy = std::getenv(variable)) {
+            log.secrets().add_url(proxy);
+        }
+    }
+    if (!global.log_file.empty()) {
+        log.add_file(global.log_file, global.log_format);
+    }
+    return log;
+}
+
+int run_verb(const CLI::App& app, const std::string& verb, const Arguments& arguments,
+             const RunningCommand& running) {
+    if (verb == "build") {
+        return run_build(arguments.global, arguments.build);
+    }
+    if (verb == "resolve") {
+        return run_resolve(arguments.global, arguments.resolve);
+    }
+    if (verb == "why") {
+        return run_why(arguments.global, arguments.why);
+    }
+    if (verb == "diff") {
+        return run_diff(arguments.global, arguments.diff);
+    }
+    if (verb == "check") {
+        return run_check(arguments.global, arguments.check, running);
+    }
+    if (verb == "gpus") {
+        return run_gpus(arguments.global, arguments.gpu);
+    }
+    print_result(verb == "completion" ? completion_script(describe_interface(app), arguments.shell)
+                                      : manual_page(describe_interface(app)));
+    return 0;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, RunningCommand& running) {
     CLI::App app(description, "edgegpu");
     Arguments arguments;
     add_all(app, arguments);
@@ -345,36 +441,26 @@ int run_command_line(int argc, char** argv, Color& color) {
     } catch (const CLI::Success& help_or_version) {
         return app.exit(help_or_version);
     } catch (const CLI::ParseError& failure) {
+        // What was read until then does not say: an option behind the mistake counts, too.
+        running.json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
         throw usage_error(app, failure);
     }
-    color = arguments.global.color;
-    if (app.got_subcommand("build")) {
-        return run_build(arguments.global, arguments.build);
+    GlobalOptions& global = arguments.global;
+    running.color = global.color;
+    running.json = global.json;
+    if (app.get_subcommands().empty()) {
+        throw no_command(describe_interface(app), {});
     }
-    if (app.got_subcommand("resolve")) {
-        return run_resolve(arguments.global, arguments.resolve);
-    }
-    if (app.got_subcommand("why")) {
-        return run_why(arguments.global, arguments.why);
-    }
-    if (app.got_subcommand("diff")) {
-        return run_diff(arguments.global, arguments.diff);
-    }
-    if (app.got_subcommand("check")) {
-        return run_check(arguments.global, arguments.check);
-    }
-    if (app.got_subcommand("gpus")) {
-        return run_gpus(arguments.global, arguments.gpu);
-    }
-    if (app.got_subcommand("completion")) {
-        print_result(completion_script(describe_interface(app), arguments.shell));
-        return 0;
-    }
-    if (app.got_subcommand("manual")) {
-        print_result(manual_page(describe_interface(app)));
-        return 0;
-    }
-    throw no_command(describe_interface(app), {});
+    running.name = app.get_subcommands().front()->get_name();
+    global.log = running.log = open_log(global, build_name(running.name, arguments));
+    const auto began = std::chrono::steady_clock::now();
+    running.log.info(
+        "edgegpu begins",
+        {{"version", EDGEGPU_VERSION}, {"arguments", std::vector<std::string>(argv, argv + argc)}});
+    const int status = run_verb(app, running.name, arguments, running);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began;
+    running.log.info("edgegpu ends", {{"exit_status", status}, {"seconds", time.count()}});
+    return status;
 }
 
 }  // namespace edgegpu

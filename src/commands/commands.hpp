@@ -1,12 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
 #include "blueprint/parse/parse.hpp"
+#include "commands/failure.hpp"
 #include "support/console.hpp"
 
 namespace edgegpu {
@@ -19,6 +21,13 @@ struct GlobalOptions {
     bool json = false;
     /// an open descriptor that gets progress as JSON Lines; -1: none
     int progress_fd = -1;
+    /// file that the log is appended to; empty: none
+    std::filesystem::path log_file;
+    LogFormat log_format = LogFormat::text;
+    /// records up to this level are shown on stderr; nothing: none
+    std::optional<LogLevel> log_level;
+    /// Where the command's records go: to `log_file`, if there is one.
+    Log log;
 };
 
 /// `edgegpu build`
@@ -87,8 +96,9 @@ struct DiffCommand {
 int run_build(const GlobalOptions& global, const BuildCommand& command);
 
 /// Checks each blueprint without touching the network; prints "PATH: ok" for each good one.
-/// All are checked before the first failure is thrown.
-int run_check(const GlobalOptions& global, const CheckCommand& command);
+/// All are checked, and each failure reported. Returns the exit status of the last one.
+int run_check(const GlobalOptions& global, const CheckCommand& command,
+              const RunningCommand& running);
 
 /// Resolves the blueprint and prints its packages.
 int run_resolve(const GlobalOptions& global, const ResolveCommand& command);
@@ -107,9 +117,16 @@ void print_result(std::string_view text);
 /// Throws Error if it names none.
 int run_gpus(const GlobalOptions& global, const std::string& wanted);
 
-/// Reads and checks the blueprint, and shows on the console what was taken from this machine.
-[[nodiscard]] Blueprint read_checked_blueprint(const std::filesystem::path& path,
-                                               const BlueprintOptions& inputs, Console& console);
+/// Reads and checks the blueprint. The log knows its secrets from then on.
+[[nodiscard]] Blueprint read_checked_blueprint(const GlobalOptions& global,
+                                               const std::filesystem::path& path,
+                                               const BlueprintOptions& inputs);
+
+/// Shows on the console what the blueprint warns of, and what was taken from this machine.
+void show_remarks(const Blueprint& blueprint, Console& console);
+
+/// stderr as the switches want it, with the log: for a Console.
+[[nodiscard]] ConsoleOutput console_output(const GlobalOptions& global);
 
 /// The cache directory to use: `wanted`, else $XDG_CACHE_HOME/edgegpu, else $HOME/.cache/edgegpu.
 [[nodiscard]] std::filesystem::path cache_directory(const std::filesystem::path& wanted);

@@ -96,7 +96,8 @@ The time of the image as seconds since 1970, instead of its newest package's.
 .SH NOTES
 The result goes to standard output, everything else to standard error.
 The documents of \fB\-\-json\fR are described by the schemas, the lines of
-\fB\-\-progress\-fd\fR by progress.md, both in the documentation directory.
+\fB\-\-progress\-fd\fR by progress.md, the log by log.md, all in the documentation directory.
+The logs of the last ten builds are in \fIlogs/\fR of the cache.
 .PP
 \fBbuild\fR needs root: it mounts an overlay and gives files the image's owners.
 .SH EXAMPLES

@@ -12,9 +12,11 @@
 #include "report/diff_packages.hpp"
 #include "resolve/resolution.hpp"
 #include "resolve/solve/boot_parts.hpp"
+#include "resolve/stage/log_resolution.hpp"
 #include "resolve/stage/resolve.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
+#include "support/stage.hpp"
 
 namespace edgegpu {
 
@@ -33,26 +35,33 @@ Resolution resolve_as_told(const Context& ctx, const Blueprint& blueprint,
 }  // namespace
 
 int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
-    Console console(standard_error(global.color, global.quiet, global.progress_fd));
-    const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, console);
+    Console console(console_output(global));
+    const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
+    show_remarks(blueprint, console);
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;
+    ctx.log = global.log;
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
     ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
 
-    console.begin_stage("resolve");
-    // Read before the lockfile is written: it may be what to compare with.
+    Stages stages(ctx, blueprint.path.string());
     std::vector<Nevra> before;
-    if (!command.against.empty()) {
-        before = packages_of(command.against, command.repo);
-    }
-    const Resolution resolution = resolve_as_told(ctx, blueprint, command);
-    for (const std::string& part : missing_boot_parts(blueprint, resolution)) {
-        console.warn_of("the image would not boot as an ostree device, it lacks", part);
-    }
-    console.end_stage(describe(resolution));
+    const Resolution resolution = stages.run([&] {
+        stages.begin("resolve", "resolving");
+        // Read before the lockfile is written: it may be what to compare with.
+        if (!command.against.empty()) {
+            before = packages_of(command.against, command.repo);
+        }
+        Resolution found = resolve_as_told(ctx, blueprint, command);
+        for (const std::string& part : missing_boot_parts(blueprint, found)) {
+            console.warn_of("the image would not boot as an ostree device, it lacks", part);
+        }
+        stages.end(describe(found));
+        return found;
+    });
+    log_resolution(ctx.log, resolution);
     if (!command.lockfile.empty()) {
         write_lockfile(command.lockfile, resolution);
     }

@@ -9,6 +9,7 @@
 #include "resolve/stage/explain_package.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
+#include "support/stage.hpp"
 
 namespace edgegpu {
 
@@ -62,16 +63,28 @@ std::string answer_json(const WhyCommand& command, const PackageAnswer& answer) 
 
 int run_why(const GlobalOptions& global, const WhyCommand& command) {
     // The resolve itself is not shown, but what the answer is about is.
-    Console notes(standard_error(global.color, global.quiet));
-    const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, notes);
-    Console console(standard_error(global.color, true, global.progress_fd));
+    const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
+    ConsoleOutput output = console_output(global);
+    {
+        Console notes(output);
+        show_remarks(blueprint, notes);
+    }
+    output.quiet = true;
+    Console console(std::move(output));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;
+    ctx.log = global.log;
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
     ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
-    const PackageAnswer answer = why_package(ctx, blueprint, command.package);
+    Stages stages(ctx, blueprint.path.string());
+    const PackageAnswer answer = stages.run([&] {
+        stages.begin_quietly("resolve", "resolving");
+        PackageAnswer found = why_package(ctx, blueprint, command.package);
+        stages.end("");
+        return found;
+    });
     print_result(global.json ? answer_json(command, answer) : answer_text(command, answer));
     return 0;
 }

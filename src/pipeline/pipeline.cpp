@@ -22,6 +22,7 @@
 #include "pipeline/inputs.hpp"
 #include "pipeline/snapshot.hpp"
 #include "resolve/solve/boot_parts.hpp"
+#include "resolve/stage/log_resolution.hpp"
 #include "resolve/stage/resolve.hpp"
 #include "rootfs/account_seeds.hpp"
 #include "sandbox/user_namespace.hpp"
@@ -30,6 +31,7 @@
 #include "selinux/selinux.hpp"
 #include "support/cache_lock.hpp"
 #include "support/file.hpp"
+#include "support/stage.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {
@@ -76,78 +78,99 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
     put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs);
 }
 
-}  // namespace
+/// What decides whether there is anything to do.
+void record_parent(const Context& ctx, const std::optional<Parent>& parent,
+                   const std::string& inputs) {
+    ctx.log.info(parent && parent->inputs_digest == inputs ? "nothing changed since the parent"
+                                                           : "the inputs are new",
+                 {{"inputs", inputs},
+                  {"parent", parent ? parent->checksum : ""},
+                  {"parent_inputs", parent ? parent->inputs_digest : ""}});
+}
 
-BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions& options,
-                        Signer& signer) {
-    Console& console = *ctx.console;
+BuildResult build_in_stages(Context& ctx, const Blueprint& given, const BuildOptions& options,
+                            Signer& signer, Stages& stages) {
     allow_open_files();
     const CacheLock cache_lock(ctx, image_owner());
     // From here on nobody reads the user's own files.
+    stages.begin_quietly("snapshot", "copying the files named by");
     const Blueprint blueprint = take_snapshot(ctx, given);
+    stages.end("");
 
-    console.begin_stage("resolve");
+    stages.begin("resolve", "resolving");
     Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);
     warn_of_idle_key(ctx, signer, resolution);
     require_boot_parts(blueprint, resolution);
     ctx.source_date_epoch = image_time(resolution);
-    console.end_stage(describe(resolution));
+    log_resolution(ctx.log, resolution);
+    stages.end(describe(resolution));
 
+    stages.begin_quietly("repository", "opening the repository for");
     const Repo repo(ctx, options.repo, blueprint.ostree.ref);
     const std::optional<Parent> parent = read_parent(repo, blueprint, signer);
     const std::string inputs =
         inputs_digest(blueprint, resolution, ctx.source_date_epoch,
                       signer.certificate() ? signer.certificate()->der : std::string());
-    if (parent && parent->inputs_digest == inputs) {
+    const bool unchanged = parent && parent->inputs_digest == inputs;
+    record_parent(ctx, parent, inputs);
+    stages.end(unchanged ? "unchanged" : "");
+    if (unchanged) {
         return unchanged_result(blueprint, resolution, *parent);
     }
 
     const ParentAccounts before = parent ? parent->accounts : ParentAccounts{};
     const ParentAccounts seeds = seed_accounts(blueprint.accounts, before);
 
-    console.begin_stage("fetch");
+    stages.begin("fetch", "fetching the packages of");
     PackageFiles packages = fetch_packages(ctx, blueprint, resolution);
     check_driver_gpus(ctx, blueprint, resolution, packages);
-    console.end_stage(describe(packages));
+    stages.end(describe(packages));
 
     if (resolution.dkms_source) {
-        console.begin_stage("kmods");
+        stages.begin("kmods", "compiling the kernel modules of");
         add_compiled_modules(ctx, blueprint, signer, resolution, packages);
-        console.end_stage(describe(packages.back()));
+        stages.end(describe(packages.back()));
     }
 
-    console.begin_stage("compose");
+    stages.begin("compose", "composing");
     ComposedTree composed = compose(ctx, blueprint, resolution, packages, seeds);
     Tree& tree = composed.tree;
     remove_module_leftovers(tree);
     check_kernel_modules(ctx, resolution, tree);
-    console.end_stage(counted(tree.entries.size(), "path"));
+    stages.end(counted(tree.entries.size(), "path"));
 
-    console.begin_stage("customise");
+    stages.begin("customise", "customising");
     customise(ctx, blueprint, seeds, tree);
     check_account_numbers(blueprint, before, tree);
     run_depmod(ctx, tree);
     check_module_index(resolution, tree);
     check_modprobe(ctx, blueprint.modprobe, tree);
-    console.end_stage(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
-                                  counted(blueprint.bundles.size(), "bundle"),
-                                  counted(blueprint.users.size(), "user")));
+    stages.end(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
+                           counted(blueprint.bundles.size(), "bundle"),
+                           counted(blueprint.users.size(), "user")));
 
-    console.begin_stage("policy");
+    stages.begin("policy", "building the SELinux policy and the initramfs of");
     build_policy_and_initramfs(ctx, blueprint, resolution, tree);
-    console.end_stage("policy and initramfs");
+    stages.end("policy and initramfs");
 
-    console.begin_stage("label");
+    stages.begin("label", "labelling");
     finish_layout(ctx, tree);
     label_tree(ctx, tree);
     check_overlay_labels(blueprint, tree);
-    console.end_stage(counted(tree.entries.size(), "path") + " labelled");
+    stages.end(counted(tree.entries.size(), "path") + " labelled");
 
-    console.begin_stage("commit");
+    stages.begin("commit", "committing");
     Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer);
-    console.end_stage(
-        fmt::format("{} new objects, {}", commit.new_objects, human_size(commit.new_bytes)));
+    stages.end(fmt::format("{} new objects, {}", commit.new_objects, human_size(commit.new_bytes)));
     return {resolution, std::move(commit), false};
+}
+
+}  // namespace
+
+BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOptions& options,
+                        Signer& signer) {
+    Stages stages(ctx, blueprint.path.string());
+    return stages.run([&] { return build_in_stages(ctx, blueprint, options, signer, stages); });
 }
 
 }  // namespace edgegpu

@@ -182,6 +182,8 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
     argv.insert(argv.end(), command.argv.begin(), command.argv.end());
     ProcessRequest request;
     request.argv = std::move(argv);
+    request.inner_argv = command.argv;
+    request.inner_root = directory.path().string();
     ProcessResult ended = run_bubblewrap(ctx, std::move(request));
     check_started(command, ended);
     ToolResult result{ended.status, std::move(ended.output), {}};

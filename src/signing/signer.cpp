@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <utility>
@@ -31,6 +32,45 @@ std::pair<Fd, Fd> make_sockets() {
     }
     return {Fd(ends[0]), Fd(ends[1])};
 }
+
+std::string_view request_name(std::uint32_t kind) {
+    switch (kind) {
+        case signing_message::allow:
+            return "allow";
+        case signing_message::commit:
+            return "commit";
+        case signing_message::summary:
+            return "summary";
+        default:
+            return "kernel module";
+    }
+}
+
+/// A request to the signing process, written to the log when it is answered, or is not.
+class SigningRecord {
+public:
+    SigningRecord(const Log& log, pid_t pid, std::uint32_t kind, std::size_t bytes)
+        : log_(log), pid_(pid), kind_(kind), bytes_(bytes) {}
+    SigningRecord(const SigningRecord&) = delete;
+    SigningRecord& operator=(const SigningRecord&) = delete;
+    ~SigningRecord() {
+        const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began_;
+        log_.info("signing process", {{"request", request_name(kind_)},
+                                      {"pid", pid_},
+                                      {"bytes", bytes_},
+                                      {"seconds", time.count()},
+                                      {"result", result_}});
+    }
+    void ended(std::string_view result) { result_ = result; }
+
+private:
+    const Log& log_;
+    pid_t pid_;
+    std::uint32_t kind_;
+    std::size_t bytes_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+    std::string_view result_ = "no answer";
+};
 
 /// The Error that `failed` carries.
 Error error_of(const std::vector<std::string>& fields) {
@@ -110,6 +150,7 @@ const std::optional<ModuleCertificate>& Signer::certificate() const {
 }
 
 Message Signer::ask(std::uint32_t kind, const std::vector<std::string_view>& fields) {
+    SigningRecord record(log_, pid_, kind, fields.empty() ? 0 : fields.front().size());
     channel_.send(kind, fields);
     std::optional<Message> answer = channel_.receive(answer_limit);
     if (!answer) {
@@ -117,8 +158,10 @@ Message Signer::ask(std::uint32_t kind, const std::vector<std::string_view>& fie
             .hinted("if nobody ended it, this is a defect of edgegpu");
     }
     if (answer->kind != signing_message::done) {
+        record.ended("refused");
         throw error_of(answer->fields);
     }
+    record.ended("done");
     return *std::move(answer);
 }
 

@@ -9,6 +9,7 @@
 
 #include "signing/channel.hpp"
 #include "signing/request.hpp"
+#include "support/log.hpp"
 
 namespace edgegpu {
 
@@ -33,6 +34,8 @@ public:
     /// Fixes what may be signed; once. The key of kernel modules is read now: throws what
     /// ModuleSigner throws.
     void allow(const SigningRequest& request);
+    /// Where each request goes that the process is asked from now on.
+    void log_to(const Log& log) { log_ = log; }
     /// Whether commits and summaries are signed. Throws Error before `allow`, as all below.
     [[nodiscard]] bool signs_commits() const;
     /// The certificate of kernel modules' signatures; nothing: they are not signed.
@@ -53,6 +56,7 @@ private:
     std::string ask_for_signature(std::uint32_t kind, std::string_view content);
 
     pid_t pid_ = -1;
+    Log log_;
     Channel channel_;
     std::optional<SigningRequest> request_;
     std::optional<ModuleCertificate> certificate_;

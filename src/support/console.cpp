@@ -122,6 +122,10 @@ ConsoleOutput standard_error(Color color, bool quiet, int progress_fd) {
 }
 
 Console::Console(ConsoleOutput output) : out_(std::move(output)) {
+    out_.log.on_failure([this](std::string_view trouble) { warn(trouble); });
+    if (out_.log_level) {
+        out_.log.add_terminal([this](std::string_view record) { show(record); }, *out_.log_level);
+    }
     if (out_.write_event) {
         out_.write_event("{\"event\":\"begin\",\"format\":\"edgegpu-progress/1\"}\n");
     }
@@ -140,6 +144,7 @@ Console::Console(ConsoleOutput output) : out_(std::move(output)) {
 
 Console::~Console() {
     ticker_ = {};
+    out_.log.remove_terminal();
     const std::lock_guard lock(mutex_);
     clear_line();
     show_warnings();
@@ -255,44 +260,63 @@ void Console::progress(std::size_t done, std::size_t total, std::string_view wha
     }
 }
 
-void Console::note(std::string_view text) {
-    const std::lock_guard lock(mutex_);
-    event("note", "text", text);
-    if (!out_.quiet) {
-        clear_line();
-        out_.write(fmt::format("  {}\n", printable_line(text)));
-        draw_line();
+void Console::note(std::string_view given) {
+    const std::string text = out_.log.without_secrets(given);
+    {
+        const std::lock_guard lock(mutex_);
+        event("note", "text", text);
+        if (!out_.quiet) {
+            clear_line();
+            out_.write(fmt::format("  {}\n", printable_line(text)));
+            draw_line();
+        }
     }
+    // Not with the lock held: the log may have to warn.
+    out_.log.write_shown(LogLevel::info, text);
+}
+
+void Console::show(std::string_view record) {
+    const std::lock_guard lock(mutex_);
+    clear_line();
+    out_.write(fmt::format("  {}\n", printable_line(record)));
+    draw_line();
 }
 
 void Console::warn(std::string_view text) {
-    const std::lock_guard lock(mutex_);
-    const std::string clean = printable_line(text);
-    if (std::any_of(warnings_.begin(), warnings_.end(),
-                    [&](const Warning& known) { return known.what == clean; })) {
-        return;
+    const std::string clean = printable_line(out_.log.without_secrets(text));
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::any_of(warnings_.begin(), warnings_.end(),
+                        [&](const Warning& known) { return known.what == clean; })) {
+            return;
+        }
+        event("warning", "text", clean);
+        warnings_.push_back({clean, {}});
+        if (stage_.empty()) {
+            show_warnings();
+        }
     }
-    event("warning", "text", clean);
-    warnings_.push_back({clean, {}});
-    if (stage_.empty()) {
-        show_warnings();
-    }
+    out_.log.write_shown(LogLevel::warning, clean);
 }
 
-void Console::warn_of(std::string_view what, std::string_view item) {
-    const std::lock_guard lock(mutex_);
-    const std::string clean = printable_line(what);
-    event("warning", "text", fmt::format("{}: {}", clean, item));
-    auto group = std::find_if(warnings_.begin(), warnings_.end(), [&](const Warning& known) {
-        return known.what == clean && !known.shown;
-    });
-    if (group == warnings_.end()) {
-        group = warnings_.insert(group, {clean, {}});
+void Console::warn_of(std::string_view what, std::string_view given) {
+    const std::string clean = printable_line(out_.log.without_secrets(what));
+    const std::string item = out_.log.without_secrets(given);
+    {
+        const std::lock_guard lock(mutex_);
+        event("warning", "text", fmt::format("{}: {}", clean, item));
+        auto group = std::find_if(warnings_.begin(), warnings_.end(), [&](const Warning& known) {
+            return known.what == clean && !known.shown;
+        });
+        if (group == warnings_.end()) {
+            group = warnings_.insert(group, {clean, {}});
+        }
+        group->items.push_back(printable_line(item));
+        if (stage_.empty()) {
+            show_warnings();
+        }
     }
-    group->items.push_back(printable_line(item));
-    if (stage_.empty()) {
-        show_warnings();
-    }
+    out_.log.write_shown(LogLevel::warning, clean, {{"of", item}});
 }
 
 void Console::redraw() {

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "support/log.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {
@@ -47,6 +49,10 @@ struct ConsoleOutput {
     /// Redraw the live line ten times a second, so that its timer goes on in a stage that reports
     /// nothing. Off in tests, which call `redraw`.
     bool animated = false;
+    /// Gets warnings and notes, too.
+    Log log;
+    /// Shows the log's other records up to this level below the stage, even if `quiet`.
+    std::optional<LogLevel> log_level;
 };
 
 /// stderr as it is. `progress_fd` -1: no events; else an open descriptor, which is not handed
@@ -77,6 +83,8 @@ public:
     void progress(std::size_t done, std::size_t total, std::string_view what);
     /// A line of information below the stage.
     void note(std::string_view text);
+    /// A record of the log, as a line below the stage.
+    void show(std::string_view record);
     /// A warning, shown at the end of its stage; the same text is shown and kept once.
     void warn(std::string_view text);
     /// One of many warnings of a kind: those of a stage are shown as one, "WHAT: A, B, C".

@@ -7,6 +7,7 @@
 
 #include "support/console.hpp"
 #include "support/error.hpp"
+#include "support/log.hpp"
 
 namespace edgegpu {
 
@@ -17,10 +18,13 @@ struct Context {
     /// `repos/` (metadata), `packages/` and `imports/` (RPMs and what was in them, by SHA-256),
     /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the
     /// content), `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `verified/`, `keys/`,
-    /// `work/` (scratch of the running build, emptied at start). docs/architecture.md tells more.
+    /// `logs/`, `work/` (scratch of the running build, emptied at start). docs/architecture.md
+    /// tells more.
     std::filesystem::path cache;
     /// Where warnings, notes and progress go.
     Console* console = nullptr;
+    /// Where decisions, programs and requests go; by default nowhere.
+    Log log;
     /// Seconds since 1970 that stand for "now" in everything that enters the image: the
     /// newest build time of the packages, or SOURCE_DATE_EPOCH. 0 until it is known.
     std::int64_t source_date_epoch = 0;

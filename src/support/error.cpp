@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "support/secrets.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {
@@ -27,12 +28,13 @@ int Error::exit_status() const noexcept {
 
 std::string Error::render(bool colored) const {
     std::string text = colored ? "\033[1;31merror\033[0m: " : "error: ";
-    text += printable(message_) + '\n';
+    const auto shown = [](const std::string& part) { return printable(hide_secrets(part)); };
+    text += shown(message_) + '\n';
     for (const std::string& trace : traces_) {
-        text += "  " + printable(trace) + '\n';
+        text += "  " + shown(trace) + '\n';
     }
     if (!hint_.empty()) {
-        text += (colored ? "\033[1;36mhint\033[0m: " : "hint: ") + printable(hint_) + '\n';
+        text += (colored ? "\033[1;36mhint\033[0m: " : "hint: ") + shown(hint_) + '\n';
     }
     return text;
 }

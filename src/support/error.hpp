@@ -41,6 +41,15 @@ public:
         traces_.push_back(std::move(trace));
         return *this;
     }
+    /// The stage of a build that it left ("compose"); the innermost, if there are several. Empty
+    /// outside of all.
+    [[nodiscard]] const std::string& stage() const noexcept { return stage_; }
+    /// Sets the stage, unless an inner one did.
+    void staged(std::string stage) {
+        if (stage_.empty()) {
+            stage_ = std::move(stage);
+        }
+    }
     /// Sets the way out; returns *this to be thrown.
     Error& hinted(std::string hint) {
         hint_ = std::move(hint);
@@ -49,7 +58,8 @@ public:
     /// The exit status that belongs to kind().
     [[nodiscard]] int exit_status() const noexcept;
     /// The text a user sees: "error: …", indented traces, "hint: …"; ends with a newline. Control
-    /// characters of what was read from outside are escaped; `colored` marks "error" and "hint".
+    /// characters of what was read from outside are escaped, and what looks like a secret is
+    /// hidden; `colored` marks "error" and "hint".
     [[nodiscard]] std::string render(bool colored = false) const;
 
 private:
@@ -57,6 +67,7 @@ private:
     std::string message_;
     std::vector<std::string> traces_;
     std::string hint_;
+    std::string stage_;
 };
 
 /// Builds an Error from a format string: `throw error(ErrorKind::fetch, "{}: …", url)`.

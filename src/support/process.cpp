@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +23,7 @@
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/kept_output.hpp"
 
 namespace edgegpu {
 
@@ -195,11 +197,73 @@ void go_first_when_memory_is_short() noexcept {
     ::_exit(127);
 }
 
+/// What the log gets to know of a program, written when it ends, however that comes.
+class ProgramRecord {
+public:
+    ProgramRecord(const Context& ctx, const ProcessRequest& request)
+        : log_(ctx.log), request_(request), wanted_(ctx.log.wants(LogLevel::debug)) {}
+    ProgramRecord(const ProgramRecord&) = delete;
+    ProgramRecord& operator=(const ProgramRecord&) = delete;
+    ~ProgramRecord() {
+        if (wanted_) {
+            write();
+        }
+    }
+
+    void printed(std::string_view bytes) {
+        if (wanted_) {
+            output_.append(bytes);
+        }
+    }
+    void ended(int status, Ended reason) {
+        status_ = status;
+        reason_ = reason;
+    }
+
+private:
+    void write() const noexcept {
+        try {
+            const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began_;
+            std::vector<LogField> fields{
+                {"argv", request_.inner_argv.empty() ? request_.argv : request_.inner_argv}};
+            if (!request_.inner_root.empty()) {
+                fields.push_back({"root", request_.inner_root});
+            }
+            if (!request_.cwd.empty()) {
+                fields.push_back({"directory", request_.cwd.string()});
+            }
+            fields.push_back({"seconds", time.count()});
+            if (status_) {
+                fields.push_back({"status", *status_});
+            }
+            if (!status_ || reason_ != Ended::normally) {
+                fields.push_back({"ended_by", !status_ ? "edgegpu" : "limit"});
+            }
+            fields.push_back({"output_bytes", output_.total()});
+            fields.push_back({"output", output_.text()});
+            log_.debug("program", std::move(fields));
+        } catch (...) {
+            return;  // no memory for it: the program's own result counts
+        }
+    }
+
+    const Log& log_;
+    const ProcessRequest& request_;
+    bool wanted_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+    KeptOutput output_;
+    std::optional<int> status_;
+    Ended reason_ = Ended::normally;
+};
+
 /// A running child; killed with its process group and reaped when it goes.
 class Child {
 public:
-    Child(pid_t pid, Fd output, const ProcessRequest& request)
-        : pid_(pid), output_(std::move(output)), watch_(request.limits, request.announcement) {}
+    Child(pid_t pid, Fd output, const ProcessRequest& request, ProgramRecord& record)
+        : pid_(pid),
+          output_(std::move(output)),
+          record_(record),
+          watch_(request.limits, request.announcement) {}
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
     ~Child() {
@@ -252,6 +316,7 @@ public:
         if (code == 128 + SIGXFSZ) {
             reason = Ended::file_size;
         }
+        record_.ended(code, reason);
         return {code, std::move(text_), reason, watch_.announced()};
     }
 
@@ -279,7 +344,9 @@ private:
         std::array<char, 65536> buffer{};
         const ssize_t got = ::read(output_.get(), buffer.data(), buffer.size());
         if (got > 0) {
-            text_.append(buffer.data(), static_cast<std::size_t>(got));
+            const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+            record_.printed(bytes);
+            text_ += bytes;
             if (text_.size() > 2 * output_limit) {
                 trim(output_limit);
             }
@@ -322,6 +389,7 @@ private:
     pid_t pid_;
     Fd output_;
     std::string text_;
+    ProgramRecord& record_;
     ProcessWatch watch_;
 };
 
@@ -343,6 +411,7 @@ ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
     if (request.argv.empty()) {
         throw error("no program to run");
     }
+    ProgramRecord record(ctx, request);
     const std::vector<std::string> minimal{std::string(default_path), "LC_ALL=C", "TZ=UTC"};
     const std::vector<std::string>& environment = request.env.empty() ? minimal : request.env;
     const std::string program = find_program(request.argv.front(), environment);
@@ -377,7 +446,7 @@ ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
     ::setpgid(pid, pid);  // in both processes, so that no kill comes too early
     output_write.reset();
     failure_write.reset();
-    Child child(pid, std::move(output_read), request);
+    Child child(pid, std::move(output_read), request, record);
     int code = 0;
     ssize_t got = 0;
     while ((got = ::read(failure_read.get(), &code, sizeof(code))) < 0 && errno == EINTR) {

@@ -27,6 +27,10 @@ struct ProcessRequest {
     std::vector<std::string> argv;
     /// exactly its environment, "K=V"; empty: a minimal one with PATH, LC_ALL=C, TZ=UTC
     std::vector<std::string> env;
+    /// What the log calls it where `argv` is that of a sandbox around it: the program's own
+    /// arguments, and the root it runs in. Empty: `argv`, in no root.
+    std::vector<std::string> inner_argv;
+    std::string inner_root;
     /// on its standard input
     std::string input;
     /// where it begins; empty: where this process is
@@ -45,7 +49,7 @@ struct ProcessRequest {
 
 /// Runs the program and waits for it. No shell. Kills it with its process group and throws
 /// ErrorKind::interrupted on cancellation; throws Error if it cannot be started. A non-zero status
-/// is returned, not thrown.
+/// is returned, not thrown. The log gets how it ended, with all that it printed.
 [[nodiscard]] ProcessResult run_process(const Context& ctx, const ProcessRequest& request);
 
 /// Runs `argv` (argv[0] looked up in PATH) with exactly the environment `env` ("K=V"; empty: a

@@ -72,6 +72,26 @@ std::int64_t TransferAttempt::retry_after() const {
     return std::max<std::int64_t>(seconds, 0);
 }
 
+std::vector<LogField> TransferAttempt::fields() const {
+    curl_off_t bytes = 0;
+    curl_off_t microseconds = 0;
+    char* final_url = nullptr;
+    curl_easy_getinfo(handle_.get(), CURLINFO_SIZE_DOWNLOAD_T, &bytes);
+    curl_easy_getinfo(handle_.get(), CURLINFO_TOTAL_TIME_T, &microseconds);
+    curl_easy_getinfo(handle_.get(), CURLINFO_EFFECTIVE_URL, &final_url);
+    std::vector<LogField> fields{{"url", url_},
+                                 {"status", status_of(handle_.get())},
+                                 {"bytes", bytes},
+                                 {"seconds", static_cast<double>(microseconds) / 1e6}};
+    if (final_url != nullptr && redacted(final_url) != url_) {
+        fields.push_back({"redirected_to", redacted(final_url)});
+    }
+    if (continued_) {
+        fields.push_back({"continued", true});
+    }
+    return fields;
+}
+
 std::size_t TransferAttempt::on_header(char* data, std::size_t size, std::size_t count,
                                        void* self) noexcept {
     auto* attempt = static_cast<TransferAttempt*>(self);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <curl/curl.h>
 
@@ -30,6 +31,8 @@ public:
     [[nodiscard]] bool continued() const noexcept { return continued_; }
     /// Seconds that the server asks to wait; 0: it does not.
     [[nodiscard]] std::int64_t retry_after() const;
+    /// What the log gets to know of the request: URL, status, bytes, seconds.
+    [[nodiscard]] std::vector<LogField> fields() const;
     /// Why the file is not here after libcurl ended with `code`; nothing: it is whole and has its
     /// name. Throws Error for this machine's own trouble.
     [[nodiscard]] std::optional<TransferFailure> end(CURLcode code);

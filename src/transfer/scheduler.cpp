@@ -162,6 +162,7 @@ bool TransferScheduler::start(JobPtr& job) {
     }
     if (const auto local = local_file(url)) {
         auto why = copy_local(file, sender, *local, *job->part);
+        record(*job, {{"url", redacted(url)}}, why);
         settle(std::move(job), std::move(why), 0, false);
         return true;
     }
@@ -201,8 +202,19 @@ void TransferScheduler::end(CURL* handle, CURLcode code) {
     curl_multi_remove_handle(multi_.get(), handle);
     --hosts_[origin_of(url_of(*job))];
     const std::unique_ptr<TransferAttempt> attempt = std::move(job->attempt);
+    std::vector<LogField> fields = attempt->fields();
     auto why = attempt->end(code);
+    record(*job, std::move(fields), why);
     settle(std::move(job), std::move(why), attempt->retry_after(), attempt->continued());
+}
+
+void TransferScheduler::record(const Job& job, std::vector<LogField> fields,
+                               const std::optional<TransferFailure>& why) const {
+    fields.push_back({"repository", repository_.id});
+    fields.push_back({"mirror", job.mirror});
+    fields.push_back({"retries", job.retries});
+    fields.push_back({"result", why ? why->reason : "done"});
+    ctx_.log.debug("request", std::move(fields));
 }
 
 void TransferScheduler::settle(JobPtr job, std::optional<TransferFailure> why,

@@ -66,6 +66,8 @@ private:
     void begin(JobPtr job, const std::string& url);
     void take_messages();
     void end(CURL* handle, CURLcode code);
+    void record(const Job& job, std::vector<LogField> fields,
+                const std::optional<TransferFailure>& why) const;
     void settle(JobPtr job, std::optional<TransferFailure> why, std::int64_t retry_after,
                 bool continued);
     void fail(JobPtr job, TransferFailure why, std::int64_t retry_after);

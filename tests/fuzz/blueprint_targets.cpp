@@ -3,9 +3,9 @@
 #include <string>
 
 #include "blueprint/blueprint.hpp"
-#include "blueprint/overlay_archive.hpp"
-#include "blueprint/password_hash.hpp"
-#include "blueprint/ssh_key.hpp"
+#include "blueprint/sources/overlay_archive.hpp"
+#include "blueprint/tables/password_hash.hpp"
+#include "blueprint/tables/ssh_key.hpp"
 #include "fuzz/targets.hpp"
 #include "resolve/resolution.hpp"
 #include "selinux/rule_text.hpp"

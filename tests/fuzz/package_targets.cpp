@@ -3,20 +3,20 @@
 #include <set>
 #include <string>
 
-#include "compose/account_files.hpp"
 #include "compose/accounts.hpp"
-#include "compose/capabilities.hpp"
-#include "compose/manifest.hpp"
-#include "compose/rpm_header.hpp"
-#include "compose/shims.hpp"
-#include "compose/unpack.hpp"
-#include "customise/initramfs_contents.hpp"
+#include "customise/initramfs/initramfs_contents.hpp"
 #include "fetch/package_content.hpp"
 #include "fuzz/targets.hpp"
+#include "image/account_files.hpp"
+#include "image/capabilities.hpp"
 #include "kmods/dkms_conf.hpp"
 #include "kmods/module_file.hpp"
-#include "selinux/calls.hpp"
-#include "selinux/store.hpp"
+#include "rootfs/manifest.hpp"
+#include "rootfs/rpm_header.hpp"
+#include "rootfs/shims.hpp"
+#include "rootfs/unpack.hpp"
+#include "selinux/store/calls.hpp"
+#include "selinux/store/store.hpp"
 #include "support/digest.hpp"
 
 namespace edgegpu::fuzz {

@@ -1,11 +1,11 @@
 #include <string>
 #include <vector>
 
-#include "blueprint/policy_source.hpp"
+#include "blueprint/sources/policy_source.hpp"
 #include "fuzz/targets.hpp"
-#include "selinux/cil.hpp"
-#include "selinux/file_contexts.hpp"
-#include "selinux/policydb.hpp"
+#include "selinux/labels/file_contexts.hpp"
+#include "selinux/policy/cil.hpp"
+#include "selinux/policy/policydb.hpp"
 
 namespace edgegpu::fuzz {
 

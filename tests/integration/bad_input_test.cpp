@@ -144,16 +144,21 @@ protected:
     [[nodiscard]] std::string defined() const {
         return "  repository defined at " + blueprint_path().string() + ":6:1\n";
     }
+    /// The line of an error that says what was being done.
+    [[nodiscard]] std::string during(const std::string& doing) const {
+        return "  while " + doing + " " + blueprint_path().string() + "\n";
+    }
     /// The error for a kernel that is not what the metadata of own() promise.
     [[nodiscard]] std::string mismatch(const fs::path& rpm) const {
         const fs::path promised = shared() / kernel_rpm;
         return fmt::format(
             "error: package kernel-core-6.1.0-1.x86_64: {} bytes with SHA-256 {}, but repository "
-            "'base' promises {} bytes with {}\n  file {}\nhint: the file was truncated or changed "
+            "'base' promises {} bytes with {}\n  file {}\n{}hint: the file was truncated or "
+            "changed "
             "after the repository's metadata were made; remove it from the cache if it lies there, "
             "or have the repository made again\n",
             fs::file_size(rpm), sha256_file(rpm), fs::file_size(promised), sha256_file(promised),
-            rpm.string());
+            rpm.string(), during("fetching the packages of"));
     }
 
     test::TemporaryDirectory work_;
@@ -197,7 +202,7 @@ TEST_F(BadInput, MissingRepository) {
     EXPECT_EQ(build(),
               "error: repository 'base': cannot get repomd.xml\n  "
               "/nowhere/at/all/repodata/repomd.xml: cannot be read: No such file or directory\n" +
-                  defined() + "hint: check the URL of the repository\n");
+                  defined() + during("resolving") + "hint: check the URL of the repository\n");
     EXPECT_EQ(status_, 4);
 }
 
@@ -212,7 +217,7 @@ TEST_F(BadInput, UnsignedMetadata) {
         build(),
         "error: repository 'base': its metadata is not signed: no repodata/repomd.xml.asc\n  " +
             missing + ": cannot be read: No such file or directory\n  from " +
-            (shared() / "repodata/repomd.xml").string() + "\n" + defined() +
+            (shared() / "repodata/repomd.xml").string() + "\n" + defined() + during("resolving") +
             "hint: repo_gpgcheck = false accepts that; gpgcheck then still checks the "
             "signature of every package\n");
     EXPECT_EQ(status_, 4);
@@ -229,7 +234,8 @@ TEST_F(BadInput, KeyThatIsNone) {
     write_file(work_.path() / "KEY", "hello\n");
     blueprint(shared(), "", "gpgkey = \"" + (work_.path() / "KEY").string() + "\"\n");
     EXPECT_EQ(build(), "error: gpgkey " + (work_.path() / "KEY").string() +
-                           " of repository 'base': no OpenPGP public key (version 4) in it\n"
+                           " of repository 'base': no OpenPGP public key (version 4) in it\n" +
+                           during("fetching the packages of") +
                            "hint: give the public key: gpg --armor --export NAME\n");
     EXPECT_EQ(status_, 4);
 }
@@ -237,8 +243,9 @@ TEST_F(BadInput, KeyThatIsNone) {
 TEST_F(BadInput, UnsignedPackage) {
     blueprint(shared(), "", "gpgkey = \"" + key().public_key().string() + "\"\n");
     EXPECT_EQ(build(), "error: package kernel-core-6.1.0-1.x86_64 is not signed\n  file " +
-                           (shared() / kernel_rpm).string() +
-                           "\nhint: sign it, or set gpgcheck = false for its repository\n");
+                           (shared() / kernel_rpm).string() + "\n" +
+                           during("fetching the packages of") +
+                           "hint: sign it, or set gpgcheck = false for its repository\n");
     EXPECT_EQ(status_, 4);
 }
 
@@ -253,7 +260,8 @@ TEST_F(BadInput, WrongKey) {
                          "its repository\n  its signature: SHA-"))
         << text;
     EXPECT_TRUE(text.ends_with("\n  not by gpgkey " + key().public_key().string() +
-                               " of repository 'base'\nhint: check gpgkey of the repository\n"))
+                               " of repository 'base'\n" + during("fetching the packages of") +
+                               "hint: check gpgkey of the repository\n"))
         << text;
     EXPECT_EQ(status_, 4);
 }
@@ -283,8 +291,8 @@ TEST_F(BadInput, TruncatedBeforeTheMetadataWereMade) {
     blueprint(own(), "big", "gpgkey = \"" + key().public_key().string() + "\"\n");
     EXPECT_EQ(build(),
               "error: package big-1-1.x86_64: the file is truncated or damaged\n  file " +
-                  rpm.string() +
-                  "\nhint: its repository offers it like this: tell who runs the repository\n");
+                  rpm.string() + "\n" + during("fetching the packages of") +
+                  "hint: its repository offers it like this: tell who runs the repository\n");
     EXPECT_EQ(status_, 4);
     blueprint(own(), "big");
     const std::string text = build();
@@ -302,8 +310,9 @@ TEST_F(BadInput, PathThatLeavesTheRoot) {
     createrepo(own());
     blueprint(own(), "evil");
     EXPECT_EQ(build(),
-              "error: package evil-1-1.x86_64: /../evildirs/secret leaves the root (\"..\")\nhint: "
-              "the package is damaged or hostile; nothing of it was installed\n");
+              "error: package evil-1-1.x86_64: /../evildirs/secret leaves the root (\"..\")\n" +
+                  during("composing") +
+                  "hint: the package is damaged or hostile; nothing of it was installed\n");
     EXPECT_EQ(status_, 1);
     EXPECT_FALSE(fs::exists(work_.path() / "cache/evildirs"));
     EXPECT_FALSE(fs::exists("/evildirs"));
@@ -393,8 +402,10 @@ TEST_F(BadInput, FailingScriptlet) {
     blueprint(own(), "failing");
     EXPECT_EQ(build(),
               "error: package failing-1-1.x86_64: %post failed with exit status 3\n  starting\n  "
-              "out of cheese\nhint: the scriptlet ran inside the image, without network and "
-              "without a running system; leave the package out, or report this to its maker\n");
+              "out of cheese\n" +
+                  during("composing") +
+                  "hint: the scriptlet ran inside the image, without network and "
+                  "without a running system; leave the package out, or report this to its maker\n");
     EXPECT_EQ(status_, 1);
 }
 
@@ -407,7 +418,9 @@ TEST_F(BadInput, ScriptletWithoutItsInterpreter) {
     EXPECT_EQ(
         build(),
         "error: package failing-1-1.x86_64: the interpreter /usr/bin/absent of its %post is not in "
-        "the image\nhint: add the package that provides /usr/bin/absent to the blueprint\n");
+        "the image\n" +
+            during("composing") +
+            "hint: add the package that provides /usr/bin/absent to the blueprint\n");
     EXPECT_EQ(status_, 1);
 }
 
@@ -419,8 +432,9 @@ TEST_F(BadInput, FullDiskAtTheStart) {
         GTEST_SKIP() << "mounting is not permitted here";
     }
     blueprint(shared());
-    EXPECT_EQ(build(disk.path()), "error: " + disk.path().string() +
-                                      ": no space left on device\nhint: free some space and build "
+    EXPECT_EQ(build(disk.path()), "error: " + disk.path().string() + ": no space left on device\n" +
+                                      during("opening the repository for") +
+                                      "hint: free some space and build "
                                       "again; the ref still names the commit it named before\n");
     EXPECT_EQ(status_, 1);
 }
@@ -431,9 +445,9 @@ TEST_F(BadInput, ReadOnlyRepository) {
         GTEST_SKIP() << "mounting is not permitted here";
     }
     blueprint(shared());
-    const std::string message =
-        ": cannot write to the repository: Read-only file system\n"
-        "hint: give a directory you may write to with --repo\n";
+    const std::string message = ": cannot write to the repository: Read-only file system\n" +
+                                during("opening the repository for") +
+                                "hint: give a directory you may write to with --repo\n";
     EXPECT_EQ(build(disk.path()), "error: " + disk.path().string() + message);
     EXPECT_EQ(status_, 1);
     EXPECT_EQ(build(disk.path() / "new"), "error: " + (disk.path() / "new").string() + message);
@@ -444,8 +458,9 @@ TEST_F(BadInput, FileInPlaceOfTheRepository) {
     write_file(repo(), "a file\n");
     blueprint(shared());
     EXPECT_EQ(build(), "error: " + repo().string() +
-                           ": cannot write to the repository: Not a directory\nhint: give a "
-                           "directory you may write to with --repo\n");
+                           ": cannot write to the repository: Not a directory\n" +
+                           during("opening the repository for") +
+                           "hint: give a directory you may write to with --repo\n");
     EXPECT_EQ(status_, 1);
     EXPECT_EQ(read_file(repo()), "a file\n");
 }
@@ -454,9 +469,11 @@ TEST_F(BadInput, DirectoryThatIsNoRepository) {
     make_directories(repo());
     write_file(repo() / "precious", "a file\n");
     blueprint(shared());
-    EXPECT_EQ(build(), "error: " + repo().string() +
-                           ": not an ostree repository, and not empty\nhint: give an empty or "
-                           "absent directory, or an archive repository, with --repo\n");
+    EXPECT_EQ(
+        build(),
+        "error: " + repo().string() + ": not an ostree repository, and not empty\n" +
+            during("opening the repository for") +
+            "hint: give an empty or absent directory, or an archive repository, with --repo\n");
     EXPECT_EQ(status_, 1);
 }
 
@@ -468,8 +485,9 @@ TEST_F(BadInput, TwoBuildsOnOneRef) {
     const Repo held(ctx, repo(), "a/b");
     blueprint(shared());
     EXPECT_EQ(build(), "error: " + repo().string() + ": another build (pid " +
-                           std::to_string(::getpid()) +
-                           ") is writing ref a/b\nhint: wait for it to end, or build into another "
+                           std::to_string(::getpid()) + ") is writing ref a/b\n" +
+                           during("opening the repository for") +
+                           "hint: wait for it to end, or build into another "
                            "repository with --repo\n");
     EXPECT_EQ(status_, 1);
 }

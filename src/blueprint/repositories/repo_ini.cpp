@@ -5,6 +5,7 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "support/secrets.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -24,7 +25,7 @@ void begin_section(std::string_view text, const SourceLocation& here,
     const std::string_view id =
         end == std::string_view::npos ? std::string_view{} : trim(text.substr(1, end - 1));
     if (id.empty() || (!behind.empty() && behind.front() != '#' && behind.front() != ';')) {
-        throw error_at(here, "malformed section header \"{}\"", text);
+        throw error_at(here, "malformed section header \"{}\"", url_to_show(text));
     }
     const auto known = std::find_if(sections.begin(), sections.end(),
                                     [&](const IniSection& section) { return section.id == id; });
@@ -48,7 +49,7 @@ void read_line(std::string_view line, const SourceLocation& here, std::vector<In
     }
     if (current == nullptr) {
         throw error_at(here, "\"{}\" stands before the first [section]",
-                       text.substr(0, text.find('=')));
+                       url_to_show(text.substr(0, text.find('='))));
     }
     std::vector<IniEntry>& entries = current->entries;
     if ((line.front() == ' ' || line.front() == '\t') && !entries.empty()) {
@@ -58,7 +59,8 @@ void read_line(std::string_view line, const SourceLocation& here, std::vector<In
     const std::size_t equals = text.find('=');
     const std::string key(trim(text.substr(0, equals)));
     if (equals == std::string_view::npos || key.empty()) {
-        throw error_at(here, "expected \"key = value\", not \"{}\"", text);
+        // Without the line: it may be the end of a password.
+        throw error_at(here, "expected \"key = value\"");
     }
     std::erase_if(entries, [&](const IniEntry& earlier) { return earlier.key == key; });
     entries.push_back({key, std::string(trim(text.substr(equals + 1))), here});

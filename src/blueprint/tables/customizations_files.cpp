@@ -28,7 +28,7 @@ std::filesystem::path read_source(const TableReader& table) {
     }
     if (!uri.starts_with(scheme)) {
         throw error_at(table.location("uri"), "\"{}\" must begin with \"file://\", not \"{}\"",
-                       table.full_name("uri"), uri)
+                       table.full_name("uri"), url_to_show(uri))
             .hinted("a build downloads packages and nothing else: fetch the file first");
     }
     const std::string path = uri.substr(scheme.size());

@@ -39,7 +39,8 @@ void read_ostree(const TableReader& table, const ParseScope& scope, OstreeReques
         table.attempt([&] {
             const SourceLocation at = table.location("url");
             if (ostree.url.find("://") == std::string::npos) {
-                throw error_at(at, "\"ostree.url\" must be a URL, not \"{}\"", ostree.url);
+                throw error_at(at, "\"ostree.url\" must be a URL, not \"{}\"",
+                               url_to_show(ostree.url));
             }
             ostree.url = resolve_url(scope.directory, ostree.url, at);
         });
@@ -133,9 +134,8 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     const std::string kernel = table.string("kernel", nvidia.kernel.text());
     nvidia.kernel = KernelChoice::parse(kernel);
     nvidia.toolkit = table.string("toolkit");
-    for (const auto& [key, value] :
-         {std::pair<const char*, const std::string&>{"kernel", kernel},
-          {"toolkit", nvidia.toolkit}}) {
+    for (const auto& [key, value] : {std::pair<const char*, const std::string&>{"kernel", kernel},
+                                     {"toolkit", nvidia.toolkit}}) {
         if (!value.empty() && !is_plain_name('0' + value, "_.-+~^:*?[]")) {
             table.note(error_at(table.location(key), "\"{}\" is not a version glob: \"{}\"",
                                 table.full_name(key), value));

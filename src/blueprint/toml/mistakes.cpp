@@ -68,7 +68,15 @@ MistakesError::MistakesError(std::vector<Error> all)
 
 std::vector<Error> single_errors(const Error& failure) {
     const auto* several = dynamic_cast<const MistakesError*>(&failure);
-    return several != nullptr ? several->all() : std::vector<Error>{failure};
+    if (several == nullptr) {
+        return {failure};
+    }
+    std::vector<Error> all = several->all();
+    // What was added on its way out is about all of them, and said once.
+    for (const std::string& trace : failure.traces()) {
+        all.back().traced(trace);
+    }
+    return all;
 }
 
 std::string render_error(const Error& failure, bool colored) {

@@ -6,6 +6,7 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/data_directory.hpp"
+#include "support/secrets.hpp"
 
 namespace edgegpu {
 
@@ -87,7 +88,7 @@ std::string resolve_url(const fs::path& base, std::string_view text,
     }
     const bool known = begins("http://") || begins("https://") || begins("file:///");
     if (!known || text.find(' ') != std::string_view::npos || has_control_characters(text)) {
-        throw error_at(location, "not a URL that can be fetched: \"{}\"", text)
+        throw error_at(location, "not a URL that can be fetched: \"{}\"", url_to_show(text))
             .hinted("http://, https://, file:///…, or a path beginning \"/\", \"./\" or \"../\"");
     }
     return std::string(text);

@@ -128,11 +128,6 @@ Error explain(const Context& ctx, Universe& universe, const Blueprint& blueprint
         }
         failure.hinted(fixes_text(fixes));
     }
-    const std::string where = fmt::format("while resolving {}", blueprint.path.string());
-    const std::vector<std::string>& traces = failure.traces();
-    if (std::find(traces.begin(), traces.end(), where) == traces.end()) {
-        failure.traced(where);
-    }
     return failure;
 }
 

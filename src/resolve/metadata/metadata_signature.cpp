@@ -56,11 +56,19 @@ void check_repomd_signature(const Context& ctx, const Blueprint& blueprint,
                             const Repository& repository, std::string_view repomd,
                             std::string_view signature) {
     const std::vector<Certificate> certificates = certificates_of(ctx, repository);
+    const auto began = std::chrono::steady_clock::now();
     DetachedSignature answer = check_detached_signature(repomd, signature, certificates);
     if (answer.verdict == SignatureVerdict::other_key) {
         answer = check_detached_signature(repomd, signature, certificates,
                                           keys_of_others(ctx, blueprint, repository));
     }
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began;
+    ctx.log.debug("signature of metadata, checked with gpg",
+                  {{"repository", repository.id},
+                   {"good", answer.verdict == SignatureVerdict::good},
+                   {"key", answer.key},
+                   {"detail", answer.detail},
+                   {"seconds", time.count()}});
     if (answer.verdict != SignatureVerdict::good) {
         throw signature_error(answer, repository.id, "repomd.xml", certificates);
     }

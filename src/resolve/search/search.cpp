@@ -13,8 +13,7 @@ namespace edgegpu {
 
 namespace {
 
-Error unsolvable(const Blueprint& blueprint, const std::string& what,
-                 const std::vector<std::string>& problems) {
+Error unsolvable(const std::string& what, const std::vector<std::string>& problems) {
     constexpr std::size_t most = 12;
     Error failure(ErrorKind::unsolvable, what);
     for (std::size_t i = 0; i < problems.size() && i < most; ++i) {
@@ -23,7 +22,6 @@ Error unsolvable(const Blueprint& blueprint, const std::string& what,
     if (problems.size() > most) {
         failure.traced(fmt::format("and {} more", problems.size() - most));
     }
-    failure.traced(fmt::format("while resolving {}", blueprint.path.string()));
     return failure;
 }
 
@@ -40,10 +38,8 @@ public:
           base_(std::move(base)) {}
 
     SearchResult run() {
-        const KernelChoice wanted =
-            blueprint_.nvidia ? blueprint_.nvidia->kernel : KernelChoice{};
-        std::vector<Id> kernels =
-            kernel_candidates(pool_, blueprint_.kernel_name, wanted.glob);
+        const KernelChoice wanted = blueprint_.nvidia ? blueprint_.nvidia->kernel : KernelChoice{};
+        std::vector<Id> kernels = kernel_candidates(pool_, blueprint_.kernel_name, wanted.glob);
         if (wanted.policy == KernelPolicy::newest) {
             kernels.resize(1);
         }
@@ -180,7 +176,6 @@ private:
     [[nodiscard]] Error failure(const std::vector<Id>& kernels) const {
         if (problems_.empty() && blueprint_.nvidia) {
             Error none = unsolvable(
-                blueprint_,
                 fmt::format(
                     fmt::runtime(compiles()
                                      ? "modules of nvidia driver {} can be compiled for no kernel"
@@ -196,7 +191,7 @@ private:
             const std::vector<std::string> passed = passed_lines();
             lines.insert(lines.end(), passed.begin() + 1, passed.end());
         }
-        return unsolvable(blueprint_, "no set of packages satisfies the blueprint", lines);
+        return unsolvable("no set of packages satisfies the blueprint", lines);
     }
 
     [[nodiscard]] std::string kmod_hint() const {
