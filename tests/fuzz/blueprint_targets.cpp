@@ -3,12 +3,13 @@
 #include <string>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/parse/parse.hpp"
 #include "blueprint/sources/overlay_archive.hpp"
+#include "blueprint/sources/policy_rule.hpp"
 #include "blueprint/tables/password_hash.hpp"
 #include "blueprint/tables/ssh_key.hpp"
 #include "fuzz/targets.hpp"
 #include "resolve/resolution.hpp"
-#include "selinux/rule_text.hpp"
 #include "support/file.hpp"
 #include "support/path_glob.hpp"
 

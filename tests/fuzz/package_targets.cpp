@@ -3,7 +3,6 @@
 #include <set>
 #include <string>
 
-#include "compose/accounts.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
 #include "fetch/package_content.hpp"
 #include "fuzz/targets.hpp"
