@@ -9,6 +9,7 @@
 
 #include "blueprint/blueprint.hpp"
 #include "blueprint/edge_package_set.hpp"
+#include "commands/builds.hpp"
 #include "commands/commands.hpp"
 #include "pipeline.hpp"
 #include "sandbox/user_namespace.hpp"
@@ -205,11 +206,15 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
+    if (command.blueprints.size() > 1) {
+        return run_builds(global, command);
+    }
+    const std::filesystem::path& path = command.blueprints.front();
     // First of all, and outside of the build's namespace: the keys are the caller's.
     Signer signer(&interrupted());
     enter_build_namespace();
     Console console(standard_error(global.color, global.quiet, global.progress_fd));
-    const Blueprint blueprint = read_checked_blueprint(command.blueprint, command.inputs, console);
+    const Blueprint blueprint = read_checked_blueprint(path, command.inputs, console);
     signer.allow(signing_request(blueprint));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
@@ -221,12 +226,13 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
 
     BuildOptions options;
     options.repo = std::filesystem::absolute(command.repo).lexically_normal();
+    ctx.deflate_level = deflate_level(options.repo, command.compression);
     options.locked = command.locked;
     options.explain = command.explain;
     options.lockfile = command.lockfile;
     if (options.lockfile.empty()) {
         options.lockfile =
-            options.repo.parent_path() / (command.blueprint.stem().string() + ".lock");
+            options.repo.parent_path() / (path.stem().string() + ".lock");
     }
     options.lockfile = std::filesystem::absolute(options.lockfile).lexically_normal();
     make_directories(options.lockfile.parent_path());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "commit/deflate_level.hpp"
 #include "support/console.hpp"
 
 namespace edgegpu {
@@ -22,7 +23,10 @@ struct GlobalOptions {
 
 /// `edgegpu build`
 struct BuildCommand {
-    std::filesystem::path blueprint;
+    /// one or more
+    std::vector<std::filesystem::path> blueprints;
+    /// the options as they were given, but for those that several builds do not share
+    std::vector<std::string> given;
     BlueprintOptions inputs;
     std::filesystem::path repo = "repo";
     /// empty: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu
@@ -34,6 +38,9 @@ struct BuildCommand {
     /// a failing resolve carries the solver's proof
     bool explain = false;
     bool unchanged_exit_77 = false;
+    Compression compression = Compression::usual;
+    /// threads of one build; with several blueprints how many builds run at a time; 0: the
+    /// number of processors
     unsigned jobs = 0;
     /// seconds; 0: no limit
     unsigned program_timeout = 600;
@@ -82,7 +89,7 @@ struct DiffCommand {
 };
 
 /// Builds the image and prints the summary to stdout. Returns 0, or 77 for an unchanged image if
-/// asked to.
+/// asked to. Several blueprints are builds of their own (builds.hpp).
 int run_build(const GlobalOptions& global, const BuildCommand& command);
 
 /// Checks each blueprint without touching the network; prints "PATH: ok" for each good one.
