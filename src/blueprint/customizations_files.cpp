@@ -8,6 +8,7 @@
 #include "blueprint/customizations.hpp"
 #include "blueprint/ownership.hpp"
 #include "blueprint/validate.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -59,10 +60,6 @@ constexpr std::array<DeniedPath, 12> denied_paths{{
     {"/usr/lib/group", group_table},
     {"/usr/lib/sysimage", "the rpm database is made from the packages"},
 }};
-
-bool is_below(std::string_view path, std::string_view top) {
-    return path == top || (path.starts_with(top) && path.substr(top.size()).starts_with('/'));
-}
 
 void require_allowed_path(const SourceLocation& location, const std::string& path) {
     for (const DeniedPath& denied : denied_paths) {

@@ -18,7 +18,7 @@ bool is_part(std::string_view text) {
     });
 }
 
-bool is_version(std::string_view text) {
+bool is_version_glob(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789-*?[]!") == std::string_view::npos;
 }
 
@@ -70,7 +70,7 @@ std::optional<ModuleSpec> parse_module_spec(std::string_view text) {
     spec.version = parts[2];
     spec.context = parts[3];
     const bool good = is_part(spec.name) && (spec.stream.empty() || is_part(spec.stream)) &&
-                      (spec.version.empty() || is_version(spec.version)) &&
+                      (spec.version.empty() || is_version_glob(spec.version)) &&
                       (spec.context.empty() || is_part(spec.context)) &&
                       (spec.arch.empty() || is_part(spec.arch));
     return good ? std::optional(spec) : std::nullopt;

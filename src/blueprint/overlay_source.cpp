@@ -18,6 +18,7 @@
 #include "blueprint/validate.hpp"
 #include "support/path_glob.hpp"
 #include "support/terminal_text.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -318,10 +319,6 @@ void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Check
         std::error_code ignored;
         fs::remove(content, ignored);
     }
-}
-
-bool is_below(std::string_view path, std::string_view top) {
-    return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -29,13 +30,6 @@ constexpr std::array<std::string_view, 7> file_types{"--", "-b", "-c", "-d", "-l
 
 bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(blanks);
-    return begin == std::string_view::npos
-               ? std::string_view{}
-               : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
 /// Calls `visit(line, number)` for each line until it returns true.
@@ -159,7 +153,7 @@ bool is_macro_line(std::string_view line) {
 std::string_view next_token(std::string_view& rest) {
     const std::size_t end = std::min(rest.find_first_of(blanks), rest.size());
     const std::string_view token = rest.substr(0, end);
-    rest = trimmed(rest.substr(end));
+    rest = trim(rest.substr(end), blanks);
     return token;
 }
 
@@ -204,7 +198,7 @@ std::optional<PolicyMacro> find_policy_macro(std::string_view source) {
 std::optional<PolicyMacro> find_context_macro(std::string_view contexts) {
     std::optional<PolicyMacro> found;
     for_each_line(contexts, [&](std::string_view line, unsigned number) {
-        const std::string_view text = trimmed(line);
+        const std::string_view text = trim(line, blanks);
         if (!text.starts_with('#') && !begins_a_pattern(text) && is_macro_line(text)) {
             const std::string_view macro = macro_of(text);
             found = {number, std::string(macro.empty() ? text.substr(0, 1) : macro)};
@@ -251,7 +245,7 @@ std::string FileContextLine::text(bool mls) const {
 std::vector<FileContextLine> read_file_contexts(std::string_view text, const std::string& shown) {
     std::vector<FileContextLine> lines;
     for_each_line(text, [&](std::string_view line, unsigned number) {
-        const std::string_view content = trimmed(line);
+        const std::string_view content = trim(line, blanks);
         if (content.empty() || content.starts_with('#')) {
             return false;
         }

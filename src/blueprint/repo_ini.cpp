@@ -5,23 +5,15 @@
 
 #include "blueprint/toml_reader.hpp"
 #include "blueprint/validate.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
 /// A machine's redhat.repo has some hundred repositories of 15 keys.
-constexpr std::size_t most_sections = 5000;
+constexpr std::size_t most_repositories = 5000;
 constexpr std::size_t most_keys = 200;
-
-std::string_view trim(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r";
-    const std::size_t first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 /// Begins a section, or goes on with one of that name.
 void begin_section(std::string_view text, const SourceLocation& here,
@@ -86,10 +78,10 @@ std::vector<IniSection> read_ini(const std::string& file, std::string_view conte
     IniSection* current = nullptr;
     std::uint32_t number = 0;
     while (!content.empty()) {
-        if (sections.size() > most_sections ||
+        if (sections.size() > most_repositories ||
             (current != nullptr && current->entries.size() > most_keys)) {
             mistakes.add(error_at({file, number, 1}, "more than {} repositories, or {} keys of one",
-                                  most_sections, most_keys));
+                                  most_repositories, most_keys));
             return sections;
         }
         const std::size_t end = std::min(content.find('\n'), content.size());

@@ -9,10 +9,13 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
+
+constexpr std::string_view line_blanks = " \t\r";
 
 /// Blob after its type: how many fields (length and bytes each) it has, and how long they are.
 struct KeyType {
@@ -58,13 +61,6 @@ bool is_certificate(std::string_view name) {
 bool looks_like_type(std::string_view word) {
     return word.starts_with("ssh-") || word.starts_with("ecdsa-") || word.starts_with("sk-") ||
            word.starts_with("rsa-sha2-");
-}
-
-std::string_view trim(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r");
-    return first == std::string_view::npos
-               ? std::string_view{}
-               : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
 /// The first word, which ends at a blank outside of quotes; npos where a quote stays open.
@@ -187,7 +183,7 @@ KeyFault unknown_type(std::string_view word) {
 }  // namespace
 
 KeyFault ssh_key_fault(std::string_view line) {
-    line = trim(line);
+    line = trim(line, line_blanks);
     if (line.empty() || line.front() == '#') {
         return {};
     }
@@ -198,8 +194,9 @@ KeyFault ssh_key_fault(std::string_view line) {
     if (find_type(type) == nullptr && !is_certificate(type)) {
         // What is no type are options, which a type follows.
         const std::size_t end = end_of_options(line);
-        const std::string_view rest =
-            end == std::string_view::npos ? std::string_view{} : trim(line.substr(end));
+        const std::string_view rest = end == std::string_view::npos
+                                          ? std::string_view{}
+                                          : trim(line.substr(end), line_blanks);
         const std::string_view second = rest.substr(0, rest.find_first_of(" \t"));
         if (find_type(second) == nullptr && !is_certificate(second)) {
             if (looks_like_type(type)) {
@@ -213,7 +210,7 @@ KeyFault ssh_key_fault(std::string_view line) {
         line = rest;
         type = second;
     }
-    const std::string_view rest = trim(line.substr(type.size()));
+    const std::string_view rest = trim(line.substr(type.size()), line_blanks);
     const std::string_view encoded = rest.substr(0, rest.find_first_of(" \t"));
     if (encoded.empty()) {
         return {fmt::format("after \"{}\" there is no key", type), as_pub_file};

@@ -7,22 +7,11 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> parts;
-    while (true) {
-        const std::size_t end = text.find(separator);
-        parts.emplace_back(text.substr(0, end));
-        if (end == std::string_view::npos) {
-            return parts;
-        }
-        text.remove_prefix(end + 1);
-    }
-}
 
 std::optional<std::uint32_t> parse_number(std::string_view text) {
     std::uint32_t number = 0;
@@ -73,9 +62,10 @@ std::string AccountFile::text() const {
 
 AccountFile parse_accounts(std::string_view text) {
     AccountFile file;
-    for (const std::string& line : split(text, '\n')) {
+    for (const std::string_view line : split(text, '\n')) {
         if (!line.empty()) {
-            file.rows.push_back(split(line, ':'));
+            const std::vector<std::string_view> fields = split(line, ':');
+            file.rows.emplace_back(fields.begin(), fields.end());
         }
     }
     return file;
@@ -112,9 +102,9 @@ std::map<std::uint32_t, std::string> account_names(const AccountFile& file) {
 }
 
 std::vector<std::string> split_members(std::string_view list) {
-    std::vector<std::string> members = split(list, ',');
-    std::erase(members, std::string());
-    return members;
+    std::vector<std::string_view> members = split(list, ',');
+    std::erase(members, std::string_view());
+    return {members.begin(), members.end()};
 }
 
 Owner find_owner(const Tree& tree, const std::string& where, const std::string& user,

@@ -8,6 +8,7 @@
 
 #include "support/digest.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -16,18 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t sha256_digits = 64;
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const std::size_t end = text.find(separator);
-        parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) {
-            return parts;
-        }
-        text.remove_prefix(end + 1);
-    }
-}
 
 template <typename Number>
 bool parse(std::string_view text, Number& number, int base = 10) {

@@ -11,16 +11,13 @@
 #include "compose/content.hpp"
 #include "customise/overlays.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-bool is_below(std::string_view path, std::string_view top) {
-    return path == top || (path.starts_with(top) && path[top.size()] == '/');
-}
 
 /// Refuses what a commit cannot hold. `path` is resolved inside the tree.
 void check_carried(const std::string& where, std::string_view path) {

@@ -11,23 +11,11 @@
 #include "customise/vendor_unit.hpp"
 #include "device_files.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
-namespace {
-
-std::string toml_string(std::string_view text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            quoted += '\\';
-        }
-        quoted += c;
-    }
-    return quoted + '"';
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
     add_kernel_arguments(blueprint.kernel_arguments, tree.kernel_arguments);

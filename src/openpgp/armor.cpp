@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "support/text.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -12,15 +14,6 @@ namespace {
 constexpr std::string_view begin_mark = "-----BEGIN PGP ";
 constexpr std::string_view end_mark = "-----END PGP ";
 constexpr std::string_view dashes = "-----";
-
-std::string_view trim(std::string_view text) {
-    constexpr std::string_view blank = " \t\r\n";
-    const std::size_t first = text.find_first_not_of(blank);
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
 
 /// Takes the next line off `text`, without its end and without blanks around it.
 std::string_view take_line(std::string_view& text) {

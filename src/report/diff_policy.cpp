@@ -16,12 +16,13 @@ namespace edgegpu {
 
 namespace {
 
-constexpr std::uint64_t largest_config = 1U << 20U;
+constexpr std::uint64_t largest_selinux_config = 1U << 20U;
 constexpr std::uint64_t largest_contexts = 64U << 20U;
 
 /// Value of KEY=VALUE in /etc/selinux/config, or empty.
 std::string setting(const CommitView& commit, const std::string& key) {
-    const std::string text = commit.read("/usr/etc/selinux/config", largest_config).value_or("");
+    const std::string text =
+        commit.read("/usr/etc/selinux/config", largest_selinux_config).value_or("");
     for (const std::string& line : compare_lines("", text).gained) {
         if (line.starts_with(key + '=')) {
             return line.substr(key.size() + 1);

@@ -16,7 +16,7 @@ using TableHandle = Handle<GHashTable, g_hash_table_unref>;
 
 /// Shorter ones are more likely a ref with a typing mistake.
 constexpr std::size_t shortest_abbreviation = 4;
-constexpr std::size_t checksum_size = 64;
+constexpr std::size_t hex_size = 64;
 
 bool is_hexadecimal(const std::string& text) {
     return text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -142,7 +142,7 @@ std::string RepositoryView::resolve(const std::string& name) const {
     std::string checksum;
     if (const auto ref = known.find(base); ref != known.end()) {
         checksum = ref->second;
-    } else if (base.size() >= shortest_abbreviation && base.size() <= checksum_size &&
+    } else if (base.size() >= shortest_abbreviation && base.size() <= hex_size &&
                is_hexadecimal(base)) {
         const std::vector<std::string> commits = commits_like(base);
         if (commits.size() > 1) {

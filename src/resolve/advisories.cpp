@@ -14,6 +14,7 @@
 #include "resolve/repo_cache.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -24,10 +25,6 @@ struct KernelAdvisory {
     Advisory advisory;
     std::string evr;
 };
-
-std::string text_of(const char* text) {
-    return text != nullptr ? text : "";
-}
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';

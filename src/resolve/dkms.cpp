@@ -10,7 +10,7 @@ namespace edgegpu {
 namespace {
 
 constexpr const char* build_reason = "compiles kernel modules";
-constexpr std::array tools{"gcc", "make", "dkms"};
+constexpr std::array compilers{"gcc", "make", "dkms"};
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Solution solve_build_root(const PackagePool& pool, const std::string& name, Id k
         return failed;
     }
     jobs.installs.push_back({std::move(devel), build_reason});
-    for (const char* tool : tools) {
+    for (const char* tool : compilers) {
         std::vector<Id> found = pool.named(tool);
         if (found.empty()) {
             failed.problems.push_back(
@@ -52,7 +52,7 @@ Solution solve_build_root(const PackagePool& pool, const std::string& name, Id k
 }
 
 std::vector<Id> hidden_build_tools(const PackagePool& pool, const std::string& name) {
-    std::vector<std::string> names(tools.begin(), tools.end());
+    std::vector<std::string> names(compilers.begin(), compilers.end());
     names.push_back(name + "-devel");
     std::vector<Id> found;
     for (const std::string& tool : names) {

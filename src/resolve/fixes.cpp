@@ -11,14 +11,11 @@
 #include "resolve/explain_filtered.hpp"
 #include "resolve/nvidia.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-std::string quoted(const std::string& text) {
-    return fmt::format("\"{}\"", text);
-}
 
 std::string blueprint_file(const Blueprint& blueprint) {
     const std::string& shown = blueprint.ostree.location.file;
@@ -65,7 +62,8 @@ private:
 
     void drop_package(std::size_t index) {
         const PackageRequest& request = blueprint_.packages[index];
-        Fix& fix = drop(text_.remove_table(request.location, "name = " + quoted(request.spec)));
+        Fix& fix =
+            drop(text_.remove_table(request.location, "name = " + toml_string(request.spec)));
         fix.changed.packages.erase(fix.changed.packages.begin() +
                                    static_cast<std::ptrdiff_t>(index));
     }
@@ -91,7 +89,8 @@ private:
     void set_version(std::size_t index, const std::string& name, const std::string& version) {
         const PackageRequest& request = blueprint_.packages[index];
         const std::string old = request.spec.substr(name.size() + 1);
-        Fix& fix = keep(text_.set_key(request.location, "version", quoted(old), quoted(version)));
+        Fix& fix = keep(
+            text_.set_key(request.location, "version", toml_string(old), toml_string(version)));
         fix.changed.packages[index].spec = version == "*" ? name : name + "-" + version;
     }
 
@@ -112,8 +111,8 @@ private:
             }
         }
         for (const std::string& near : nearest_names(request.spec, pool_.visible_names(), 3)) {
-            Fix& fix =
-                keep(text_.set_key(request.location, "name", quoted(request.spec), quoted(near)));
+            Fix& fix = keep(text_.set_key(request.location, "name", toml_string(request.spec),
+                                          toml_string(near)));
             fix.changed.packages[index].spec = near;
         }
         drop_package(index);
@@ -153,8 +152,8 @@ private:
     /// "@" says the same in all tables.
     void set_group(std::size_t index, const std::string& spec) {
         const PackageRequest& request = blueprint_.groups[index];
-        Fix& fix =
-            keep(text_.set_key(request.location, "name", quoted(request.spec), quoted(spec)));
+        Fix& fix = keep(
+            text_.set_key(request.location, "name", toml_string(request.spec), toml_string(spec)));
         fix.changed.groups[index].spec = spec;
     }
 
@@ -189,7 +188,8 @@ private:
 
     void drop_group(std::size_t index) {
         const PackageRequest& request = blueprint_.groups[index];
-        Fix& fix = drop(text_.remove_table(request.location, "name = " + quoted(request.spec)));
+        Fix& fix =
+            drop(text_.remove_table(request.location, "name = " + toml_string(request.spec)));
         fix.changed.groups.erase(fix.changed.groups.begin() + static_cast<std::ptrdiff_t>(index));
     }
 
@@ -224,8 +224,8 @@ private:
             }
             for (const std::string& near :
                  nearest_names(request.name, {names.begin(), names.end()}, 2)) {
-                Fix& fix = keep(
-                    text_.set_key(request.location, "name", quoted(request.name), quoted(near)));
+                Fix& fix = keep(text_.set_key(request.location, "name", toml_string(request.name),
+                                              toml_string(near)));
                 fix.changed.modules[index].name = near;
             }
         }
@@ -241,8 +241,8 @@ private:
 
     void set_stream(std::size_t index, const std::string& stream) {
         const ModuleRequest& request = blueprint_.modules[index];
-        Fix& fix =
-            keep(text_.set_key(request.location, "stream", quoted(request.stream), quoted(stream)));
+        Fix& fix = keep(text_.set_key(request.location, "stream", toml_string(request.stream),
+                                      toml_string(stream)));
         fix.changed.modules[index].stream = stream;
     }
 
@@ -304,8 +304,9 @@ private:
                 continue;
             }
             const std::string file = blueprint_file(blueprint_);
-            Fix& fix = keep(text_.append(file, {"[[enabled_modules]]", "name = " + quoted(name),
-                                                "stream = " + quoted(stream)}));
+            Fix& fix =
+                keep(text_.append(file, {"[[enabled_modules]]", "name = " + toml_string(name),
+                                         "stream = " + toml_string(stream)}));
             fix.changed.modules.push_back({name, stream, {}, {file, 0, 0}});
         }
     }

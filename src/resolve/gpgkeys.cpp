@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t largest_key = 1ULL << 20U;
 
-std::string read_key_file(const Repository& repository, const std::filesystem::path& path) {
+std::string read_local_key(const Repository& repository, const std::filesystem::path& path) {
     try {
         return read_file(path, largest_key);
     } catch (const Error& problem) {
@@ -46,7 +46,7 @@ std::string download_key(const Context& ctx, const Repository& repository, const
 
 std::string read_key(const Context& ctx, const Repository& repository, const std::string& url) {
     if (const std::optional<std::filesystem::path> path = local_file(url)) {
-        return read_key_file(repository, *path);
+        return read_local_key(repository, *path);
     }
     return download_key(ctx, repository, url);
 }

@@ -3,6 +3,7 @@
 #include "resolve/resolution.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -10,27 +11,10 @@ namespace {
 
 constexpr std::int64_t lock_format = 1;
 
-/// A TOML basic string.
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            out += '\\';
-            out += c;
-        } else if (byte < 0x20 || byte == 0x7f) {
-            out += fmt::format("\\u{:04x}", byte);
-        } else {
-            out += c;
-        }
-    }
-    return out + '"';
-}
-
 /// Reads one table of the lockfile; every complaint names file and line.
-class TableReader {
+class LockTable {
 public:
-    TableReader(const std::string& file, const toml::table& table) : file_(file), table_(table) {}
+    LockTable(const std::string& file, const toml::table& table) : file_(file), table_(table) {}
 
     [[nodiscard]] Error complain(const std::string& key, const char* what) const {
         const toml::node* node = table_.get(key);
@@ -99,7 +83,7 @@ private:
     const toml::table& table_;
 };
 
-Nevra read_nevra(const TableReader& reader) {
+Nevra read_nevra(const LockTable& reader) {
     Nevra nevra;
     nevra.name = reader.text("name");
     const std::int64_t epoch = reader.number("epoch");
@@ -113,7 +97,7 @@ Nevra read_nevra(const TableReader& reader) {
     return nevra;
 }
 
-ResolvedPackage read_package(const TableReader& reader) {
+ResolvedPackage read_package(const LockTable& reader) {
     ResolvedPackage package;
     package.nevra = read_nevra(reader);
     package.repository = reader.text("repository");
@@ -147,14 +131,14 @@ void for_each_table(const std::string& file, const toml::table& root, const char
             throw error(ErrorKind::usage, "{}:{}: '{}' holds something that is not a table", file,
                         item.source().begin.line, key);
         }
-        function(TableReader(file, *item.as_table()));
+        function(LockTable(file, *item.as_table()));
     }
 }
 
 void append_nevra(std::string& out, const Nevra& nevra) {
     out += fmt::format("name = {}\nepoch = {}\nversion = {}\nrelease = {}\narch = {}\n",
-                       quoted(nevra.name), nevra.epoch, quoted(nevra.version),
-                       quoted(nevra.release), quoted(nevra.arch));
+                       toml_string(nevra.name), nevra.epoch, toml_string(nevra.version),
+                       toml_string(nevra.release), toml_string(nevra.arch));
 }
 
 void append_package(std::string& out, const char* header, const ResolvedPackage& package) {
@@ -162,33 +146,34 @@ void append_package(std::string& out, const char* header, const ResolvedPackage&
     append_nevra(out, package.nevra);
     out +=
         fmt::format("repository = {}\nlocation = {}\nchecksum = {}\nsize = {}\nbuild_time = {}\n",
-                    quoted(package.repository), quoted(package.location),
-                    quoted(package.checksum.text()), package.size, package.build_time);
+                    toml_string(package.repository), toml_string(package.location),
+                    toml_string(package.checksum.text()), package.size, package.build_time);
     if (!package.base.empty()) {
-        out += fmt::format("base = {}\n", quoted(package.base));
+        out += fmt::format("base = {}\n", toml_string(package.base));
     }
     if (!package.module.empty()) {
-        out += fmt::format("module = {}\n", quoted(package.module));
+        out += fmt::format("module = {}\n", toml_string(package.module));
     }
-    out += fmt::format("why = {}\n", quoted(package.why));
+    out += fmt::format("why = {}\n", toml_string(package.why));
 }
 
 void append_passed_over(std::string& out, const PassedOver& passed) {
-    out += fmt::format("\n[[passed_over]]\nwhat = {}\nreason = {}\n", quoted(passed.what),
-                       quoted(passed.reason));
+    out += fmt::format("\n[[passed_over]]\nwhat = {}\nreason = {}\n", toml_string(passed.what),
+                       toml_string(passed.reason));
     for (const Advisory& advisory : passed.advisories) {
         std::vector<std::string> cves;
         for (const std::string& cve : advisory.cves) {
-            cves.push_back(quoted(cve));
+            cves.push_back(toml_string(cve));
         }
         out += fmt::format("\n[[passed_over.advisory]]\nid = {}\nseverity = {}\ncves = [{}]\n",
-                           quoted(advisory.id), quoted(advisory.severity), fmt::join(cves, ", "));
+                           toml_string(advisory.id), toml_string(advisory.severity),
+                           fmt::join(cves, ", "));
     }
 }
 
-PassedOver read_passed_over(const std::string& file, const TableReader& reader) {
+PassedOver read_passed_over(const std::string& file, const LockTable& reader) {
     PassedOver passed{reader.text("what"), reader.text("reason"), {}};
-    for_each_table(file, reader.table(), "advisory", [&](const TableReader& advisory) {
+    for_each_table(file, reader.table(), "advisory", [&](const LockTable& advisory) {
         passed.advisories.push_back(
             {advisory.text("id"), advisory.text("severity"), advisory.texts("cves")});
     });
@@ -198,20 +183,21 @@ PassedOver read_passed_over(const std::string& file, const TableReader& reader) 
 void append_advisory(std::string& out, const FixedAdvisory& advisory) {
     std::vector<std::string> packages;
     for (const std::string& package : advisory.packages) {
-        packages.push_back(quoted(package));
+        packages.push_back(toml_string(package));
     }
     out += fmt::format("\n[[advisory]]\nid = {}\nseverity = {}\npackages = [{}]\n",
-                       quoted(advisory.id), quoted(advisory.severity), fmt::join(packages, ", "));
+                       toml_string(advisory.id), toml_string(advisory.severity),
+                       fmt::join(packages, ", "));
     for (const FixedAdvisory::Reference& reference : advisory.references) {
         out += fmt::format("\n[[advisory.reference]]\nurl = {}\ntitle = {}\n",
-                           quoted(reference.url), quoted(reference.title));
+                           toml_string(reference.url), toml_string(reference.title));
     }
 }
 
-FixedAdvisory read_advisory(const std::string& file, const TableReader& reader) {
+FixedAdvisory read_advisory(const std::string& file, const LockTable& reader) {
     FixedAdvisory advisory{
         reader.text("id"), reader.text("severity"), reader.texts("packages"), {}};
-    for_each_table(file, reader.table(), "reference", [&](const TableReader& reference) {
+    for_each_table(file, reader.table(), "reference", [&](const LockTable& reference) {
         advisory.references.push_back({reference.text("url"), reference.text("title")});
     });
     return advisory;
@@ -230,7 +216,7 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     } catch (const Error& problem) {
         throw Error(ErrorKind::usage, problem.message());
     }
-    const TableReader head(file, root);
+    const LockTable head(file, root);
     if (head.number("format") != lock_format) {
         throw head.complain("format", "is not one this edgegpu knows (1)");
     }
@@ -242,34 +228,34 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     if (kernel == nullptr || !kernel->is_table()) {
         throw head.complain("kernel", "is not a table");
     }
-    result.kernel = read_nevra(TableReader(file, *kernel->as_table()));
-    for_each_table(file, root, "repository", [&](const TableReader& reader) {
+    result.kernel = read_nevra(LockTable(file, *kernel->as_table()));
+    for_each_table(file, root, "repository", [&](const LockTable& reader) {
         result.repositories.push_back(
             {reader.text("id"), reader.digest("repomd_sha256"), reader.number("revision_time")});
     });
-    for_each_table(file, root, "module", [&](const TableReader& reader) {
+    for_each_table(file, root, "module", [&](const LockTable& reader) {
         result.modules.push_back({reader.text("name"), reader.text("stream"),
                                   reader.text("version"), reader.text("context")});
     });
-    for_each_table(file, root, "package", [&](const TableReader& reader) {
+    for_each_table(file, root, "package", [&](const LockTable& reader) {
         result.packages.push_back(read_package(reader));
     });
     if (const toml::node* source = root.get("dkms_source"); source != nullptr) {
         if (!source->is_table()) {
             throw head.complain("dkms_source", "is not a table");
         }
-        result.dkms_source = read_package(TableReader(file, *source->as_table()));
+        result.dkms_source = read_package(LockTable(file, *source->as_table()));
     }
-    for_each_table(file, root, "build_package", [&](const TableReader& reader) {
+    for_each_table(file, root, "build_package", [&](const LockTable& reader) {
         result.build_root.push_back(read_package(reader));
     });
-    for_each_table(file, root, "policy_package", [&](const TableReader& reader) {
+    for_each_table(file, root, "policy_package", [&](const LockTable& reader) {
         result.policy_root.push_back(read_package(reader));
     });
-    for_each_table(file, root, "passed_over", [&](const TableReader& reader) {
+    for_each_table(file, root, "passed_over", [&](const LockTable& reader) {
         result.passed_over.push_back(read_passed_over(file, reader));
     });
-    for_each_table(file, root, "advisory", [&](const TableReader& reader) {
+    for_each_table(file, root, "advisory", [&](const LockTable& reader) {
         result.advisories.push_back(read_advisory(file, reader));
     });
     return result;
@@ -278,24 +264,24 @@ Resolution read_lockfile(const std::filesystem::path& path) {
 void write_lockfile(const std::filesystem::path& path, const Resolution& resolution) {
     std::string out = "# The exact packages of an image, written by edgegpu build --lock.\n";
     out += fmt::format("format = {}\nkernel_uname = {}\n", lock_format,
-                       quoted(resolution.kernel_uname));
+                       toml_string(resolution.kernel_uname));
     if (!resolution.driver_version.empty()) {
-        out += fmt::format("driver_version = {}\n", quoted(resolution.driver_version));
+        out += fmt::format("driver_version = {}\n", toml_string(resolution.driver_version));
     }
     if (!resolution.driver_flavor.empty()) {
-        out += fmt::format("driver_flavor = {}\n", quoted(resolution.driver_flavor));
+        out += fmt::format("driver_flavor = {}\n", toml_string(resolution.driver_flavor));
     }
     out += "\n[kernel]\n";
     append_nevra(out, resolution.kernel);
     for (const ResolvedRepository& repository : resolution.repositories) {
         out += fmt::format("\n[[repository]]\nid = {}\nrepomd_sha256 = {}\nrevision_time = {}\n",
-                           quoted(repository.id), quoted(repository.repomd_sha256),
+                           toml_string(repository.id), toml_string(repository.repomd_sha256),
                            repository.revision_time);
     }
     for (const ResolvedModule& module : resolution.modules) {
         out += fmt::format("\n[[module]]\nname = {}\nstream = {}\nversion = {}\ncontext = {}\n",
-                           quoted(module.name), quoted(module.stream), quoted(module.version),
-                           quoted(module.context));
+                           toml_string(module.name), toml_string(module.stream),
+                           toml_string(module.version), toml_string(module.context));
     }
     for (const PassedOver& passed : resolution.passed_over) {
         append_passed_over(out, passed);

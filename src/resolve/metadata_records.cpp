@@ -13,6 +13,7 @@
 #include <librepo/librepo.h>
 
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -40,10 +41,6 @@ const std::vector<Spellings>& known_kinds() {
         {MetadataKind::updateinfo, "updateinfo", {"updateinfo"}},
     };
     return kinds;
-}
-
-std::string text_of(const char* text) {
-    return text != nullptr ? text : "";
 }
 
 Error unreadable(const Repository& repository, const std::string& type, const std::string& why) {

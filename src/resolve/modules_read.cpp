@@ -8,6 +8,7 @@
 #include "resolve/modules_lost.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -31,11 +32,7 @@ std::vector<std::string> to_strings(const StringList& list) {
     return strings;
 }
 
-std::string text_of(const char* text) {
-    return text != nullptr ? text : "";
-}
-
-std::string text_of(const Problem& problem, const char* otherwise) {
+std::string message_of(const Problem& problem, const char* otherwise) {
     return problem ? problem->message : otherwise;
 }
 
@@ -96,7 +93,7 @@ std::optional<std::string> add_document(ModulemdModuleIndex* index, std::string_
         const GError* cause = modulemd_subdocument_info_get_gerror(info);
         return cause != nullptr ? cause->message : "unknown problem";
     }
-    return text_of(problem, "unknown problem");
+    return message_of(problem, "unknown problem");
 }
 
 /// libmodulemd counts lines from the beginning of what it was given, here a document.
@@ -149,7 +146,7 @@ Index unite(ModulemdModuleIndex* earlier, ModulemdModuleIndex* other, std::strin
     GError* raw = nullptr;
     Index united(modulemd_module_index_merger_resolve(merger.get(), &raw));
     const Problem problem(raw);
-    cause = text_of(problem, "unknown problem");
+    cause = message_of(problem, "unknown problem");
     return united;
 }
 
@@ -207,7 +204,7 @@ void ModuleReader::add(const std::string& yaml, const std::string& origin) {
     if (!modulemd_module_index_upgrade_streams(index.get(), MD_MODULESTREAM_VERSION_TWO, &raw)) {
         const Problem problem(raw);
         throw error(ErrorKind::fetch, "repository '{}': invalid modules metadata: {}", origin,
-                    text_of(problem, "cannot be upgraded"));
+                    message_of(problem, "cannot be upgraded"));
     }
     read_streams(index.get(), architecture_, catalogue_);
     add_defaults(index.get(), origin);

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* compile_reason = "compiles policy modules";
 constexpr const char* devel = "selinux-policy-devel";
 /// selinux-policy-devel requires them, but not in every version.
-constexpr std::array tools{"checkpolicy", "m4", "make"};
+constexpr std::array policy_tools{"checkpolicy", "m4", "make"};
 /// What the recipes of its Makefile call, by the names of those packages that there are; semodule
 /// tools are a package of their own in some distributions.
 constexpr std::array recipe_tools{"bash", "coreutils", "findutils",       "gawk",
@@ -84,7 +84,7 @@ Solution solve_policy_root(const PackagePool& pool, const InterfaceNeed& need, I
         throw no_devel(pool, need, policy);
     }
     jobs.installs.push_back({std::move(fitting), compile_reason});
-    for (const char* tool : tools) {
+    for (const char* tool : policy_tools) {
         std::vector<Id> found = pool.named(tool);
         if (found.empty()) {
             throw unsolved(need, {fmt::format("no repository has {}", tool)});

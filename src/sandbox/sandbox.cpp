@@ -135,17 +135,13 @@ std::vector<std::string> fixed_environment(const Context& ctx) {
             "PYTHONHASHSEED=0"};
 }
 
-void append(std::vector<std::string>& argv, std::initializer_list<std::string> more) {
-    argv.insert(argv.end(), more);
-}
-
 /// Appends "--setenv K V" for "K=V".
 void append_variable(std::vector<std::string>& argv, const std::string& variable) {
     const std::size_t equals = variable.find('=');
     if (equals == std::string::npos || equals == 0) {
         throw error("'{}' is not an environment variable K=V", variable);
     }
-    append(argv, {"--setenv", variable.substr(0, equals), variable.substr(equals + 1)});
+    append_words(argv, {"--setenv", variable.substr(0, equals), variable.substr(equals + 1)});
 }
 
 /// Puts the uname shim over the image's own; returns the PATH of the sandbox.
@@ -156,10 +152,10 @@ std::string append_uname(std::vector<std::string>& argv, const ImageRoot& root,
     const std::string shim = (files / "uname").string();
     const std::optional<struct stat> own = root.status(directory + "/uname");
     if (own && S_ISREG(own->st_mode)) {
-        append(argv, {"--ro-bind", shim, directory + "/uname"});
+        append_words(argv, {"--ro-bind", shim, directory + "/uname"});
     } else if (own && S_ISLNK(own->st_mode)) {
         // A link into a multi-call binary: a bind would replace that binary as a whole.
-        append(argv, {"--ro-bind", shim, "/run/edgegpu/uname"});
+        append_words(argv, {"--ro-bind", shim, "/run/edgegpu/uname"});
         return std::string(path).insert(std::string_view("PATH=").size(), "/run/edgegpu:");
     }
     return std::string(path);
@@ -188,28 +184,28 @@ void append_proc(std::vector<std::string>& argv, const fs::path& files) {
     const auto there = [](std::string_view path) { return ::access(path.data(), F_OK) == 0; };
     for (const std::string_view path : read_only_paths) {
         if (there(path)) {
-            append(argv, {"--ro-bind", std::string(path), std::string(path)});
+            append_words(argv, {"--ro-bind", std::string(path), std::string(path)});
         }
     }
     for (const std::string_view path : masked_files) {
         if (there(path)) {
-            append(argv, {"--ro-bind", (files / "empty").string(), std::string(path)});
+            append_words(argv, {"--ro-bind", (files / "empty").string(), std::string(path)});
         }
     }
     for (const std::string_view path : masked_directories) {
         if (there(path)) {
-            append(argv, {"--tmpfs", std::string(path), "--remount-ro", std::string(path)});
+            append_words(argv, {"--tmpfs", std::string(path), "--remount-ro", std::string(path)});
         }
     }
     // Process 1 is bubblewrap's, which waits there: nothing to gain, and nobody's to change.
     for (const char* place : {"/proc/1/mem", "/proc/1/task/1/mem"}) {
-        append(argv, {"--ro-bind", (files / "empty").string(), place});
+        append_words(argv, {"--ro-bind", (files / "empty").string(), place});
     }
     for (const auto& [file, place] : {std::pair{"osrelease", "/proc/sys/kernel/osrelease"},
                                       {"kernel-version", "/proc/sys/kernel/version"},
                                       {"version", "/proc/version"},
                                       {"cmdline", "/proc/cmdline"}}) {
-        append(argv, {"--ro-bind", (files / file).string(), place});
+        append_words(argv, {"--ro-bind", (files / file).string(), place});
     }
 }
 
@@ -217,12 +213,12 @@ void append_proc(std::vector<std::string>& argv, const fs::path& files) {
 void append_temporary(std::vector<std::string>& argv, const ImageRoot& root) {
     const std::string size = std::to_string(temporary_space());
     for (const std::string path : {"/tmp", "/var/tmp"}) {
-        append(argv, {"--perms", "1777", "--size", size, "--tmpfs", root.resolve(path)});
+        append_words(argv, {"--perms", "1777", "--size", size, "--tmpfs", root.resolve(path)});
     }
-    append(argv, {"--perms", "0755", "--size", size, "--tmpfs", root.resolve("/run")});
+    append_words(argv, {"--perms", "0755", "--size", size, "--tmpfs", root.resolve("/run")});
     const std::string dev = root.resolve("/dev");
-    append(argv, {"--dev", dev, "--perms", "1777", "--size", size, "--tmpfs", dev + "/shm"});
-    append(argv, {"--remount-ro", dev});
+    append_words(argv, {"--dev", dev, "--perms", "1777", "--size", size, "--tmpfs", dev + "/shm"});
+    append_words(argv, {"--remount-ro", dev});
 }
 
 std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& command,
@@ -245,26 +241,27 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
         argv.push_back(word);
     }
     // The launcher drops this last one, which it needs to limit what can ever be got again.
-    append(argv, {"--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"});
+    append_words(argv, {"--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"});
     for (const Capability& capability : kept_capabilities) {
-        append(argv, {"--cap-add", capability.name});
+        append_words(argv, {"--cap-add", capability.name});
     }
-    append(argv, {command.read_only_root ? "--ro-bind" : "--bind", command.root.string(), "/"});
+    append_words(argv,
+                 {command.read_only_root ? "--ro-bind" : "--bind", command.root.string(), "/"});
     const auto point = [&](const std::string& path) { return root.resolve(path); };
-    append(argv, {"--proc", point("/proc")});
+    append_words(argv, {"--proc", point("/proc")});
     append_temporary(argv, root);
     append_proc(argv, files);
-    append(argv, {"--ro-bind", (files / "empty").string(), "/run/ostree-booted"});
-    append(argv, {"--ro-bind", (files / "launcher").string(), std::string(launcher_path)});
+    append_words(argv, {"--ro-bind", (files / "empty").string(), "/run/ostree-booted"});
+    append_words(argv, {"--ro-bind", (files / "launcher").string(), std::string(launcher_path)});
     const std::string path = append_uname(argv, root, files);
 
     for (const auto& [source, target] : command.read_only_binds) {
         points.expect(point(target));
-        append(argv, {"--ro-bind", source_of(source), point(target)});
+        append_words(argv, {"--ro-bind", source_of(source), point(target)});
     }
     for (const auto& [source, target] : command.writable_binds) {
         points.expect(point(target));
-        append(argv, {"--bind", source_of(source), point(target)});
+        append_words(argv, {"--bind", source_of(source), point(target)});
     }
     append_variable(argv, path);
     for (const std::string& variable : fixed_environment(ctx)) {
@@ -277,8 +274,8 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
     for (const Capability& capability : kept_capabilities) {
         mask |= std::uint64_t{1} << capability.number;
     }
-    append(argv, {"--chdir", "/", "--", std::string(launcher_path), std::to_string(failure),
-                  std::to_string(mask)});
+    append_words(argv, {"--chdir", "/", "--", std::string(launcher_path), std::to_string(failure),
+                        std::to_string(mask)});
     argv.insert(argv.end(), command.argv.begin(), command.argv.end());
     return argv;
 }

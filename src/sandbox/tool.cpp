@@ -29,30 +29,27 @@ constexpr std::string_view own_id = "1000";
 
 using Words = std::vector<std::string>;
 
-void append(Words& words, std::initializer_list<std::string> more) {
-    words.insert(words.end(), more);
-}
-
 /// The builder's programs and libraries as it has them: /bin, /lib… are links, or directories.
 void append_programs(Words& argv) {
-    append(argv, {"--ro-bind", "/usr", "/usr"});
+    append_words(argv, {"--ro-bind", "/usr", "/usr"});
     for (const char* const name : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
         std::error_code code;
         const fs::file_status status = fs::symlink_status(name, code);
         if (fs::is_symlink(status)) {
-            append(argv, {"--symlink", fs::read_symlink(name).string(), name});
+            append_words(argv, {"--symlink", fs::read_symlink(name).string(), name});
         } else if (fs::is_directory(status)) {
-            append(argv, {"--ro-bind", name, name});
+            append_words(argv, {"--ro-bind", name, name});
         }
     }
     for (const char* const name : {"/etc/alternatives", "/etc/ld.so.cache"}) {
-        append(argv, {"--ro-bind-try", name, name});
+        append_words(argv, {"--ro-bind-try", name, name});
     }
 }
 
 /// What the program may use.
 void append_limits(Words& argv) {
-    append(argv, {"prlimit", "--as=2147483648", "--cpu=30", "--fsize=536870912", "--core=0", "--"});
+    append_words(argv,
+                 {"prlimit", "--as=2147483648", "--cpu=30", "--fsize=536870912", "--core=0", "--"});
 }
 
 /// The sandbox around `directory`, which is at `place` in it.
@@ -76,12 +73,13 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
     if (ends_with_us) {
         argv.emplace_back("--die-with-parent");
     }
-    append(argv, {"--cap-drop", "ALL"});
+    append_words(argv, {"--cap-drop", "ALL"});
     append_programs(argv);
-    append(argv, {"--dev", "/dev", "--tmpfs", "/tmp"});
-    append(argv, {"--bind", directory.string(), place, "--chdir", place, "--remount-ro", "/"});
-    append(argv, {"--setenv", "PATH", std::string(search_path), "--setenv", "HOME", place,
-                  "--setenv", "LC_ALL", "C", "--setenv", "TZ", "UTC", "--"});
+    append_words(argv, {"--dev", "/dev", "--tmpfs", "/tmp"});
+    append_words(argv,
+                 {"--bind", directory.string(), place, "--chdir", place, "--remount-ro", "/"});
+    append_words(argv, {"--setenv", "PATH", std::string(search_path), "--setenv", "HOME", place,
+                        "--setenv", "LC_ALL", "C", "--setenv", "TZ", "UTC", "--"});
     append_limits(argv);
     return argv;
 }

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t source_limit = 16U << 20U;
+constexpr std::uint64_t largest_text = 16U << 20U;
 constexpr std::string_view neverallow_mark = "neverallow check failed at ";
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -43,7 +43,7 @@ std::string trimmed(const std::string& text) {
 /// 1-based number of the first line that `fits`; 0: none.
 template <typename Fits>
 unsigned line_where(const fs::path& file, const Fits& fits) {
-    const std::vector<std::string> lines = lines_of(read_file(file, source_limit));
+    const std::vector<std::string> lines = lines_of(read_file(file, largest_text));
     const auto found = std::find_if(lines.begin(), lines.end(), fits);
     return found == lines.end() ? 0 : static_cast<unsigned>(found - lines.begin()) + 1;
 }

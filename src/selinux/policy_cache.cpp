@@ -29,7 +29,7 @@ std::string join(const std::vector<std::string>& names) {
     return fmt::format("{}\n", fmt::join(names, "\t"));
 }
 
-std::vector<std::string> split(std::string_view line) {
+std::vector<std::string> tab_separated(std::string_view line) {
     std::vector<std::string> names;
     while (!line.empty()) {
         const std::size_t end = std::min(line.find('\t'), line.size());
@@ -54,8 +54,8 @@ std::optional<PolicyResult> load_policy(const Context& ctx, const std::string& d
     PolicyResult result;
     result.type = take_line(text);
     result.gpu_access = take_line(text);
-    result.modules = split(take_line(text));
-    result.removed = split(take_line(text));
+    result.modules = tab_separated(take_line(text));
+    result.removed = tab_separated(take_line(text));
     std::optional<Entries> entries = parse_entries(ctx, text);
     if (!entries) {
         return std::nullopt;

@@ -16,6 +16,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -26,15 +27,7 @@ namespace {
 constexpr std::string_view etc_selinux = "/etc/selinux";
 /// Some 20 times what the policies there are need.
 constexpr std::uint64_t store_limit = 1024U << 20U;
-constexpr std::uint64_t conf_limit = 1U << 20U;
-
-std::string_view trim(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r");
-    if (begin == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
+constexpr std::uint64_t largest_conf = 1U << 20U;
 
 /// Value of the last "KEY = VALUE" line, or nothing.
 std::optional<std::string> config_value(const std::string& text, std::string_view key) {
@@ -264,7 +257,7 @@ PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
         scan(paths_.store_root);
         const std::string conf = "/etc/selinux/semanage.conf";
         const std::string text =
-            root_.status(conf) ? root_.read(conf, conf_limit, LastLink::not_followed) : "";
+            root_.status(conf) ? root_.read(conf, largest_conf, LastLink::not_followed) : "";
         result.entries[conf] = make_file_entry(ctx, with_store_in_etc(text), 0644);
         result.removed.push_back(paths_.store_root);
     }

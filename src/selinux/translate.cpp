@@ -18,13 +18,13 @@ namespace {
 
 /// Debian's and RHEL's place of it.
 constexpr std::string_view pp_to_cil = "/usr/libexec/selinux/hll/pp";
-constexpr std::uint64_t source_limit = 16U << 20U;
+constexpr std::uint64_t largest_module = 16U << 20U;
 
 }  // namespace
 
 Translation translate(const Context& ctx, const CompiledModule& module) {
     if (module.file.extension() == ".cil") {
-        return {read_file(module.file, source_limit), {}};
+        return {read_file(module.file, largest_module), {}};
     }
     if (!std::filesystem::exists(pp_to_cil)) {
         return {};

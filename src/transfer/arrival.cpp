@@ -13,20 +13,13 @@
 #include <unistd.h>
 
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
 using Kind = TransferFailureKind;
-
-/// Whether `text` begins with `start`, which is in lower case.
-bool begins_with(std::string_view text, std::string_view start) {
-    return text.size() >= start.size() &&
-           std::equal(start.begin(), start.end(), text.begin(), [](char a, char b) {
-               return a == std::tolower(static_cast<unsigned char>(b));
-           });
-}
 
 TransferFailure local_failure(const std::filesystem::path& source, Kind kind, std::string reason) {
     TransferFailure why;
@@ -43,7 +36,8 @@ bool looks_like_web_page(std::string_view beginning) {
         beginning.remove_prefix(3);
     }
     beginning.remove_prefix(std::min(beginning.find_first_not_of(" \t\r\n"), beginning.size()));
-    return begins_with(beginning, "<!doctype html") || begins_with(beginning, "<html");
+    return begins_with_any_case(beginning, "<!doctype html") ||
+           begins_with_any_case(beginning, "<html");
 }
 
 std::optional<TransferFailure> finish_part(const WantedFile& file, const std::string& mirror,

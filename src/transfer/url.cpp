@@ -7,19 +7,13 @@
 #include <fmt/format.h>
 
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
 using UrlPtr = Handle<CURLU, curl_url_cleanup>;
-
-bool begins_with(std::string_view text, std::string_view start) {
-    return text.size() >= start.size() &&
-           std::equal(start.begin(), start.end(), text.begin(), [](char a, char b) {
-               return a == std::tolower(static_cast<unsigned char>(b));
-           });
-}
 
 bool is_hex(std::string_view text, std::size_t at) {
     return at < text.size() && std::isxdigit(static_cast<unsigned char>(text[at])) != 0;
@@ -69,20 +63,20 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags) {
 }  // namespace
 
 bool is_web_url(std::string_view url) {
-    return begins_with(url, "http://") || begins_with(url, "https://");
+    return begins_with_any_case(url, "http://") || begins_with_any_case(url, "https://");
 }
 
 std::optional<std::filesystem::path> local_file(std::string_view url) {
     if (url.starts_with('/')) {
         return std::filesystem::path(url);
     }
-    if (!begins_with(url, "file:")) {
+    if (!begins_with_any_case(url, "file:")) {
         return std::nullopt;
     }
     url.remove_prefix(5);
     if (url.starts_with("//")) {
         url.remove_prefix(2);
-        if (begins_with(url, "localhost/")) {
+        if (begins_with_any_case(url, "localhost/")) {
             url.remove_prefix(9);
         }
     }

@@ -28,7 +28,7 @@ using test::run;
 // Makes keys/NAME and rpms/NAME.rpm from tiny.rpm. Keys are of 2020-01-01, signatures of 2020-06-01
 // unless said otherwise.
 // clang-format off
-constexpr const char* make_all = R"script(
+constexpr const char* make_oracle_packages = R"script(
 set -euo pipefail
 cd "$1"
 export HOME=$PWD GNUPGHOME=$PWD/h LC_ALL=C TZ=UTC
@@ -260,7 +260,7 @@ protected:
                         "License: MIT\nBuildArch: noarch\n%description\n" +
                             description + "\n%files\n");
         fs::copy_file(work_.path() / "Packages/tiny-1-1.noarch.rpm", work_.path() / "tiny.rpm");
-        run({"bash", "-c", make_all, "make", work_.path().string()});
+        run({"bash", "-c", make_oracle_packages, "make", work_.path().string()});
         fs::copy_file(work_.path() / "tiny.rpm", rpm("unsigned"));
         const std::string good = read_file(rpm("ed"));
         write_file(rpm("bad-payload"), with_flipped_byte(good, good.size() - 12));

@@ -52,8 +52,6 @@ protected:
     }
 };
 
-}  // namespace
-
 TEST(EdgePackageSets, follow_the_version) {
     const PackageSet rhel94 = set_of("rhel-9.4");
     EXPECT_EQ(rhel94.name, "edge-commit");
@@ -253,5 +251,7 @@ TEST_F(EdgeSetTest, repositories_of_the_machine) {
     host_file("yum.repos.d/c.repo", "[c]\nbaseurl=https://c/\ngpgcheck=maybe\n");
     EXPECT_THAT(failure("distro = \"rhel-9.4\"\n"), HasSubstr("c.repo"));
 }
+
+}  // namespace
 
 }  // namespace edgegpu

@@ -53,7 +53,7 @@ TEST(Checksum, TextIsReadBackInEitherCase) {
               checksum_of("abc", Algorithm::sha1));
 }
 
-std::string refusal(const std::string& text) {
+std::string checksum_refusal(const std::string& text) {
     try {
         (void)parse_checksum(text);
     } catch (const Error& problem) {
@@ -64,16 +64,18 @@ std::string refusal(const std::string& text) {
 
 TEST(Checksum, WhatIsNoneIsRefusedWithTheReason) {
     const std::string forty(40, 'a');
-    EXPECT_EQ(refusal("md5:d41d8cd98f00b204e9800998ecf8427e"),
+    EXPECT_EQ(checksum_refusal("md5:d41d8cd98f00b204e9800998ecf8427e"),
               "an MD5 checksum protects nothing and is not taken");
-    EXPECT_EQ(refusal("sha9:" + forty), "'sha9' is no kind of checksum that edgegpu knows");
-    EXPECT_EQ(refusal(forty), "'" + forty + "' is not a checksum of the form sha256:DIGITS");
-    EXPECT_EQ(refusal("sha256:" + forty),
+    EXPECT_EQ(checksum_refusal("sha9:" + forty),
+              "'sha9' is no kind of checksum that edgegpu knows");
+    EXPECT_EQ(checksum_refusal(forty),
+              "'" + forty + "' is not a checksum of the form sha256:DIGITS");
+    EXPECT_EQ(checksum_refusal("sha256:" + forty),
               "'" + forty + "' is not a sha256 checksum of 64 hexadecimal digits");
     const std::string no_digit = std::string(39, 'a') + "g";
-    EXPECT_EQ(refusal("sha1:" + no_digit),
+    EXPECT_EQ(checksum_refusal("sha1:" + no_digit),
               "'" + no_digit + "' is not a sha1 checksum of 40 hexadecimal digits");
-    EXPECT_EQ(refusal("sha1:"), "'' is not a sha1 checksum of 40 hexadecimal digits");
+    EXPECT_EQ(checksum_refusal("sha1:"), "'' is not a sha1 checksum of 40 hexadecimal digits");
 }
 
 TEST(Checksum, PiecesAndFilesGiveWhatTheWholeGives) {

@@ -18,8 +18,6 @@ protected:
     Blueprint blueprint;
 };
 
-}  // namespace
-
 TEST_F(LocaleTest, TimeZones) {
     blueprint.timezone = "Europe/Berlin";
     EXPECT_EQ(fault(),
@@ -88,5 +86,7 @@ TEST_F(LocaleTest, Keyboards) {
               "b.toml:5:1: the image has no keyboard layout 'dvorka'|"
               "did you mean 'dvorak'?");
 }
+
+}  // namespace
 
 }  // namespace edgegpu::test

@@ -45,7 +45,7 @@ protected:
         return made;
     }
 
-    static std::string failure_of(const SecureBootRequest& request) {
+    static std::string reading_failure(const SecureBootRequest& request) {
         try {
             const ModuleSigner signer(request);
         } catch (const Error& problem) {
@@ -58,7 +58,7 @@ protected:
     TemporaryDirectory directory_;
 };
 
-std::string failure_of(std::string_view module) {
+std::string reading_failure(std::string_view module) {
     try {
         static_cast<void>(read_module(module, "x.ko"));
     } catch (const Error& problem) {
@@ -76,11 +76,11 @@ TEST(ModuleFile, ReadsModinfo) {
 }
 
 TEST(ModuleFile, RefusesWhatIsNoModule) {
-    EXPECT_THAT(failure_of(""), HasSubstr("x.ko: the kernel module is truncated"));
-    EXPECT_THAT(failure_of(std::string(100, 'x')), HasSubstr("x.ko: not a kernel module"));
+    EXPECT_THAT(reading_failure(""), HasSubstr("x.ko: the kernel module is truncated"));
+    EXPECT_THAT(reading_failure(std::string(100, 'x')), HasSubstr("x.ko: not a kernel module"));
     const std::string& module = plain_module();
     for (std::size_t size = 0; size < module.size(); ++size) {
-        EXPECT_NE(failure_of(std::string_view(module).substr(0, size)), "") << size;
+        EXPECT_NE(reading_failure(std::string_view(module).substr(0, size)), "") << size;
     }
 }
 
@@ -90,12 +90,12 @@ TEST(ModuleFile, SurvivesAnyDamage) {
         const char before = module[i];
         for (const char value : {'\xff', '\x7f', '\0'}) {
             module[i] = value;
-            const std::string failure = failure_of(module);
+            const std::string failure = reading_failure(module);
             EXPECT_TRUE(failure.empty() || failure.starts_with("x.ko: ")) << failure;
         }
         module[i] = before;
     }
-    EXPECT_EQ(failure_of(module), "");
+    EXPECT_EQ(reading_failure(module), "");
 }
 
 TEST(ModuleFile, UnpacksCompressedModules) {
@@ -116,13 +116,13 @@ TEST(ModuleFile, UnpacksCompressedModules) {
 
 TEST(ModuleFile, RefusesMalformedSignatures) {
     const std::string marker(signature_marker);
-    EXPECT_THAT(failure_of(plain_module() + marker), HasSubstr("the signature at its end"));
+    EXPECT_THAT(reading_failure(plain_module() + marker), HasSubstr("the signature at its end"));
     std::string trailer(12, '\0');
-    EXPECT_THAT(failure_of(plain_module() + trailer + marker), HasSubstr("malformed"));
+    EXPECT_THAT(reading_failure(plain_module() + trailer + marker), HasSubstr("malformed"));
     trailer[2] = 2;
-    EXPECT_THAT(failure_of(plain_module() + trailer + marker), HasSubstr("no PKCS#7"));
+    EXPECT_THAT(reading_failure(plain_module() + trailer + marker), HasSubstr("no PKCS#7"));
     trailer[8] = '\x7f';
-    EXPECT_THAT(failure_of(plain_module() + trailer + marker), HasSubstr("malformed"));
+    EXPECT_THAT(reading_failure(plain_module() + trailer + marker), HasSubstr("malformed"));
 }
 
 TEST_F(ModuleSigning, SignsAsSignFileDoes) {
@@ -164,24 +164,24 @@ TEST_F(ModuleSigning, RefusesKeysThatDoNotFit) {
     const SecureBootRequest one = request("one");
     SecureBootRequest mixed = one;
     mixed.certificate = request("two").certificate;
-    EXPECT_THAT(failure_of(mixed), HasSubstr("b.toml:7:1: the certificate "));
-    EXPECT_THAT(failure_of(mixed), HasSubstr("is not that of the key"));
-    EXPECT_THAT(failure_of(request("curve", "ec")), HasSubstr("not an RSA key"));
+    EXPECT_THAT(reading_failure(mixed), HasSubstr("b.toml:7:1: the certificate "));
+    EXPECT_THAT(reading_failure(mixed), HasSubstr("is not that of the key"));
+    EXPECT_THAT(reading_failure(request("curve", "ec")), HasSubstr("not an RSA key"));
 
     SecureBootRequest broken = one;
     broken.key = one.certificate;
-    EXPECT_THAT(failure_of(broken), HasSubstr("not a private key (PEM)"));
+    EXPECT_THAT(reading_failure(broken), HasSubstr("not a private key (PEM)"));
     broken = one;
     broken.certificate = one.key;
-    EXPECT_THAT(failure_of(broken), HasSubstr("not a certificate"));
+    EXPECT_THAT(reading_failure(broken), HasSubstr("not a certificate"));
     broken.key = directory_.path() / "nothing";
-    EXPECT_THAT(failure_of(broken), HasSubstr("nothing"));
+    EXPECT_THAT(reading_failure(broken), HasSubstr("nothing"));
 
     SecureBootRequest locked = one;
     locked.key = directory_.path() / "locked.key";
     run({"openssl", "pkey", "-in", one.key.string(), "-aes256", "-passout", "pass:secret", "-out",
          locked.key.string()});
-    EXPECT_THAT(failure_of(locked), HasSubstr("protected by a passphrase"));
+    EXPECT_THAT(reading_failure(locked), HasSubstr("protected by a passphrase"));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ protected:
     std::filesystem::path path_;
 };
 
-Resolution example() {
+Resolution example_resolution() {
     Resolution resolution;
     resolution.kernel = {"kernel-core", 0, "6.1.0", "50.el9", "x86_64"};
     resolution.kernel_uname = "6.1.0-50.el9.x86_64";
@@ -62,7 +62,7 @@ Resolution example() {
 }
 
 TEST_F(Lockfile, ReadsBackWhatWasWritten) {
-    const Resolution written = example();
+    const Resolution written = example_resolution();
     write_lockfile(path_, written);
     const Resolution read = read_lockfile(path_);
     EXPECT_EQ(read.kernel, written.kernel);
@@ -84,7 +84,7 @@ TEST_F(Lockfile, ReadsBackWhatWasWritten) {
 }
 
 TEST_F(Lockfile, WritesTheSameBytesForTheSameResolution) {
-    write_lockfile(path_, example());
+    write_lockfile(path_, example_resolution());
     const std::string first = read_file(path_);
     write_lockfile(path_, read_lockfile(path_));
     EXPECT_EQ(read_file(path_), first);
@@ -95,16 +95,16 @@ TEST_F(Lockfile, NamesFileAndLineOfASyntaxError) {
 }
 
 TEST_F(Lockfile, NamesFileAndLineOfABadDigest) {
-    write_lockfile(path_, example());
+    write_lockfile(path_, example_resolution());
     std::string content = read_file(path_);
     content.replace(content.find(std::string(64, 'b')), 64, std::string(64, 'Z'));
-    EXPECT_EQ(failure(content), path_.string() +
-                                    ":32: 'checksum' is none: '" + std::string(64, 'Z') +
+    EXPECT_EQ(failure(content), path_.string() + ":32: 'checksum' is none: '" +
+                                    std::string(64, 'Z') +
                                     "' is not a sha256 checksum of 64 hexadecimal digits");
 }
 
 TEST_F(Lockfile, RefusesALocationOutsideTheRepository) {
-    write_lockfile(path_, example());
+    write_lockfile(path_, example_resolution());
     std::string content = read_file(path_);
     const std::string location = "Packages/k.rpm";
     content.replace(content.find(location), location.size(), "/etc/x");
@@ -113,7 +113,7 @@ TEST_F(Lockfile, RefusesALocationOutsideTheRepository) {
 }
 
 TEST_F(Lockfile, ReadsTheSha256OfOlderVersions) {
-    write_lockfile(path_, example());
+    write_lockfile(path_, example_resolution());
     std::string content = read_file(path_);
     const std::string now = "checksum = \"sha256:";
     content.replace(content.find(now), now.size(), "sha256 = \"");

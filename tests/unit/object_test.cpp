@@ -13,7 +13,7 @@ namespace {
 
 using test::CommitFixture;
 
-VariantHandle attributes_of(const Entry& entry) {
+VariantHandle variant_of(const Entry& entry) {
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE("a(ayay)"));
     const auto add = [&](const char* name, const std::string& value) {
@@ -47,7 +47,7 @@ std::string ostree_checksum(const Entry& entry, const std::string& content) {
         input.reset(g_memory_input_stream_new_from_data(
             content.data(), static_cast<gssize>(content.size()), nullptr));
     }
-    const VariantHandle attributes = attributes_of(entry);
+    const VariantHandle attributes = variant_of(entry);
     guchar* bytes = nullptr;
     GlibFailure failure;
     if (ostree_checksum_file_from_input(info.get(), attributes.get(), input.get(),
@@ -95,7 +95,7 @@ TEST(Object, DirmetaIsLibostrees) {
     g_file_info_set_attribute_uint32(info.get(), "unix::uid", 5);
     g_file_info_set_attribute_uint32(info.get(), "unix::gid", 0);
     g_file_info_set_attribute_uint32(info.get(), "unix::mode", S_IFDIR | 01777U);
-    const VariantHandle attributes = attributes_of(entry);
+    const VariantHandle attributes = variant_of(entry);
     const VariantHandle expected =
         own(ostree_create_directory_metadata(info.get(), attributes.get()));
     EXPECT_EQ(dirmeta_object(entry),

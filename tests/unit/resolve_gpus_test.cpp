@@ -10,8 +10,8 @@
 namespace edgegpu {
 namespace {
 
-NvidiaRequest request(const std::string& driver, std::vector<std::string> devices,
-                      const std::string& flavor = "auto") {
+NvidiaRequest gpu_request(const std::string& driver, std::vector<std::string> devices,
+                          const std::string& flavor = "auto") {
     NvidiaRequest result;
     result.driver = driver;
     result.devices = std::move(devices);
@@ -61,18 +61,18 @@ TEST(Gpus, MatchByIdAndByPartOfAName) {
 }
 
 TEST(Gpus, ALegacyCardHasOneBranch) {
-    EXPECT_EQ(refusal(request("535", {"10de:102d"})),
+    EXPECT_EQ(refusal(gpu_request("535", {"10de:102d"})),
               "error: NVIDIA driver 535 does not drive Tesla K80 (10de:102d): its last branch is "
               "470\n"
               "  [nvidia] at b.toml:7:1\n"
               "hint: set driver = \"470\", or take 10de:102d out of devices\n");
-    EXPECT_EQ(refusal(request("470.256.02", {"10de:102d"})), "accepted");
-    EXPECT_EQ(refusal(request("latest", {"10de:102d"})), "accepted");
+    EXPECT_EQ(refusal(gpu_request("470.256.02", {"10de:102d"})), "accepted");
+    EXPECT_EQ(refusal(gpu_request("latest", {"10de:102d"})), "accepted");
 }
 
 TEST(Gpus, ACardNewerThanTheBranchIsRefused) {
     EXPECT_EQ(
-        refusal(request("535.261.03", {"10de:20b7", "10de:2901"})),
+        refusal(gpu_request("535.261.03", {"10de:20b7", "10de:2901"})),
         "error: NVIDIA driver 535 does not drive NVIDIA B200 (10de:2901): its first branch is "
         "570\n"
         "  [nvidia] at b.toml:7:1\n"
@@ -80,24 +80,24 @@ TEST(Gpus, ACardNewerThanTheBranchIsRefused) {
 }
 
 TEST(Gpus, ACardWithoutOpenModulesEndsWithBranch580) {
-    EXPECT_EQ(refusal(request("580", {"10de:1db4"})), "accepted");
-    const std::string text = refusal(request("590", {"10de:1db4"}));
+    EXPECT_EQ(refusal(gpu_request("580", {"10de:1db4"})), "accepted");
+    const std::string text = refusal(gpu_request("590", {"10de:1db4"}));
     EXPECT_NE(text.find("its last branch is 580"), std::string::npos) << text;
 }
 
 TEST(Gpus, TheFlavorMustFitTheCard) {
-    EXPECT_EQ(refusal(request("570", {"10de:2901"}, "proprietary")),
+    EXPECT_EQ(refusal(gpu_request("570", {"10de:2901"}, "proprietary")),
               "error: NVIDIA B200 (10de:2901) needs the open kernel modules: the proprietary ones "
               "of driver 570 do not drive it\n"
               "  [nvidia] at b.toml:7:1\n"
               "hint: set flavor = \"open\" or \"auto\" in [nvidia]\n");
-    EXPECT_EQ(refusal(request("570", {"10de:1db4"}, "open")),
+    EXPECT_EQ(refusal(gpu_request("570", {"10de:1db4"}, "open")),
               "error: Tesla V100-PCIE-16GB / Tesla V100-PCIE-16GB-LS (10de:1db4) needs the "
               "proprietary kernel modules: the open ones of driver 570 do not drive it\n"
               "  [nvidia] at b.toml:7:1\n"
               "hint: set flavor = \"proprietary\" or \"auto\" in [nvidia]\n");
     EXPECT_EQ(
-        refusal(request("570", {"10de:1db4", "10de:2901"})),
+        refusal(gpu_request("570", {"10de:1db4", "10de:2901"})),
         "error: no kernel modules drive both NVIDIA B200 (10de:2901) and Tesla V100-PCIE-16GB "
         "/ Tesla V100-PCIE-16GB-LS (10de:1db4): the one needs the open, the other the "
         "proprietary ones\n"
@@ -108,7 +108,7 @@ TEST(Gpus, TheFlavorMustFitTheCard) {
 TEST(Gpus, TheCardsDecideAboutAnAutomaticFlavor) {
     const GpuTable table = shipped_gpus();
     const auto flavor = [&](const std::vector<std::string>& devices) {
-        return check_devices(request("570", devices), table, "570", false).flavor;
+        return check_devices(gpu_request("570", devices), table, "570", false).flavor;
     };
     EXPECT_EQ(flavor({"10de:2901"}), "open");
     EXPECT_EQ(flavor({"10de:1db4", "10de:20b7"}), "proprietary");
@@ -117,12 +117,12 @@ TEST(Gpus, TheCardsDecideAboutAnAutomaticFlavor) {
 
 TEST(Gpus, AnUnknownCardIsAWarningUnlessTheTableIsTheDriversOwn) {
     const DeviceVerdict verdict =
-        check_devices(request("535", {"10de:ffff"}), shipped_gpus(), "535", false);
+        check_devices(gpu_request("535", {"10de:ffff"}), shipped_gpus(), "535", false);
     EXPECT_EQ(verdict.warnings,
               (std::vector<std::string>{
                   "10de:ffff is no GPU that driver 570.133.07 knows: whether driver 535 drives it "
                   "cannot be told here; see the supported products of that driver"}));
-    EXPECT_EQ(refusal(request("535", {"10de:ffff"}), true),
+    EXPECT_EQ(refusal(gpu_request("535", {"10de:ffff"}), true),
               "error: NVIDIA driver 535 does not support device 10de:ffff\n"
               "  [nvidia] at b.toml:7:1\n"
               "hint: a newer branch may: edgegpu gpus 10de:ffff; or take it out of devices\n");

@@ -21,7 +21,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 /// kernel-core and kernel-devel of 5.14.0-RELEASE.el9.
-std::vector<std::string> kernel(const std::string& release) {
+std::vector<std::string> kernel_packages(const std::string& release) {
     const std::string evr = "5.14.0-" + release + ".el9";
     return {"kernel-core-" + evr + ".x86_64 | provides: kernel = " + evr +
                 ", kernel-uname-r = " + evr + ".x86_64",
@@ -83,7 +83,7 @@ protected:
         wanted.location = {"/blueprint.toml", 7, 1};
         blueprint_.nvidia = wanted;
         for (const char* release : {"100", "200", "300"}) {
-            add(kernel(release));
+            add(kernel_packages(release));
         }
     }
 
@@ -336,7 +336,7 @@ TEST_F(ResolveNvidia, UpdateMovesWhatCompilesModulesOnlyIfNamed) {
     solve();
     const Resolution locked = resolution_;
     add(driver("570.2"));
-    add(kernel("400"));
+    add(kernel_packages("400"));
     add({sources("570.2"), "tool-2-1.x86_64", "gcc-12-1.x86_64 | requires: glibc-devel"});
     solve();
     EXPECT_EQ(resolution_.driver_version, "570.2");
