@@ -11,6 +11,7 @@
 #include "blueprint/distro/edge_package_set.hpp"
 #include "blueprint/known_secrets.hpp"
 #include "blueprint/parse/parse.hpp"
+#include "commands/builds.hpp"
 #include "commands/commands.hpp"
 #include "pipeline/pipeline.hpp"
 #include "sandbox/user_namespace.hpp"
@@ -216,10 +217,6 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
            fmt::format("\nNext: ostree --repo={} ls {} /usr/lib/modules\n", repo, commit.ref);
 }
 
-}  // namespace
-
-namespace {
-
 /// The log of every build is in its cache. No build fails for want of it.
 void keep_log(Context& ctx, LogFormat format, Console& console) {
     try {
@@ -232,11 +229,15 @@ void keep_log(Context& ctx, LogFormat format, Console& console) {
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
+    if (command.blueprints.size() > 1) {
+        return run_builds(global, command);
+    }
+    const std::filesystem::path& path = command.blueprints.front();
     // First of all, and outside of the build's namespace: the keys are the caller's.
     Signer signer(&interrupted());
     enter_build_namespace();
     Console console(console_output(global));
-    const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
+    const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
     signer.allow(signing_request(blueprint));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
@@ -258,12 +259,12 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
 
     BuildOptions options;
     options.repo = std::filesystem::absolute(command.repo).lexically_normal();
+    ctx.deflate_level = deflate_level(options.repo, command.compression);
     options.locked = command.locked;
     options.explain = command.explain;
     options.lockfile = command.lockfile;
     if (options.lockfile.empty()) {
-        options.lockfile =
-            options.repo.parent_path() / (command.blueprint.stem().string() + ".lock");
+        options.lockfile = options.repo.parent_path() / (path.stem().string() + ".lock");
     }
     options.lockfile = std::filesystem::absolute(options.lockfile).lexically_normal();
     make_directories(options.lockfile.parent_path());

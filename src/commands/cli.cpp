@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -144,7 +147,10 @@ void add_explain_option(CLI::App& verb, bool& explain) {
 void add_build(CLI::App& app, BuildCommand& build) {
     CLI::App* verb = app.add_subcommand(
         "build", "Build the image of a blueprint and commit it to an ostree repository");
-    verb->add_option("BLUEPRINT", build.blueprint, "Blueprint file (TOML)")
+    verb->add_option(
+            "BLUEPRINT", build.blueprints,
+            "Blueprint file (TOML); several share the cache, and each is built for itself: "
+            "one that fails does not stop the others")
         ->required()
         ->type_name("BLUEPRINT");
     verb->add_option("--repo", build.repo,
@@ -161,7 +167,18 @@ void add_build(CLI::App& app, BuildCommand& build) {
     add_explain_option(*verb, build.explain);
     verb->add_flag("--unchanged-exit-77", build.unchanged_exit_77,
                    "Exit with 77 when the inputs are those of the last commit");
-    verb->add_option("--jobs", build.jobs, "Worker threads (default: one a processor)")
+    verb->add_option_function<std::string>(
+            "--compression",
+            [&build](const std::string& name) {
+                build.compression = parse_compression(name).value_or(Compression::usual);
+            },
+            "Of new objects, which are the same whatever it is: fast takes less time and more "
+            "space, best the reverse (default: what the repository's config says, else level 6)")
+        ->check(one_of({"fast", "default", "best"}))
+        ->type_name("fast|default|best");
+    verb->add_option("--jobs", build.jobs,
+                     "Worker threads; with several blueprints, how many are built at a time, which "
+                     "then share the processors (default: one a processor)")
         ->type_name("N")
         ->check(number_in(1, 256));
     verb->add_option("--program-timeout", build.program_timeout,
@@ -263,6 +280,35 @@ void add_all(CLI::App& app, Arguments& arguments) {
         verb->group("Commands");
         verb->footer("The options of edgegpu itself may stand here, too: see edgegpu --help.");
     }
+}
+
+/// The options of `app` that the command line had, as it could have them again.
+void append_given(const CLI::App& app, const std::set<std::string>& left_out,
+                  std::vector<std::string>& words) {
+    for (const CLI::Option* option : app.get_options()) {
+        const std::vector<std::string> names = option->get_lnames();
+        if (option->count() == 0 || names.empty() || left_out.contains(names.front())) {
+            continue;
+        }
+        const std::string name = "--" + names.front();
+        if (option->get_items_expected_max() == 0) {
+            words.push_back(name);
+            continue;
+        }
+        for (const std::string& value : option->results()) {
+            words.push_back(name + '=' + value);
+        }
+    }
+}
+
+/// What each of several builds is told: everything but what makes their results one.
+std::vector<std::string> given_to_each(const CLI::App& app) {
+    const std::set<std::string> left_out{"color", "quiet",       "json",
+                                         "jobs",  "progress-fd", "unchanged-exit-77"};
+    std::vector<std::string> words;
+    append_given(app, left_out, words);
+    append_given(*app.get_subcommand("build"), left_out, words);
+    return words;
 }
 
 OptionInfo describe_option(const CLI::Option& option) {
@@ -373,16 +419,13 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& failure) {
     return error(ErrorKind::usage, "edgegpu {}: {}", verb, failure.what()).hinted(help);
 }
 
-}  // namespace
-
-namespace {
-
 /// The name of the blueprint's file for a command that has one, else the command's; and the
 /// process, as several builds may append to one file.
 std::string build_name(const std::string& verb, const Arguments& arguments) {
     std::string name = verb;
     if (verb == "build") {
-        name = arguments.build.blueprint.stem().string();
+        const std::vector<std::filesystem::path>& files = arguments.build.blueprints;
+        name = files.size() == 1 ? files.front().stem().string() : verb;
     } else if (verb == "resolve") {
         name = arguments.resolve.blueprint.stem().string();
     } else if (verb == "why") {
@@ -452,6 +495,9 @@ int run_command_line(int argc, char** argv, RunningCommand& running) {
         throw no_command(describe_interface(app), {});
     }
     running.name = app.get_subcommands().front()->get_name();
+    if (running.name == "build") {
+        arguments.build.given = given_to_each(app);
+    }
     global.log = running.log = open_log(global, build_name(running.name, arguments));
     const auto began = std::chrono::steady_clock::now();
     running.log.info(

@@ -9,6 +9,7 @@
 #include "blueprint/blueprint.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "commands/failure.hpp"
+#include "image/deflate_level.hpp"
 #include "support/console.hpp"
 
 namespace edgegpu {
@@ -32,7 +33,10 @@ struct GlobalOptions {
 
 /// `edgegpu build`
 struct BuildCommand {
-    std::filesystem::path blueprint;
+    /// one or more
+    std::vector<std::filesystem::path> blueprints;
+    /// the options as they were given, but for those that several builds do not share
+    std::vector<std::string> given;
     BlueprintOptions inputs;
     std::filesystem::path repo = "repo";
     /// empty: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu
@@ -44,6 +48,9 @@ struct BuildCommand {
     /// a failing resolve carries the solver's proof
     bool explain = false;
     bool unchanged_exit_77 = false;
+    Compression compression = Compression::usual;
+    /// threads of one build; with several blueprints how many builds run at a time; 0: the
+    /// number of processors
     unsigned jobs = 0;
     /// seconds; 0: no limit
     unsigned program_timeout = 600;
@@ -92,7 +99,7 @@ struct DiffCommand {
 };
 
 /// Builds the image and prints the summary to stdout. Returns 0, or 77 for an unchanged image if
-/// asked to.
+/// asked to. Several blueprints are builds of their own (builds.hpp).
 int run_build(const GlobalOptions& global, const BuildCommand& command);
 
 /// Checks each blueprint without touching the network; prints "PATH: ok" for each good one.

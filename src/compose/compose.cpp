@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compose/composition_cache.hpp"
+#include "compose/composition_key.hpp"
 #include "compose/rpmdb.hpp"
 #include "image/account_files.hpp"
 #include "image/deflate.hpp"
@@ -30,7 +31,7 @@ namespace {
 
 /// Raise it whenever scriptlets, triggers or shims come to mean something else: results of
 /// older versions in the cache are then not used.
-constexpr std::string_view engine_version = "edgegpu compose 5";
+constexpr std::string_view engine_version = "edgegpu compose 6";
 
 /// The directories of one build, below `work/` of the cache. The lower layer outlives a build.
 struct Layers {
@@ -55,16 +56,14 @@ struct Layers {
     }
 };
 
-std::string composition_digest(const Context& ctx, const Resolution& resolution,
-                               const std::vector<ImportedPackage>& packages,
-                               const ParentAccounts& parent) {
+/// Of everything that decides what scriptlets make, but for the numbers of accounts.
+std::string packages_digest(const Context& ctx, const Resolution& resolution,
+                            const std::vector<ImportedPackage>& packages) {
     Sha256 digest;
     digest.update_field(engine_version);
     digest.update_field(rpmdb_writer());
     digest.update_field(std::to_string(ctx.source_date_epoch));
     digest.update_field(resolution.kernel_uname);
-    digest.update_field(parent.passwd);
-    digest.update_field(parent.group);
     for (const ImportedPackage& package : packages) {
         digest.update_field(package.sha256);
     }
@@ -79,18 +78,23 @@ void make_upper(const fs::path& upper, unsigned mode) {
     }
 }
 
-void run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
-                 const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
-                 const fs::path& scratch) {
+/// Returns the calls of useradd and groupadd.
+std::vector<std::vector<std::string>> run_in_root(const Context& ctx, Tree& tree,
+                                                  const std::vector<ImportedPackage>& packages,
+                                                  const std::vector<NamedOwner>& owners,
+                                                  const ParentAccounts& parent,
+                                                  const fs::path& scratch) {
     const fs::path database_directory = scratch / "rpmdb";
     make_directories(database_directory);
     const fs::path database = write_rpmdb(ctx, packages, database_directory);
     // Before the scriptlets, because some ask it; and again, because asking may change it.
     install_rpmdb(ctx, tree, database);
-    run_scriptlets(ctx, tree, packages, owners, parent, scratch / "run");
+    std::vector<std::vector<std::string>> accounts =
+        run_scriptlets(ctx, tree, packages, owners, parent, scratch / "run");
     sync_tree(ctx, tree);
     install_rpmdb(ctx, tree, database);
     sync_tree(ctx, tree);
+    return accounts;
 }
 
 }  // namespace
@@ -113,21 +117,29 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     tree.entries = std::move(united.entries);
     tree.kernel = resolution.kernel_uname;
     tree.upper = layers.upper;
-    tree.inputs_digest = composition_digest(ctx, resolution, packages, parent);
+    const std::string digest = packages_digest(ctx, resolution, packages);
+    tree.inputs_digest = find_composition(ctx, digest, parent);
     for (const ImportedPackage& package : packages) {
         tree.packages.push_back(package.nevra);
     }
     check_out(ctx, tree.entries, layers.lower, layers.index);
 
-    const bool known = restore_composition(ctx, tree);
+    const bool known = !tree.inputs_digest.empty() && restore_composition(ctx, tree);
     if (!known) {
         make_upper(layers.upper, tree.entries.at("/").mode);
     }
     RootMount mount(layers.lower, layers.upper, layers.overlay, layers.root);
     tree.root = layers.root;
     if (!known) {
-        run_in_root(ctx, tree, packages, united.owners, parent, layers.scratch);
+        const auto accounts =
+            run_in_root(ctx, tree, packages, united.owners, parent, layers.scratch);
+        tree.inputs_digest = name_composition(ctx, digest, parent, tree, accounts);
         store_composition(ctx, tree);
+    }
+    for (const char* path : {"/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow"}) {
+        if (find_entry(tree, path) != nullptr) {
+            tree.packaged_accounts.emplace(path, read_entry(tree, path));
+        }
     }
     deflated.get();
     return {std::move(tree), std::move(mount)};

@@ -22,8 +22,9 @@ struct ComposedTree {
 
 /// Unpacks every package (each once, cached by its digest, in parallel), unites the trees,
 /// writes the rpmdb, runs scriptlets and triggers in the sandbox in dependency order.
-/// The result is cached by the digest of packages and accounts: with the same inputs no scriptlet
-/// runs again. Throws Error naming package, scriptlet, exit status and output.
+/// The result is cached by the digest of packages and of the numbers of their accounts
+/// (composition_key.hpp): with the same inputs no scriptlet runs again. Throws Error naming
+/// package, scriptlet, exit status and output.
 [[nodiscard]] ComposedTree compose(const Context& ctx, const Blueprint& blueprint,
                                    const Resolution& resolution, const PackageFiles& packages,
                                    const ParentAccounts& parent);

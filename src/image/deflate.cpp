@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -24,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int usual_level = 6;
 constexpr std::uint32_t magic = 0x31464445;  // "EDF1"
 constexpr std::size_t trailer_size = 16;
 // libdeflate holds a whole content and its stream in memory; larger contents go in chunks.
@@ -174,11 +174,15 @@ void read_at(const Entry& entry, int file, char* data, std::size_t size, std::ui
     }
 }
 
+// zlib's best is libdeflate's 9; above it there is only libdeflate's.
+constexpr int best_of_zlib = 9;
+
 // One piece of a chunked stream: a sync flush ends it on a byte boundary, so that pieces deflated
 // apart make one valid stream when put one after another.
 std::string deflate_piece(std::string_view content, int level, bool last) {
     z_stream stream{};
-    if (::deflateInit2(&stream, level, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (::deflateInit2(&stream, std::min(level, best_of_zlib), Z_DEFLATED, -MAX_WBITS, 9,
+                       Z_DEFAULT_STRATEGY) != Z_OK) {
         throw Error("zlib: out of memory");
     }
     const std::unique_ptr<z_stream, int (*)(z_streamp)> end(&stream, &::deflateEnd);
@@ -199,7 +203,7 @@ std::string deflate_piece(std::string_view content, int level, bool last) {
 // Compressed data (an initramfs, firmware, a zip) is recognised by samples from its beginning,
 // middle and end, and then only stored: deflating it costs seconds and gains nothing.
 int level_for(const std::function<std::string(std::uint64_t, std::size_t)>& sample,
-              std::uint64_t size) {
+              std::uint64_t size, int usual_level) {
     if (size < 4 * sample_size) {
         return usual_level;
     }
@@ -214,10 +218,13 @@ int level_for(const std::function<std::string(std::uint64_t, std::size_t)>& samp
 
 }  // namespace
 
-DeflateStreams::DeflateStreams(const Context& ctx) : ctx_(ctx), directory_(ctx.cache / "deflate") {}
+DeflateStreams::DeflateStreams(const Context& ctx)
+    : ctx_(ctx), directory_(ctx.cache / "deflate"), level_(ctx.deflate_level) {}
 
 fs::path DeflateStreams::path_of(const Entry& entry) const {
-    return directory_ / entry.digest.substr(0, 2) / entry.digest;
+    const std::string name =
+        level_ == default_deflate_level ? entry.digest : fmt::format("{}-{}", entry.digest, level_);
+    return directory_ / entry.digest.substr(0, 2) / name;
 }
 
 bool DeflateStreams::has(const Entry& entry) const {
@@ -227,7 +234,7 @@ bool DeflateStreams::has(const Entry& entry) const {
 }
 
 DeflateStreams::Compressor DeflateStreams::take_compressor(int level) {
-    if (level == usual_level) {
+    if (level == level_) {
         const std::lock_guard lock(mutex_);
         if (!idle_.empty()) {
             Compressor compressor = std::move(idle_.back());
@@ -243,7 +250,7 @@ DeflateStreams::Compressor DeflateStreams::take_compressor(int level) {
 }
 
 void DeflateStreams::give_back(Compressor compressor, int level) {
-    if (level == usual_level) {
+    if (level == level_) {
         const std::lock_guard lock(mutex_);
         idle_.push_back(std::move(compressor));
     }
@@ -256,7 +263,7 @@ std::string DeflateStreams::deflate(const Entry& entry, std::string_view content
     const int level =
         level_for([&](std::uint64_t offset,
                       std::size_t size) { return std::string(content.substr(offset, size)); },
-                  content.size());
+                  content.size(), level_);
     Compressor compressor = take_compressor(level);
     std::string out(libdeflate_deflate_compress_bound(compressor.get(), content.size()), '\0');
     const std::size_t size = libdeflate_deflate_compress(compressor.get(), content.data(),
@@ -285,7 +292,7 @@ void DeflateStreams::make_large(const Entry& entry) {
         read_at(entry, file.get(), piece.data(), size, offset);
         return piece;
     };
-    const int level = level_for(read_piece, entry.size);
+    const int level = level_for(read_piece, entry.size, level_);
     const std::uint64_t chunks = (entry.size + chunk_size - 1) / chunk_size;
     const std::uint64_t wave = std::clamp<std::uint64_t>(ctx_.jobs, 1, 12);
     NewStream out(ctx_, path_of(entry));

@@ -21,7 +21,8 @@ namespace edgegpu {
 inline constexpr std::uint64_t smallest_cached_stream = 8192;
 
 /// Raw deflate streams (no zlib wrapper, RFC 1951) of file contents, kept in
-/// `CACHE/deflate/aa/<sha256 of the content>`: the stream, then 16 bytes: CRC-32 of the stream,
+/// `CACHE/deflate/aa/<sha256 of the content>`, with "-LEVEL" behind it where Context::deflate_level
+/// is not the default: the stream, then 16 bytes: CRC-32 of the stream,
 /// a magic number, size of the content (all little-endian). A stream whose CRC does not match
 /// (torn by a power cut) is made again. All members may be called from any thread.
 class DeflateStreams {
@@ -51,6 +52,7 @@ private:
 
     const Context& ctx_;
     std::filesystem::path directory_;
+    int level_;
     std::mutex mutex_;
     std::vector<Compressor> idle_;
 };

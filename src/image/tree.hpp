@@ -54,6 +54,9 @@ struct Tree {
     std::filesystem::path root;
     /// upper layer of that overlay: holds only what changed since the packages were unpacked
     std::filesystem::path upper;
+    /// passwd, group, shadow and gshadow of /etc by their paths, as packages and scriptlets left
+    /// them: without what the blueprint adds
+    std::map<std::string, std::string, std::less<>> packaged_accounts;
     /// packages in installation order
     std::vector<Nevra> packages;
     /// "uname -r" of the kernel

@@ -117,6 +117,47 @@ SysusersLine split_line(const std::string& line) {
     return result;
 }
 
+/// The tree's files of sysusers.d by their names, which is the order they are read in; one of /etc
+/// stands for that of /usr/lib of the same name.
+std::map<std::string, std::string> sysusers_files(const Tree& tree) {
+    std::map<std::string, std::string> files;
+    for (const std::string_view top : {"/usr/lib/sysusers.d/", "/etc/sysusers.d/"}) {
+        for (auto at = tree.entries.lower_bound(top);
+             at != tree.entries.end() && at->first.starts_with(top); ++at) {
+            const std::string name = at->first.substr(top.size());
+            if (!name.ends_with(".conf") || name.find('/') != std::string::npos) {
+                continue;
+            }
+            // A link to /dev/null hides the file; any other is none of what packages ship.
+            files.erase(name);
+            if (at->second.type == EntryType::file) {
+                files.emplace(name, at->first);
+            }
+        }
+    }
+    return files;
+}
+
+/// The line with the number that the seeds have; empty where they have none.
+std::string with_number(const SysusersLine& fields, const Numbers& users, const Numbers& groups) {
+    const auto user = users.find(fields.name);
+    const auto group = groups.find(fields.name);
+    if (fields.type == "g") {
+        return group == groups.end() ? std::string()
+                                     : fmt::format("g {} {}\n", fields.name, group->second);
+    }
+    if (user == users.end()) {
+        return {};
+    }
+    // With one number for both, the group is made when the user is, as without a number: one made
+    // first would stand elsewhere in /etc/group.
+    if (group == groups.end() || group->second == user->second) {
+        return fmt::format("{} {} {}{}\n", fields.type, fields.name, user->second, fields.rest);
+    }
+    return fmt::format("g {0} {1}\n{2} {0} {3}:{1}{4}\n", fields.name, group->second, fields.type,
+                       user->second, fields.rest);
+}
+
 }  // namespace
 
 ParentAccounts seed_accounts(const AccountsRequest& request, const ParentAccounts& parent) {
@@ -127,32 +168,22 @@ ParentAccounts seed_accounts(const AccountsRequest& request, const ParentAccount
 std::string seed_sysusers(const Tree& tree, const ParentAccounts& seeds) {
     const Numbers users = parse_numbers(seeds.passwd);
     const Numbers groups = parse_numbers(seeds.group);
-    const std::string top = "/usr/lib/sysusers.d/";
     std::string text;
-    for (auto at = tree.entries.lower_bound(top);
-         at != tree.entries.end() && at->first.starts_with(top); ++at) {
-        if (!at->first.ends_with(".conf") || at->second.type != EntryType::file) {
-            continue;
-        }
-        std::istringstream lines(read_entry(tree, at->first));
+    bool seeded = false;
+    for (const auto& [name, path] : sysusers_files(tree)) {
+        std::istringstream lines(read_entry(tree, path));
         for (std::string line; std::getline(lines, line);) {
             const SysusersLine fields = split_line(line);
-            if (fields.id != "-") {
+            if (fields.type != "g" && !fields.type.starts_with('u')) {
                 continue;
             }
-            const auto user = users.find(fields.name);
-            const auto group = groups.find(fields.name);
-            if (fields.type == "g" && group != groups.end()) {
-                text += fmt::format("g {} {}\n", fields.name, group->second);
-            } else if (fields.type.starts_with('u') && user != users.end()) {
-                // The group of the user's name, made first, so that it may have another number.
-                const std::uint32_t gid = group != groups.end() ? group->second : user->second;
-                text += fmt::format("g {0} {1}\n{2} {0} {3}:{1}{4}\n", fields.name, gid,
-                                    fields.type, user->second, fields.rest);
-            }
+            const std::string numbered =
+                fields.id == "-" ? with_number(fields, users, groups) : std::string();
+            seeded = seeded || !numbered.empty();
+            text += numbered.empty() ? line + '\n' : numbered;
         }
     }
-    return text;
+    return seeded ? text : std::string();
 }
 
 void check_account_numbers(const Blueprint& blueprint, const ParentAccounts& parent,

@@ -15,9 +15,10 @@ namespace edgegpu {
 [[nodiscard]] ParentAccounts seed_accounts(const AccountsRequest& request,
                                            const ParentAccounts& parent);
 
-/// Lines of sysusers.d(5) for those users and groups of the tree's own sysusers.d that `seeds`
-/// has a number for and whose lines leave it open; they win where systemd-sysusers reads them
-/// first.
+/// The tree's own lines of sysusers.d(5) for users and groups, in their order, with the numbers
+/// that `seeds` has where a line leaves the number open; they win where systemd-sysusers reads them
+/// first. All of them, so that accounts are made in the same order as without seeds. Empty where no
+/// line gets a number.
 [[nodiscard]] std::string seed_sysusers(const Tree& tree, const ParentAccounts& seeds);
 
 /// Throws where an account of the finished tree has another number than `[accounts]` or the parent

@@ -255,9 +255,11 @@ bool mentions_ldconfig(const std::vector<Script>& scripts) {
 
 }  // namespace
 
-void run_scriptlets(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
-                    const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
-                    const fs::path& scratch) {
+std::vector<std::vector<std::string>> run_scriptlets(const Context& ctx, Tree& tree,
+                                                     const std::vector<ImportedPackage>& packages,
+                                                     const std::vector<NamedOwner>& owners,
+                                                     const ParentAccounts& parent,
+                                                     const fs::path& scratch) {
     make_directories(scratch);
     const ScriptPlan plan = plan_scripts(packages);
     Shims shims(tree, parent, scratch);
@@ -296,6 +298,7 @@ void run_scriptlets(const Context& ctx, Tree& tree, const std::vector<ImportedPa
     for (const std::vector<std::string>& call : shims.grubby_calls()) {
         apply_grubby_call(call, tree.kernel_arguments);
     }
+    return shims.made_accounts();
 }
 
 }  // namespace edgegpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "image/account_files.hpp"
@@ -16,9 +17,12 @@ namespace edgegpu {
 /// %pre of all, then ownership, %post, triggers, %posttrans, at last systemd-sysusers where
 /// the image has it and ldconfig where it was asked for. Fills tree.policy_calls. `scratch` is an
 /// empty directory of the builder. Throws Error "package NEVRA: %post failed with exit status N"
-/// with the last lines of its output.
-void run_scriptlets(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
-                    const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
-                    const std::filesystem::path& scratch);
+/// with the last lines of its output. Returns the calls of useradd and groupadd
+/// (Shims::made_accounts).
+std::vector<std::vector<std::string>> run_scriptlets(const Context& ctx, Tree& tree,
+                                                     const std::vector<ImportedPackage>& packages,
+                                                     const std::vector<NamedOwner>& owners,
+                                                     const ParentAccounts& parent,
+                                                     const std::filesystem::path& scratch);
 
 }  // namespace edgegpu

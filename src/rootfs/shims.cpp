@@ -57,6 +57,10 @@ number_of() { # FILE NAME: third field of a line of passwd or group
     done <"$1"
 }
 
+made() { # NAME: an account, so that it is known whether it is still there when all have run
+    printf '%s\0' 2 "$name" "$1" >>"$record/accounts"
+}
+
 free_number() { # for a new system account: nobody's here, nor anybody's in the parent
     taken=' '
     for file in /etc/passwd /etc/group /run/edgegpu/parent/passwd /run/edgegpu/parent/group; do
@@ -145,6 +149,8 @@ modprobe)
     has_option cDnRV showconfig "$@" && exec "$real" "$@" ;;
 groupadd)
     for new; do :; done
+    made "$new"
+    [ -f /run/edgegpu/parent/passwd ] || exec "$real" "$@"
     gid=$(number_of /run/edgegpu/parent/group "$new")
     if [ -z "$gid" ] && has_option r system "$@"; then
         gid=$(free_number)
@@ -155,6 +161,8 @@ groupadd)
     exec "$real" "$@" ;;
 useradd)
     for new; do :; done
+    made "$new"
+    [ -f /run/edgegpu/parent/passwd ] || exec "$real" "$@"
     uid=$(number_of /run/edgegpu/parent/passwd "$new")
     gid=$(number_of /run/edgegpu/parent/group "$new")
     if [ -z "$uid" ] && has_option r system "$@"; then
@@ -197,7 +205,7 @@ Error damaged_record() {
 }
 
 /// What the shims write to; besides there is the directory `kept`.
-constexpr std::array<std::string_view, 3> records{"ldconfig", "grubby", "calls"};
+constexpr std::array<std::string_view, 4> records{"ldconfig", "grubby", "calls", "accounts"};
 /// A policy module has up to some MiB, a record some KiB.
 constexpr std::uint64_t most_recorded = 64U << 20U;
 constexpr std::size_t most_kept = 4096;
@@ -206,10 +214,6 @@ std::vector<std::vector<std::string>> read_calls(const ImageRoot& record, const 
     return record.status(name)
                ? parse_calls(record.read(name, most_recorded, LastLink::not_followed))
                : std::vector<std::vector<std::string>>();
-}
-
-bool concerns_accounts(std::string_view program) {
-    return program.ends_with("/useradd") || program.ends_with("/groupadd");
 }
 
 }  // namespace
@@ -224,8 +228,7 @@ Shims::Shims(const Tree& tree, const ParentAccounts& parent, const fs::path& dir
     write_file(directory / "passwd", parent.passwd, 0644);
     write_file(directory / "group", parent.group, 0644);
     writable_.emplace_back(record_, "/run/edgegpu-record");
-    const bool with_accounts = !parent.passwd.empty() || !parent.group.empty();
-    if (with_accounts) {
+    if (!parent.passwd.empty() || !parent.group.empty()) {
         read_only_.emplace_back(directory / "passwd", "/run/edgegpu/parent/passwd");
         read_only_.emplace_back(directory / "group", "/run/edgegpu/parent/group");
         const std::string lines = seed_sysusers(tree, parent);
@@ -243,8 +246,7 @@ Shims::Shims(const Tree& tree, const ParentAccounts& parent, const fs::path& dir
     for (const std::string_view program : covered) {
         const std::string real = resolve_in_tree(tree, program);
         const auto found = tree.entries.find(real);
-        if (found == tree.entries.end() || found->second.type != EntryType::file ||
-            (concerns_accounts(program) && !with_accounts) || real == shell ||
+        if (found == tree.entries.end() || found->second.type != EntryType::file || real == shell ||
             !done.insert(real).second) {
             continue;
         }
@@ -309,6 +311,10 @@ bool Shims::ldconfig_called() const {
 
 std::vector<std::vector<std::string>> Shims::grubby_calls() const {
     return read_calls(ImageRoot(record_), "grubby");
+}
+
+std::vector<std::vector<std::string>> Shims::made_accounts() const {
+    return read_calls(ImageRoot(record_), "accounts");
 }
 
 std::vector<std::vector<std::string>> Shims::take_policy_calls(const Context& ctx,

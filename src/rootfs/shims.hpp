@@ -46,6 +46,8 @@ public:
     [[nodiscard]] std::string record_fault() const;
     /// The recorded calls of grubby.
     [[nodiscard]] std::vector<std::vector<std::string>> grubby_calls() const;
+    /// The accounts that useradd and groupadd were called for: {"useradd", NAME} each.
+    [[nodiscard]] std::vector<std::vector<std::string>> made_accounts() const;
     /// Whether ldconfig was called.
     [[nodiscard]] bool ldconfig_called() const;
     /// Counts a call of ldconfig that was answered without a sandbox.

@@ -11,6 +11,9 @@
 
 namespace edgegpu {
 
+/// ostree's own default.
+inline constexpr int default_deflate_level = 6;
+
 /// What every stage may use besides its input: the cache, the console, the clock and
 /// the cancellation flag. Holds no results.
 struct Context {
@@ -34,6 +37,8 @@ struct Context {
     bool offline = false;
     /// Worker threads for parallel work; at least 1.
     unsigned jobs = 1;
+    /// How hard new objects are compressed (commit/deflate_level.hpp).
+    int deflate_level = default_deflate_level;
     /// How long a program of an image may run; 0: as long as it likes.
     std::chrono::seconds program_timeout{600};
 

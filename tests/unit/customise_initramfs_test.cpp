@@ -4,6 +4,7 @@
 
 #include "customise/customise.hpp"
 #include "customise/initramfs/initramfs.hpp"
+#include "customise/initramfs/initramfs_accounts.hpp"
 #include "customise/initramfs/initramfs_cache.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
 #include "customise_fixture.hpp"
@@ -18,13 +19,16 @@ protected:
     void SetUp() override {
         TreeTest::SetUp();
         accounts();
-        file("/usr/lib/dracut/dracut.sh", "1");
+        tree.packaged_accounts = {{"/etc/passwd", text("/etc/passwd")},
+                                  {"/etc/group", text("/etc/group")}};
+        file("/usr/lib/dracut/modules.d/90lvm/module-setup.sh", "require_binaries lvm\n");
         file("/usr/lib/libc.so.6", "c");
         file("/usr/lib/libother.so", "o");
+        file("/usr/bin/script", "#! /usr/bin/interpreter -x\n", 0755);
         const InitramfsCache cache(ctx, tree, "args");
         EXPECT_FALSE(cache.find().has_value());
-        kept = cache.store("IMAGE",
-                           {"/bin", "/etc/passwd", "/init", "/usr/bin/bash", "/usr/lib/libc.so.6"});
+        kept = cache.store("IMAGE", {"/bin", "/etc/passwd", "/init", "/usr/bin/bash",
+                                     "/usr/bin/script", "/usr/lib/libc.so.6"});
     }
     [[nodiscard]] bool hit(std::string_view arguments = "args") const {
         return InitramfsCache(ctx, tree, arguments).find().has_value();
@@ -41,6 +45,9 @@ TEST_F(Initramfs, WhatIsNotInItDoesNotCount) {
     file("/usr/lib/libother.so", "changed");
     file("/etc/microshift/config.yaml", "new");
     file("/etc/passwd", text("/etc/passwd") + "admin:x:1000:1000::/home/admin:/bin/bash\n");
+    file("/usr/lib/sysusers.d/app.conf", "u app -\n");
+    file("/usr/bin/jq", "a program that no module of dracut speaks of");
+    file("/usr/lib/systemd/system/app.service", "and a unit");
     EXPECT_TRUE(hit());
 }
 
@@ -49,7 +56,7 @@ TEST_F(Initramfs, EverythingInItCounts) {
     EXPECT_FALSE(hit());
     file("/usr/lib/libc.so.6", "c");
     EXPECT_TRUE(hit());
-    file("/etc/passwd", text("/etc/passwd") + "sys:x:3:3::/:/sbin/nologin\n");
+    tree.packaged_accounts["/etc/passwd"] += "sys:x:3:3::/:/sbin/nologin\n";
     EXPECT_FALSE(hit());
 }
 
@@ -59,8 +66,30 @@ TEST_F(Initramfs, WhatDracutDecidesFromCounts) {
     EXPECT_FALSE(hit());
     remove_entry(tree, "/usr/sbin/lvm");
     EXPECT_TRUE(hit());
+    file("/usr/bin/interpreter", "of a script in it, which was not there");
+    EXPECT_FALSE(hit());
+    remove_entry(tree, "/usr/bin/interpreter");
+    EXPECT_TRUE(hit());
     file("/etc/modprobe.d/edgegpu.conf", "blacklist nouveau\n");
     EXPECT_FALSE(hit());
+}
+
+TEST_F(Initramfs, PeopleAreNoneOfItsAccounts) {
+    tree.packaged_accounts = {
+        {"/etc/passwd",
+         "root:x:0:0::/root:/bin/bash\nchrony:x:990:991::/:/bin/false\n"
+         "kiosk:x:1000:1000::/:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"},
+        {"/etc/group", "root:x:0:\nwheel:x:10:kiosk,chrony,operator\nkiosk:x:1000:chrony\n"},
+        {"/etc/shadow", "root:*:::::::\nkiosk:$6$x:::::::\n"},
+        {"/etc/gshadow", "root:::\nwheel::kiosk:chrony,kiosk\nkiosk:::\n"}};
+    EXPECT_EQ(system_accounts(tree, "/etc/passwd"),
+              "root:x:0:0::/root:/bin/bash\nchrony:x:990:991::/:/bin/false\n"
+              "nobody:x:65534:65534::/:/bin/false\n");
+    EXPECT_EQ(system_accounts(tree, "/etc/group"), "root:x:0:\nwheel:x:10:chrony\n");
+    EXPECT_EQ(system_accounts(tree, "/etc/shadow"), "root:*:::::::\n");
+    EXPECT_EQ(system_accounts(tree, "/etc/gshadow"), "root:::\nwheel:::chrony\n");
+    tree.packaged_accounts.clear();
+    EXPECT_EQ(system_accounts(tree, "/etc/gshadow"), "");
 }
 
 namespace fs = std::filesystem;

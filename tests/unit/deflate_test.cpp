@@ -110,6 +110,40 @@ TEST(Deflate, StreamsAreKeptAndTornOnesMadeAgain) {
     EXPECT_TRUE(stream_of(streams, entry) == whole);
 }
 
+TEST(Deflate, EachLevelHasItsOwnStreams) {
+    CommitFixture fixture;
+    const std::string content = text(100000);
+    const Entry entry = fixture.add_file("/usr/lib/f", content);
+    std::size_t before = content.size();
+    for (const int level : {1, 6, 12}) {
+        Context ctx = fixture.ctx();
+        ctx.deflate_level = level;
+        DeflateStreams streams(ctx);
+        EXPECT_FALSE(streams.has(entry)) << level;
+        const std::string stream = stream_of(streams, entry);
+        EXPECT_TRUE(streams.has(entry)) << level;
+        EXPECT_TRUE(inflate_raw(stream, content.size()) == content) << level;
+        EXPECT_LT(stream.size(), before) << level;
+        before = stream.size();
+    }
+}
+
+TEST(Deflate, LargeContentHasALevelToo) {
+    CommitFixture fixture;
+    const std::string content = text((33UL << 20U));
+    const Entry entry = fixture.add_file("/usr/lib/f", content);
+    std::vector<std::size_t> sizes;
+    for (const int level : {1, 12}) {
+        Context ctx = fixture.ctx();
+        ctx.deflate_level = level;
+        DeflateStreams streams(ctx);
+        const std::string stream = stream_of(streams, entry);
+        EXPECT_TRUE(inflate_raw(stream, content.size()) == content) << level;
+        sizes.push_back(stream.size());
+    }
+    EXPECT_LT(sizes[1], sizes[0]);
+}
+
 TEST(Deflate, ChangedContentIsAnError) {
     CommitFixture fixture;
     const Entry entry = fixture.add_file("/usr/lib/f", text(20000));

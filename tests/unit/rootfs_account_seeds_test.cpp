@@ -77,11 +77,22 @@ TEST_F(AccountSeeds, FixedNumbersHaveToComeTrue) {
 TEST_F(AccountSeeds, SysusersGetsTheNumbersWithTheRestOfTheLine) {
     file("/usr/lib/sysusers.d/chrony.conf",
          "# comment\nu chrony - \"chrony system user\" /var/lib/chrony\nu fixed 12 x\n"
-         "g render -\nu other - -\n");
-    const ParentAccounts seeds{"chrony:x:994:\nfixed:x:3:\n", "chrony:x:993:\nrender:x:105:\n"};
+         "g render -\nu same - \"one number\"\nm chrony render\nu other - -\n");
+    const ParentAccounts seeds{"chrony:x:994:\nfixed:x:3:\nsame:x:77:\n",
+                               "chrony:x:993:\nrender:x:105:\nsame:x:77:\n"};
     EXPECT_EQ(seed_sysusers(tree, seeds),
               "g chrony 993\nu chrony 994:993 \"chrony system user\" /var/lib/chrony\n"
-              "g render 105\n");
+              "u fixed 12 x\ng render 105\nu same 77 \"one number\"\nu other - -\n");
+}
+
+TEST_F(AccountSeeds, SysusersFilesOfEtcStandForThoseOfUsr) {
+    file("/usr/lib/sysusers.d/a.conf", "u hidden -\n");
+    file("/usr/lib/sysusers.d/b.conf", "u replaced -\n");
+    file("/etc/sysusers.d/b.conf", "u local -\n");
+    link("/etc/sysusers.d/a.conf", "/dev/null");
+    const ParentAccounts seeds{"hidden:x:5:\nreplaced:x:6:\nlocal:x:7:\n", ""};
+    EXPECT_EQ(seed_sysusers(tree, seeds), "u local 7\n");
+    EXPECT_EQ(seed_sysusers(tree, {"nobody:x:9:\n", ""}), "");
 }
 
 }  // namespace

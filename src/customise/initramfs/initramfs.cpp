@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "customise/customise.hpp"
+#include "customise/initramfs/initramfs_accounts.hpp"
 #include "customise/initramfs/initramfs_cache.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
 #include "customise/kernel/modprobe.hpp"
@@ -102,8 +104,10 @@ std::string tail(const std::string& text, int lines) {
 
 /// The content of what dracut made: read once, so that what is checked is what is kept.
 std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
-    const fs::path out = ctx.cache / "work" / fmt::format("initramfs-{}", ::getpid());
-    remove_tree(out);
+    const fs::path work = ctx.cache / "work" / fmt::format("initramfs-{}", ::getpid());
+    const fs::path out = work / "out";
+    remove_tree(work);
+    make_writable_directory(work);
     make_writable_directory(out);
     SandboxCommand command;
     command.root = tree.root;
@@ -112,6 +116,13 @@ std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<s
     command.env = {"DRACUT_NO_MKNOD=1", "DRACUT_NO_XATTR=1"};
     command.writable_binds = {{out, out_directory}};
     command.read_only_root = true;
+    for (const std::string_view path : account_files) {
+        if (find_entry(tree, path) != nullptr) {
+            const fs::path file = work / fs::path(path).filename();
+            write_file(file, system_accounts(tree, path), 0644);
+            command.read_only_binds.emplace_back(file, path);
+        }
+    }
     const ProcessResult result = run_in_sandbox(ctx, command);
     // dracut ends with 0 after some failures: the file decides as well.
     const ImageRoot results(out);
@@ -125,7 +136,7 @@ std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<s
                         : "");
     }
     std::string image = results.read(made_image, image_limit, LastLink::not_followed);
-    remove_tree(out);
+    remove_tree(work);
     return image;
 }
 

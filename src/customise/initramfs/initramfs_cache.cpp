@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "customise/initramfs/initramfs_accounts.hpp"
+#include "customise/initramfs/mentioned_names.hpp"
 #include "image/account_files.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
@@ -18,24 +22,44 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Counted by content. A prefix: "/etc/dracut.conf" stands for "/etc/dracut.conf.d/…" too.
-constexpr std::array<std::string_view, 26> deciding_files{
-    "/etc/adjtime",       "/etc/cmdline",
-    "/etc/crypttab",      "/etc/dracut.conf",
-    "/etc/fstab",         "/etc/iscsi",
-    "/etc/ld.so.conf",    "/etc/locale.conf",
-    "/etc/lvm",           "/etc/mdadm",
-    "/etc/modprobe.d",    "/etc/modules-load.d",
-    "/etc/multipath",     "/etc/nvme",
-    "/etc/sysctl.",       "/etc/udev",
-    "/etc/vconsole.conf", "/usr/bin/dracut",
-    "/usr/bin/lsinitrd",  "/usr/lib/dracut",
-    "/usr/lib/firmware",  "/usr/lib/modprobe.d",
-    "/usr/lib/ostree",    "/usr/lib/sysusers.d",
-    "/usr/sbin/dracut",   "/usr/lib/modules-load.d"};
+constexpr std::array<std::string_view, 25> deciding_files{"/etc/adjtime",
+                                                          "/etc/cmdline",
+                                                          "/etc/crypttab",
+                                                          "/etc/dracut.conf",
+                                                          "/etc/fstab",
+                                                          "/etc/iscsi",
+                                                          "/etc/ld.so.conf",
+                                                          "/etc/locale.conf",
+                                                          "/etc/lvm",
+                                                          "/etc/mdadm",
+                                                          "/etc/modprobe.d",
+                                                          "/etc/modules-load.d",
+                                                          "/etc/multipath",
+                                                          "/etc/nvme",
+                                                          "/etc/sysctl.",
+                                                          "/etc/udev",
+                                                          "/etc/vconsole.conf",
+                                                          "/usr/bin/dracut",
+                                                          "/usr/bin/lsinitrd",
+                                                          "/usr/lib/dracut",
+                                                          "/usr/lib/firmware",
+                                                          "/usr/lib/modprobe.d",
+                                                          "/usr/lib/ostree",
+                                                          "/usr/sbin/dracut",
+                                                          "/usr/lib/modules-load.d"};
 
-/// Counted by name.
-constexpr std::array<std::string_view, 5> deciding_names{
-    "/usr/bin/", "/usr/sbin/", "/usr/lib/systemd/", "/usr/lib/udev/", "/usr/libexec/"};
+/// Counted by name: dracut lists these directories.
+constexpr std::array<std::string_view, 6> listed{
+    "/usr/lib/udev/",           "/usr/lib/kbd/",
+    "/usr/share/keymaps/",      "/usr/share/consolefonts/",
+    "/usr/share/consoletrans/", "/usr/share/unimaps/"};
+
+/// Counted by name, where dracut speaks of that name.
+constexpr std::array<std::string_view, 5> looked_into{"/usr/bin/", "/usr/sbin/", "/usr/libexec/",
+                                                      "/usr/lib/", "/usr/lib64/"};
+
+/// Scripts are smaller than that.
+constexpr std::uint64_t largest_script = 1U << 20U;
 
 template <typename Function>
 void each_with_prefix(const Entries& entries, std::string_view prefix, Function function) {
@@ -50,23 +74,26 @@ bool is_generated(std::string_view path) {
     return path == "/etc/ld.so.cache" || path.ends_with("/initramfs.img");
 }
 
-std::string system_accounts(const Tree& tree, const std::string& path) {
-    std::string text;
-    for (const AccountFile::Row& row : read_accounts(tree, path).rows) {
-        const std::uint32_t id = account_id(row);
-        if (id < first_user_id || id >= end_user_id) {
-            // Fields from the fourth on are members or home and shell: dracut copies the row.
-            text += fmt::format("{}\n", fmt::join(row, ":"));
-        }
+/// The interpreter of a script, "/usr/bin/sh"; empty for everything else.
+std::string interpreter_of(const Tree& tree, const std::string& path) {
+    const Entry* entry = find_entry(tree, path);
+    if (entry == nullptr || entry->type != EntryType::file || (entry->mode & 0111U) == 0 ||
+        entry->size > largest_script) {
+        return {};
     }
-    return "accounts " + sha256_hex(text);
+    const std::string text = read_entry(tree, path);
+    if (!text.starts_with("#!")) {
+        return {};
+    }
+    const std::size_t begin = std::min(text.find_first_not_of(" \t", 2), text.size());
+    return text.substr(begin, std::min(text.find_first_of(" \t\n", begin), text.size()) - begin);
 }
 
 }  // namespace
 
 std::string describe_input(const Tree& tree, const std::string& path) {
-    if (path == "/etc/passwd" || path == "/etc/group") {
-        return system_accounts(tree, path);
+    if (is_account_file(path)) {
+        return "accounts " + sha256_hex(system_accounts(tree, path));
     }
     const auto found = tree.entries.find(path);
     std::string text;
@@ -85,7 +112,7 @@ std::string describe_input(const Tree& tree, const std::string& path) {
 
 std::string initramfs_key(const Tree& tree, std::string_view extra) {
     Sha256 key;
-    key.update_field("edgegpu initramfs 2");
+    key.update_field("edgegpu initramfs 3");
     key.update_field(extra);
     key.update_field(tree.kernel);
     const auto add = [&](const std::string& path, const Entry& entry) {
@@ -99,9 +126,17 @@ std::string initramfs_key(const Tree& tree, std::string_view extra) {
     for (const std::string_view prefix : deciding_files) {
         each_with_prefix(tree.entries, prefix, add);
     }
-    for (const std::string_view prefix : deciding_names) {
+    for (const std::string_view prefix : listed) {
         each_with_prefix(tree.entries, prefix,
                          [&](const std::string& path, const Entry&) { key.update_field(path); });
+    }
+    const MentionedNames mentioned = names_of_dracut(tree);
+    for (const std::string_view prefix : looked_into) {
+        each_with_prefix(tree.entries, prefix, [&](const std::string& path, const Entry&) {
+            if (mentioned.contains(path)) {
+                key.update_field(path);
+            }
+        });
     }
     return key.hex();
 }
@@ -142,11 +177,19 @@ std::optional<fs::path> InitramfsCache::find() const {
 fs::path InitramfsCache::store(std::string_view image,
                                const std::vector<std::string>& paths) const {
     std::string manifest;
+    std::set<std::string> interpreters;
     for (const std::string& path : paths) {
         const std::string input = describe_input(tree_, path);
         if (input != "-" && input != "directory" && !is_generated(path) &&
             !path.starts_with("/usr/lib/modules/") && path.find('\n') == std::string::npos) {
             manifest += fmt::format("{}\t{}\n", input, path);
+            interpreters.insert(interpreter_of(tree_, path));
+        }
+    }
+    // dracut copies the interpreter of a script; one that is not there may come.
+    for (const std::string& path : interpreters) {
+        if (path.starts_with('/') && describe_input(tree_, path) == "-") {
+            manifest += fmt::format("-\t{}\n", path);
         }
     }
     make_directories(directory_);

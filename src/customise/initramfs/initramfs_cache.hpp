@@ -16,16 +16,17 @@ namespace edgegpu {
 /// rebuild the image for every change anywhere. So there are two levels:
 /// 1. `initramfs_key`: everything dracut *decides* from. The kernel and its modules,
 ///    dracut with its modules and configuration, modprobe.d, firmware and the few files of /etc
-///    that its modules act on, by content; and the *names* of all programs, systemd and udev files,
-///    because dracut's modules ask whether those exist, not what they hold.
+///    that its modules act on, by content; and the *names* of programs, libraries, units and udev
+///    files, because dracut's modules ask whether those exist, not what they hold: of those names
+///    the ones that dracut's scripts speak of (mentioned_names.hpp).
 /// 2. below each key any number of images, each with a manifest of what went in: every
 ///    path of the image that the tree has as well, with the digest of its content *in the tree*
 ///    when the image was made.
 /// An image is used if, for the same key, all paths of its manifest are still the same. Since
 /// dracut copies files whole and finds libraries by following the ELF dependencies of files
 /// it copies, another result needs a change in one of the two. Exceptions, known and handled:
-/// of passwd and group dracut takes system accounts only, so only those count; ld.so.cache and what
-/// depmod writes are generated again inside the image.
+/// dracut sees the accounts of packages only (initramfs_accounts.hpp), so only those count;
+/// ld.so.cache and what depmod writes are generated again inside the image.
 class InitramfsCache {
 public:
     InitramfsCache(const Context& ctx, const Tree& tree, std::string_view extra);

@@ -1,0 +1,74 @@
+#include "commands/variants.hpp"
+
+#include <map>
+
+#include "blueprint/toml/mistakes.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+void refuse_shared_lockfile(const BuildCommand& command) {
+    if (!command.lockfile.empty()) {
+        throw error(ErrorKind::usage, "--lock names one lockfile, but there are {} blueprints",
+                    command.blueprints.size())
+            .hinted(
+                "leave it out: each build has its own lockfile, BLUEPRINT.lock beside the "
+                "repository");
+    }
+}
+
+/// Throws where two have the same; `key` is what must differ.
+template <typename Key>
+void refuse_twins(const std::vector<Variant>& variants, Key key, std::string_view what,
+                  const char* hint) {
+    std::map<std::string, const Variant*> seen;
+    for (const Variant& variant : variants) {
+        const auto [twin, is_new] = seen.emplace(key(variant), &variant);
+        if (!is_new) {
+            throw error(ErrorKind::usage, "{} and {} have the same {}, {}",
+                        twin->second->blueprint.string(), variant.blueprint.string(), what,
+                        key(variant))
+                .hinted(hint);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<Variant> read_variants(const BuildCommand& command) {
+    refuse_shared_lockfile(command);
+    std::vector<Variant> variants;
+    Mistakes mistakes;
+    for (const std::filesystem::path& path : command.blueprints) {
+        mistakes.attempt([&] {
+            const Blueprint blueprint = load_blueprint(path, command.inputs);
+            variants.push_back({path, path.stem().string(), blueprint.ostree.ref});
+        });
+    }
+    mistakes.throw_any(command.blueprints.front().string());
+    refuse_twins(
+        variants, [](const Variant& variant) { return variant.ref; }, "ref",
+        "each variant needs a ref of its own in [ostree], or one would be the other's update");
+    refuse_twins(
+        variants, [](const Variant& variant) { return variant.name; }, "name",
+        "it names the lockfile: rename one of the files");
+    return variants;
+}
+
+std::vector<std::string> build_arguments(const BuildCommand& command, const Variant& variant,
+                                         unsigned threads) {
+    std::vector<std::string> argv{"edgegpu", "build"};
+    argv.insert(argv.end(), command.given.begin(), command.given.end());
+    for (const char* word :
+         {"--json", "--quiet", "--color", "never", "--progress-fd", "@progress", "--jobs"}) {
+        argv.emplace_back(word);
+    }
+    argv.push_back(std::to_string(threads));
+    argv.emplace_back("--");
+    argv.push_back(variant.blueprint.string());
+    return argv;
+}
+
+}  // namespace edgegpu

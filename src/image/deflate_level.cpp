@@ -1,0 +1,66 @@
+#include "image/deflate_level.hpp"
+
+#include <charconv>
+#include <string>
+
+#include "support/context.hpp"
+#include "support/error.hpp"
+#include "support/glib.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using KeyFileHandle = Handle<GKeyFile, g_key_file_unref>;
+
+constexpr int fastest_level = 1;
+constexpr int best_level = 12;
+constexpr int best_level_of_ostree = 9;
+
+int level_of(const std::filesystem::path& repository) {
+    const std::filesystem::path path = repository / "config";
+    const KeyFileHandle config(g_key_file_new());
+    // What is wrong with the file as a whole, the repository's own opening tells.
+    if (g_key_file_load_from_file(config.get(), path.c_str(), G_KEY_FILE_NONE, nullptr) == FALSE) {
+        return default_deflate_level;
+    }
+    const TextHandle value(g_key_file_get_string(config.get(), "archive", "zlib-level", nullptr));
+    if (!value) {
+        return default_deflate_level;
+    }
+    const std::string text = value.get();
+    int level = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), level);
+    if (code != std::errc() || end != text.data() + text.size() || level < fastest_level ||
+        level > best_level_of_ostree) {
+        throw error("{}: zlib-level in [archive] is \"{}\"", path.string(), text)
+            .hinted("write a number from 1 (fast) to 9 (small), or remove it for 6");
+    }
+    return level;
+}
+
+}  // namespace
+
+std::optional<Compression> parse_compression(std::string_view name) {
+    if (name == "fast") {
+        return Compression::fast;
+    }
+    if (name == "default") {
+        return Compression::usual;
+    }
+    return name == "best" ? std::optional(Compression::best) : std::nullopt;
+}
+
+int deflate_level(const std::filesystem::path& repository, Compression wanted) {
+    switch (wanted) {
+        case Compression::fast:
+            return fastest_level;
+        case Compression::best:
+            return best_level;
+        case Compression::usual:
+            break;
+    }
+    return level_of(repository);
+}
+
+}  // namespace edgegpu
