@@ -9,7 +9,7 @@
 #include "blueprint/blueprint.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "commands/failure.hpp"
-#include "image/deflate_level.hpp"
+#include "commit/deflate_level.hpp"
 #include "support/console.hpp"
 
 namespace edgegpu {

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 
-#include "compose/accounts.hpp"
 #include "image/kept_entries.hpp"
 #include "rootfs/shims.hpp"
 #include "support/digest.hpp"

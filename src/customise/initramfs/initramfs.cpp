@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "customise/customise.hpp"
 #include "customise/initramfs/initramfs_accounts.hpp"
 #include "customise/initramfs/initramfs_cache.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"

@@ -1,4 +1,4 @@
-#include "image/deflate_level.hpp"
+#include "commit/deflate_level.hpp"
 
 #include <charconv>
 #include <string>
