@@ -20,11 +20,13 @@ void log_packages(const Log& log, const char* message,
 }  // namespace
 
 void log_resolution(const Log& log, const Resolution& resolution) {
-    log.info("kernel and driver", {{"kernel", resolution.kernel.text()},
-                                   {"driver", resolution.driver_version},
-                                   {"flavor", resolution.driver_flavor},
-                                   {"compiled", resolution.dkms_source.has_value()},
-                                   {"packages", resolution.packages.size()}});
+    log.info(
+        "kernel and driver",
+        {{"kernel", resolution.kernel.text()},
+         {"driver", resolution.driver_version},
+         {"flavor", resolution.driver_flavor ? fmt::format("{}", *resolution.driver_flavor) : ""},
+         {"compiled", resolution.dkms_source.has_value()},
+         {"packages", resolution.packages.size()}});
     for (const PassedOver& passed : resolution.passed_over) {
         log.info("passed over", {{"what", passed.what}, {"why", passed.reason}});
     }
