@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "compose/tree.hpp"
-#include "resolve/resolution.hpp"
+#include "fetch/fetch.hpp"
 #include "selinux/store.hpp"
 #include "support/context.hpp"
 #include "support/digest.hpp"
@@ -27,10 +26,8 @@ struct CompiledModule {
 struct CompileInputs {
     /// absolute paths of `.te`, `.cil`, `.pp` or `.pp.bz2` files
     std::vector<std::filesystem::path> modules;
-    /// where `policy_root` is fetched from
-    const Blueprint& blueprint;
     /// packages to compile in where a module uses the reference policy's macros
-    std::vector<ResolvedPackage> policy_root;
+    const PackageFiles& policy_root;
     const Tree& tree;
     PolicyPaths paths;
     /// the policy has MLS levels

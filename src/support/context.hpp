@@ -22,7 +22,7 @@ struct Context {
     /// Where warnings, notes and progress go.
     Console* console = nullptr;
     /// Seconds since 1970 that stand for "now" in everything that enters the image: the
-    /// newest build time of the packages, or SOURCE_DATE_EPOCH. 0 until it is known.
+    /// newest build time of the packages, or SOURCE_DATE_EPOCH. 0 until the packages are resolved.
     std::int64_t source_date_epoch = 0;
     /// Set by SIGINT and SIGTERM.
     const std::atomic<bool>* cancelled = nullptr;
@@ -32,6 +32,13 @@ struct Context {
     unsigned jobs = 1;
     /// How long a program of an image may run; 0: as long as it likes.
     std::chrono::seconds program_timeout{600};
+
+    /// The same with another "now".
+    [[nodiscard]] Context at(std::int64_t time) const {
+        Context other = *this;
+        other.source_date_epoch = time;
+        return other;
+    }
 
     /// Throws ErrorKind::interrupted if the user asked to stop. Call it in every long loop.
     void check_cancelled() const {
