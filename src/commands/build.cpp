@@ -91,6 +91,9 @@ namespace {
 
 /// Digits and words that both the document and the summary show.
 struct Totals {
+    /// of the image
+    std::size_t packages = 0;
+    /// bytes of those that were not made here
     std::uint64_t download = 0;
     double seconds = 0;
     /// of edgegpu itself, not of the programs it runs
@@ -99,6 +102,8 @@ struct Totals {
 
 Totals totals_of(const BuildResult& result, const Console& console) {
     Totals totals;
+    // Compiled kernel modules are a package of the image, too.
+    totals.packages = result.resolution.packages.size() + (result.resolution.dkms_source ? 1 : 0);
     for (const ResolvedPackage& package : result.resolution.packages) {
         totals.download += package.size;
     }
@@ -132,7 +137,7 @@ std::string json_document(const BuildResult& result, const Blueprint& blueprint,
                              {"kernel", result.resolution.kernel_uname},
                              {"driver", result.resolution.driver_version},
                              {"package_set", describe_package_set(blueprint)},
-                             {"packages", result.resolution.packages.size()},
+                             {"packages", totals.packages},
                              {"package_bytes", totals.download}};
     // What only writing a commit tells is left out where none was written.
     if (!result.unchanged) {
@@ -201,8 +206,8 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
     const std::string set = blueprint.package_set.name.empty()
                                 ? ""
                                 : "; package set " + describe_package_set(blueprint);
-    text += row("packages", fmt::format("{}, {} of RPMs{}", result.resolution.packages.size(),
-                                        human_size(totals.download), set));
+    text += row("packages",
+                fmt::format("{}, {} of RPMs{}", totals.packages, human_size(totals.download), set));
     text +=
         row("image", fmt::format("{}, {}", plural(commit.files, "file"), human_size(commit.size)));
     text += row("written", fmt::format("{}, {}, to {}", plural(commit.new_objects, "new object"),

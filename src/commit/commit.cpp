@@ -181,7 +181,7 @@ Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolu
 
         // Everything the commit reaches is in place and durable: now it may exist itself.
         const VariantHandle metadata =
-            commit_metadata(ctx, blueprint, resolution, tree.kernel_arguments, inputs_digest);
+            commit_metadata(ctx, blueprint, resolution, tree, inputs_digest);
         const std::string bytes = commit_object(
             metadata.get(), commit.parent, fmt::format("{} {}", blueprint.name, blueprint.version),
             ctx.source_date_epoch, directories.root_tree, directories.root_meta);

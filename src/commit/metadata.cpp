@@ -28,11 +28,7 @@ GVariant* big_endian(std::int64_t value) {
 }
 
 // name, epoch, version, release, arch; the epoch as text, "0" where there is none.
-GVariant* package_list(const Resolution& resolution) {
-    std::vector<Nevra> packages;
-    for (const ResolvedPackage& package : resolution.packages) {
-        packages.push_back(package.nevra);
-    }
+GVariant* package_list(std::vector<Nevra> packages) {
     std::ranges::sort(packages);
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE("a(sssss)"));
@@ -104,8 +100,7 @@ GVariant* advisory_list(const Resolution& resolution) {
 }  // namespace
 
 VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
-                              const Resolution& resolution,
-                              const std::vector<std::string>& kernel_arguments,
+                              const Resolution& resolution, const Tree& tree,
                               const std::string& inputs_digest) {
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
@@ -113,8 +108,8 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
         g_variant_builder_add(&builder, "{sv}", key, value);
     };
     add("edgegpu.inputs-digest", text(inputs_digest));
-    if (!kernel_arguments.empty()) {
-        add("edgegpu.kargs", texts(kernel_arguments));
+    if (!tree.kernel_arguments.empty()) {
+        add("edgegpu.kargs", texts(tree.kernel_arguments));
     }
     if (!resolution.driver_version.empty()) {
         add("edgegpu.nvidia-driver", text(resolution.driver_version));
@@ -130,7 +125,7 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
     }
     add("rpmostree.initramfs-args", texts({"--no-hostonly", "--add", "ostree"}));
     add("rpmostree.inputhash", text(inputs_digest));
-    add("rpmostree.rpmdb.pkglist", package_list(resolution));
+    add("rpmostree.rpmdb.pkglist", package_list(tree.packages));
     add("rpmostree.rpmmd-repos", repository_list(resolution, ctx.source_date_epoch));
     add("version", text(blueprint.version));
     return own(g_variant_builder_end(&builder));

@@ -12,7 +12,7 @@ namespace edgegpu {
 /// The commit's metadata, `a{sv}`, keys in a fixed order, numbers big-endian as rpm-ostree's
 /// clients expect: `version`, `ostree.*` (bootable, linux, ref-binding, architecture),
 /// `rpmostree.*` as clients read them, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
-/// `edgegpu.nvidia-driver`). `kernel_arguments`: the tree's.
+/// `edgegpu.nvidia-driver`). Packages and kernel arguments are those of `tree`.
 ///
 /// `rpmostree.advisories`, `a(suuasa{sv})`, is there where a package fixes one; its format is that
 /// of rpm-ostree (rpmostree-rpm-util.h), what is in it was known when the packages were resolved.
@@ -21,8 +21,7 @@ namespace edgegpu {
 /// has it (`rpm-ostree status -v` shows them); one that has none gets the image's. They are part of
 /// the lockfile, so that a locked build gives the same commit after createrepo_c ran again.
 [[nodiscard]] VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
-                                            const Resolution& resolution,
-                                            const std::vector<std::string>& kernel_arguments,
+                                            const Resolution& resolution, const Tree& tree,
                                             const std::string& inputs_digest);
 
 /// What is kept beside the commit and is no part of its checksum: `edgegpu.rpmmd-repos`,

@@ -79,8 +79,9 @@ bool has_changed(const Context& ctx, const Repository& repository,
 
 }  // namespace
 
-void download_packages(const Context& ctx, const Repository& repository,
-                       const std::vector<PackageFile>& wanted, const std::string& repomd_sha256) {
+void download_packages(const Context& ctx, const Repository& repository, const PackageFiles& wanted,
+                       const std::string& repomd_sha256,
+                       const std::function<void(const PackageFile&)>& arrived) {
     if (ctx.offline) {
         throw error(ErrorKind::fetch,
                     "package {} is not in the cache, and --offline forbids a download",
@@ -95,12 +96,8 @@ void download_packages(const Context& ctx, const Repository& repository,
         files.push_back(wanted_file(repository, file));
     }
     const std::vector<std::string> mirrors = find_mirrors(ctx, repository).mirrors;
-    std::size_t done = 0;
     const std::vector<TransferResult> results =
-        transfer(ctx, repository, mirrors, files, [&](std::size_t i) {
-            ctx.console->progress(++done, files.size(),
-                                  "downloaded, " + wanted[i].package.nevra.name);
-        });
+        transfer(ctx, repository, mirrors, files, [&](std::size_t i) { arrived(wanted[i]); });
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (!results[i].done && !results[i].failures.empty()) {
             report(repository, wanted[i], results[i],

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <functional>
 #include <string>
-#include <vector>
 
 #include "blueprint/blueprint.hpp"
 #include "fetch/fetch.hpp"
@@ -12,9 +12,10 @@ namespace edgegpu {
 /// Downloads packages of one repository (parallel, resumed where a partial file is left, each of
 /// its mirrors tried) to their `path`. Sizes and digests are checked on arrival. `repomd_sha256` is
 /// the state of the repository that they were chosen from, to tell a repository that changed since
-/// from a bad mirror. Throws ErrorKind::fetch naming the package and the URL; with ctx.offline
-/// naming what is missing.
-void download_packages(const Context& ctx, const Repository& repository,
-                       const std::vector<PackageFile>& wanted, const std::string& repomd_sha256);
+/// from a bad mirror. `arrived` is called for each package that came. Throws ErrorKind::fetch
+/// naming the package and the URL; with ctx.offline naming what is missing.
+void download_packages(const Context& ctx, const Repository& repository, const PackageFiles& wanted,
+                       const std::string& repomd_sha256,
+                       const std::function<void(const PackageFile&)>& arrived);
 
 }  // namespace edgegpu

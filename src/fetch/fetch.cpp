@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,29 +39,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view file_scheme = "file://";
-
-const Repository& repository_of(const Blueprint& blueprint, const ResolvedPackage& package) {
-    const auto found = std::find_if(
-        blueprint.repositories.begin(), blueprint.repositories.end(),
-        [&](const Repository& repository) { return repository.id == package.repository; });
-    if (found == blueprint.repositories.end()) {
-        throw error(ErrorKind::fetch,
-                    "package {} comes from repository '{}', which the blueprint does not have",
-                    package.nevra.text(), package.repository)
-            .hinted("resolve the blueprint again without --locked");
-    }
-    return *found;
-}
-
-/// The state of a repository that the packages were chosen from.
-std::string repomd_of(const Resolution& resolution, const std::string& id) {
-    for (const ResolvedRepository& repository : resolution.repositories) {
-        if (repository.id == id) {
-            return repository.repomd_sha256;
-        }
-    }
-    return "";
-}
 
 /// The package inside a file:// repository; nothing for others.
 std::optional<fs::path> local_path(const Repository& repository, const ResolvedPackage& package) {
@@ -247,11 +225,11 @@ void PackageCache::keep(PackageFile& file, std::shared_ptr<PackageContent> conte
 /// that the next build need not do it again for the same package and keys.
 class SignatureCheck {
 public:
-    SignatureCheck(const Context& ctx, const Blueprint& blueprint) : ctx_(ctx) {
+    SignatureCheck(const Context& ctx, const Plan& plan) : ctx_(ctx) {
         make_directories(ctx.cache / "verified");
-        for (const Repository& repository : blueprint.repositories) {
-            if (repository.enabled && repository.gpgcheck) {
-                keys_.emplace(repository.id, read_keys(repository));
+        for (const auto& [id, source] : plan.sources) {
+            if (source.repository.gpgcheck) {
+                keys_.emplace(id, read_keys(source.repository));
             }
         }
     }
@@ -291,8 +269,8 @@ private:
     std::map<std::string, PackageKeys> keys_;
 };
 
-/// For each file the index of the first one that is the same: repositories may list one package
-/// twice.
+/// For each file the index of the first one that is the same: two roots may have the same package,
+/// and repositories may list one twice.
 std::vector<std::size_t> first_of_each(const PackageFiles& files) {
     std::vector<std::size_t> firsts;
     std::map<std::pair<fs::path, std::string>, std::size_t> seen;
@@ -303,57 +281,119 @@ std::vector<std::size_t> first_of_each(const PackageFiles& files) {
     return firsts;
 }
 
+/// One count and one total of bytes for packages of all repositories and roots.
+class Progress {
+public:
+    /// `what`: what happens to each package. Without `bytes` no total is shown.
+    Progress(const Context& ctx, std::string what, std::size_t packages, std::uint64_t bytes = 0)
+        : ctx_(ctx),
+          what_(std::move(what)),
+          packages_(packages),
+          of_bytes_(bytes > 0 ? " of " + human_size(bytes) : "") {}
+
+    /// May be called from any thread.
+    void count(const ResolvedPackage& package) {
+        bytes_ += package.size;
+        ctx_.console->progress(++done_, packages_,
+                               fmt::format("{}, {}{}", what_, human_size(bytes_), of_bytes_));
+    }
+
+private:
+    const Context& ctx_;
+    std::string what_;
+    std::size_t packages_;
+    std::string of_bytes_;
+    std::atomic<std::size_t> done_{0};
+    std::atomic<std::uint64_t> bytes_{0};
+};
+
+/// Everything in the plan, root after root: `split` takes it apart again.
+std::vector<ResolvedPackage> all_packages(const Plan& plan) {
+    std::vector<ResolvedPackage> all = plan.image;
+    all.insert(all.end(), plan.policy_root.begin(), plan.policy_root.end());
+    if (plan.module_build) {
+        all.insert(all.end(), plan.module_build->packages.begin(), plan.module_build->packages.end());
+        all.push_back(plan.module_build->source);
+    }
+    return all;
+}
+
+FetchedPackages split(const Plan& plan, PackageFiles files) {
+    auto next = std::make_move_iterator(files.begin());
+    const auto take = [&](std::size_t count) {
+        const auto begin = next;
+        next += static_cast<std::ptrdiff_t>(count);
+        return PackageFiles(begin, next);
+    };
+    FetchedPackages result;
+    result.image = take(plan.image.size());
+    result.policy_root = take(plan.policy_root.size());
+    if (plan.module_build) {
+        result.module_build.emplace();
+        result.module_build->packages = take(plan.module_build->packages.size());
+        result.module_build->source = *next;
+    }
+    return result;
+}
+
+/// Downloads those of the files that neither the cache nor a repository of this machine has.
+void download_missing(const Context& ctx, const Plan& plan, const PackageFiles& files,
+                      const std::vector<std::optional<fs::path>>& locals) {
+    std::map<std::string, PackageFiles> missing;
+    std::set<fs::path> paths;
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const PackageFile& file = files[i];
+        if (!locals[i] && !fs::exists(file.path) && paths.insert(file.path).second) {
+            missing[file.package.repository].push_back(file);
+            bytes += file.package.size;
+        }
+    }
+    Progress progress(ctx, "downloaded", paths.size(), bytes);
+    for (const auto& [id, wanted] : missing) {
+        const Plan::Source& source = plan.sources.at(id);
+        download_packages(ctx, source.repository, wanted, source.repomd_sha256,
+                          [&](const PackageFile& file) { progress.count(file.package); });
+    }
+}
+
 }  // namespace
 
-PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
-                            const Resolution& resolution) {
+FetchedPackages fetch_packages(const Context& ctx, const Plan& plan) {
     const PackageCache cache(ctx);
     PackageFiles files;
     std::vector<std::optional<fs::path>> locals;
-    std::map<std::string, std::vector<PackageFile>> missing;
-    std::set<fs::path> wanted_paths;
-    for (const ResolvedPackage& package : resolution.packages) {
-        const Repository& repository = repository_of(blueprint, package);
-        PackageFile file{package, cache.path_of(package.checksum), "", nullptr};
-        std::optional<fs::path> local = local_path(repository, package);
-        if (!local && !fs::exists(file.path) && wanted_paths.insert(file.path).second) {
-            missing[repository.id].push_back(file);
-        }
-        files.push_back(std::move(file));
-        locals.push_back(std::move(local));
+    for (ResolvedPackage& package : all_packages(plan)) {
+        const Repository& repository = plan.sources.at(package.repository).repository;
+        locals.push_back(local_path(repository, package));
+        fs::path path = cache.path_of(package.checksum);
+        files.push_back({std::move(package), std::move(path), "", nullptr});
     }
-    for (const auto& [id, wanted] : missing) {
-        download_packages(ctx, repository_of(blueprint, wanted.front().package), wanted,
-                          repomd_of(resolution, id));
-    }
+    download_missing(ctx, plan, files, locals);
 
-    const SignatureCheck check_signature(ctx, blueprint);
-    std::atomic<std::size_t> done{0};
-    std::atomic<std::uint64_t> bytes{0};
-    const auto checked = [&](const PackageFile& file) {
-        check_signature(repository_of(blueprint, file.package), file);
+    const SignatureCheck check_signature(ctx, plan);
+    const auto check = [&](const PackageFile& file) {
+        check_signature(plan.sources.at(file.package.repository).repository, file);
         require_identity(file);
-        bytes += file.package.size;
-        ctx.console->progress(++done, files.size(), "packages, " + human_size(bytes));
     };
     const std::vector<std::size_t> firsts = first_of_each(files);
+    Progress progress(ctx, "packages", std::set(firsts.begin(), firsts.end()).size());
     parallel_for(ctx, files.size(), [&](std::size_t i) {
-        if (firsts[i] != i) {
-            return;
+        if (firsts[i] == i) {
+            cache.open(files[i], locals[i]);
+            check(files[i]);
+            progress.count(files[i].package);
         }
-        PackageFile& file = files[i];
-        cache.open(file, locals[i]);
-        checked(file);
     });
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (firsts[i] != i) {
             files[i].path = files[firsts[i]].path;
             files[i].sha256 = files[firsts[i]].sha256;
             files[i].content = files[firsts[i]].content;
-            checked(files[i]);
+            check(files[i]);
         }
     }
-    return files;
+    return split(plan, std::move(files));
 }
 
 }  // namespace edgegpu

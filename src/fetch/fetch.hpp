@@ -2,12 +2,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "fetch/package_content.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/stage/plan.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {
@@ -24,15 +25,27 @@ struct PackageFile {
     std::shared_ptr<const PackageContent> content;
 };
 
-/// All packages of a resolution, in its order.
+/// The packages of one root, in the plan's order.
 using PackageFiles = std::vector<PackageFile>;
 
-/// Brings every package of `resolution` here: parallel, resumable, digest checked against the
-/// metadata, signature checked against the repository's keys unless gpgcheck is off. Packages of
-/// repositories of this machine (file://) are copied into the cache first, and the copy is
+/// A ModuleBuild whose packages are here.
+struct ModuleBuildFiles {
+    PackageFile source;
+    PackageFiles packages;
+};
+
+/// A Plan whose packages are here.
+struct FetchedPackages {
+    PackageFiles image;
+    std::optional<ModuleBuildFiles> module_build;
+    PackageFiles policy_root;
+};
+
+/// Brings every package of the plan here, each once: parallel, resumable, digest checked against
+/// the metadata, signature checked against the repository's keys unless gpgcheck is off. Packages
+/// of repositories of this machine (file://) are copied into the cache first, and the copy is
 /// verified: what happens to the repository afterwards does not matter. With ctx.offline nothing is
 /// downloaded. Throws ErrorKind::fetch naming package and repository.
-[[nodiscard]] PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
-                                          const Resolution& resolution);
+[[nodiscard]] FetchedPackages fetch_packages(const Context& ctx, const Plan& plan);
 
 }  // namespace edgegpu

@@ -50,16 +50,9 @@ exit "$status"
 )";
 
 /// The packages of the build root in rpm's order, the one with the sources last.
-std::vector<ImportedPackage> import_all(const Context& ctx, const Blueprint& blueprint,
-                                        const Resolution& resolution) {
-    Resolution wanted;
-    wanted.packages = resolution.build_root;
-    wanted.packages.push_back(*resolution.dkms_source);
-    PackageFiles files = fetch_packages(ctx, blueprint, wanted);
-    const PackageFile source = files.back();
-    files.pop_back();
-    std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
-    packages.push_back(import_package(ctx, source));
+std::vector<ImportedPackage> import_all(const Context& ctx, const ModuleBuildFiles& files) {
+    std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files.packages));
+    packages.push_back(import_package(ctx, files.source));
     return packages;
 }
 
@@ -156,12 +149,11 @@ std::int64_t compile_time(const Resolution& resolution) {
     return newest;
 }
 
-CompiledModules compile_modules(const Context& outer, const Blueprint& blueprint,
-                                const Resolution& resolution) {
-    Context ctx = outer;
+CompiledModules compile_modules(const Context& outer, const Resolution& resolution,
+                                const ModuleBuildFiles& files) {
     // Not the image's time: a change elsewhere in the image is no reason to compile again.
-    ctx.source_date_epoch = compile_time(resolution);
-    std::vector<ImportedPackage> packages = import_all(ctx, blueprint, resolution);
+    const Context ctx = outer.at(compile_time(resolution));
+    std::vector<ImportedPackage> packages = import_all(ctx, files);
     const DkmsConf conf = read_conf(packages.back());
     CompiledModules compiled;
     compiled.license = header_string(packages.back().header.get(), RPMTAG_LICENSE);

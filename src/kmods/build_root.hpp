@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "blueprint/blueprint.hpp"
+#include "fetch/fetch.hpp"
 #include "resolve/resolution.hpp"
 #include "support/context.hpp"
 
@@ -17,13 +17,13 @@ struct CompiledModules {
     std::string license;
 };
 
-/// Compiles the modules of `resolution.dkms_source` for the image's kernel with the real dkms, in a
-/// root made of `resolution.build_root` and gone afterwards: fetched, unpacked and their
-/// scriptlets run as for an image, without network, in the sandbox. Nothing of it enters the
-/// image. Time, host, user and paths are fixed, so that the same packages give the same bytes.
-/// Throws Error with the end of make.log where a module that the sources promise does not come out.
-[[nodiscard]] CompiledModules compile_modules(const Context& ctx, const Blueprint& blueprint,
-                                              const Resolution& resolution);
+/// Compiles the modules of `files.source` for the image's kernel with the real dkms, in a root made
+/// of `files.root` and gone afterwards: unpacked and their scriptlets run as for an image, without
+/// network, in the sandbox. Nothing of it enters the image. Time, host, user and paths are fixed,
+/// so that the same packages give the same bytes. Throws Error with the end of make.log where a
+/// module that the sources promise does not come out.
+[[nodiscard]] CompiledModules compile_modules(const Context& ctx, const Resolution& resolution,
+                                              const ModuleBuildFiles& files);
 
 /// The newest build time of what is compiled and what with: the compiler's "now", Unix time.
 [[nodiscard]] std::int64_t compile_time(const Resolution& resolution);

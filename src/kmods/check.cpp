@@ -48,13 +48,11 @@ std::string_view module_name(std::string_view path) {
 }
 
 /// The package that the modules come from, for messages.
-std::string module_package(const Resolution& resolution) {
-    for (const ResolvedPackage& package : resolution.packages) {
-        if (package.nevra.name.starts_with("kmod-nvidia")) {
-            return package.nevra.text();
-        }
-    }
-    return "the driver's packages";
+std::string module_package(const Tree& tree) {
+    const auto found =
+        std::find_if(tree.packages.begin(), tree.packages.end(),
+                     [](const Nevra& package) { return package.name.starts_with("kmod-nvidia"); });
+    return found != tree.packages.end() ? found->text() : "the driver's packages";
 }
 
 /// name → path of the driver's modules in the image
@@ -71,7 +69,7 @@ std::map<std::string, std::string> find_modules(const Resolution& resolution, co
         const auto at = found.find(name);
         if (at == found.end()) {
             throw error("kernel module {} is not in the image: {} made none for kernel {}", name,
-                        module_package(resolution), tree.kernel)
+                        module_package(tree), tree.kernel)
                 .hinted(
                     "its scriptlet has to link the modules; take another version of the "
                     "driver, or modules = \"dkms\" in [nvidia]");
@@ -112,12 +110,12 @@ std::map<std::string, std::string> find_certificates(const Tree& tree) {
     return certificates;
 }
 
-void check_identity(const Resolution& resolution, const ModuleInfo& info, const std::string& path,
-                    const std::string& kernel_magic) {
+void check_identity(const Resolution& resolution, const Tree& tree, const ModuleInfo& info,
+                    const std::string& path, const std::string& kernel_magic) {
     const std::string magic = info.value("vermagic");
     if (info.kernel() != resolution.kernel_uname ||
         (!kernel_magic.empty() && magic != kernel_magic)) {
-        throw error("{} of {} does not fit the image's kernel", path, module_package(resolution))
+        throw error("{} of {} does not fit the image's kernel", path, module_package(tree))
             .traced(fmt::format("module: vermagic '{}'", magic))
             .traced(fmt::format("kernel: vermagic '{}'",
                                 kernel_magic.empty() ? resolution.kernel_uname : kernel_magic))
@@ -127,15 +125,15 @@ void check_identity(const Resolution& resolution, const ModuleInfo& info, const 
     }
     const std::string version = info.value("version");
     if (!version.empty() && version != resolution.driver_version) {
-        throw error("{} of {} is of version {}, the driver of {}", path, module_package(resolution),
+        throw error("{} of {} is of version {}, the driver of {}", path, module_package(tree),
                     version, resolution.driver_version)
             .hinted("the package is damaged: take another version of the driver");
     }
 }
 
 /// Path of the certificate that the signature was made with, or "" where the image has none.
-std::string check_signature(const Resolution& resolution, const std::string& path,
-                            std::string_view content, const ModuleSignature& signature,
+std::string check_signature(const Tree& tree, const std::string& path, std::string_view content,
+                            const ModuleSignature& signature,
                             const std::map<std::string, std::string>& certificates) {
     for (const auto& [where, certificate] : certificates) {
         const std::optional<bool> fits = signature_fits(content, signature, certificate);
@@ -143,7 +141,7 @@ std::string check_signature(const Resolution& resolution, const std::string& pat
             throw error(
                 "the signature of {} does not fit it: {} linked something else than was "
                 "signed",
-                path, module_package(resolution))
+                path, module_package(tree))
                 .traced("signed by " + signature.text())
                 .traced("certificate " + where)
                 .hinted(
@@ -210,11 +208,11 @@ void check_kernel_modules(const Context& ctx, const Resolution& resolution, cons
         ctx.check_cancelled();
         const std::string content = unpack_module(read_file(tree.entries.at(path).content), path);
         const ModuleInfo info = read_module(content, path);
-        check_identity(resolution, info, path, kernel_magic);
+        check_identity(resolution, tree, info, path, kernel_magic);
         std::string signer = "not signed: devices with Secure Boot refuse them";
         if (info.signature) {
             const std::string certificate =
-                check_signature(resolution, path, content, *info.signature, certificates);
+                check_signature(tree, path, content, *info.signature, certificates);
             signer = fmt::format("signed by {}, {}", info.signature->text(),
                                  certificate.empty()
                                      ? "no certificate of it in the image to check them with"

@@ -100,9 +100,9 @@ MadePackage describe_package(const Resolution& resolution, const CompiledModules
     const Nevra& source = resolution.dkms_source->nevra;
     MadePackage package;
     package.nevra = source;
-    package.nevra.name =
-        fmt::format("kmod-nvidia-{}{}-{}", resolution.driver_flavor == DriverFlavor::open ? "open-" : "",
-                    source.version, kernel_without_dist(resolution.kernel));
+    package.nevra.name = fmt::format("kmod-nvidia-{}{}-{}",
+                                     resolution.driver_flavor == DriverFlavor::open ? "open-" : "",
+                                     source.version, kernel_without_dist(resolution.kernel));
     package.nevra.arch = resolution.kernel.arch;
     package.summary =
         fmt::format("NVIDIA kernel modules for {}, compiled by edgegpu of {}-{}-{}",
@@ -139,23 +139,28 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
 
 }  // namespace
 
-PackageFile build_module_package(const Context& ctx, const Blueprint& blueprint,
-                                 const Resolution& resolution, Signer& signer) {
+std::optional<CompiledModules> find_compiled_modules(const Context& ctx,
+                                                     const Resolution& resolution) {
+    return find(ctx.cache / "kmods" / compilation_digest(resolution));
+}
+
+CompiledModules build_modules(const Context& ctx, const Resolution& resolution,
+                              const ModuleBuildFiles& files) {
+    CompiledModules compiled = compile_modules(ctx, resolution, files);
     make_directories(ctx.cache / "kmods");
-    const fs::path kept = ctx.cache / "kmods" / compilation_digest(resolution);
-    std::optional<CompiledModules> compiled = find(kept);
-    if (!compiled) {
-        compiled = compile_modules(ctx, blueprint, resolution);
-        store(kept, *compiled);
-    }
-    MadePackage package = describe_package(resolution, *compiled);
+    store(ctx.cache / "kmods" / compilation_digest(resolution), compiled);
+    return compiled;
+}
+
+PackageFile package_modules(const Context& ctx, const Resolution& resolution,
+                            const CompiledModules& compiled, Signer& signer) {
+    MadePackage package = describe_package(resolution, compiled);
     const std::string directory =
         fmt::format("/usr/lib/modules/{}/extra/", resolution.kernel_uname);
-    for (auto& [name, content] : compiled->modules) {
-        if (signer.certificate()) {
-            content += signer.sign_module(content);
-        }
-        package.files.emplace(directory + name + ".ko", std::move(content));
+    for (const auto& [name, content] : compiled.modules) {
+        package.files.emplace(directory + name + ".ko", signer.certificate()
+                                                            ? content + signer.sign_module(content)
+                                                            : content);
     }
     if (const std::optional<ModuleCertificate>& certificate = signer.certificate()) {
         const std::string path = fmt::format("{}/{}.der", certificate_directory, certificate->name);

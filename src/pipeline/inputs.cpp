@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -77,12 +78,25 @@ std::string describe(const Resolution& resolution) {
     return text;
 }
 
-std::string describe(const PackageFiles& packages) {
+std::string describe(const FetchedPackages& packages) {
+    std::set<std::string> seen;
     std::uint64_t bytes = 0;
-    for (const PackageFile& file : packages) {
-        bytes += file.package.size;
+    const auto count = [&](const PackageFile& file) {
+        bytes += seen.insert(file.sha256).second ? file.package.size : 0;
+    };
+    std::for_each(packages.image.begin(), packages.image.end(), count);
+    const std::size_t image = seen.size();
+    std::for_each(packages.policy_root.begin(), packages.policy_root.end(), count);
+    if (packages.module_build) {
+        const ModuleBuildFiles& build = *packages.module_build;
+        std::for_each(build.packages.begin(), build.packages.end(), count);
+        count(build.source);
     }
-    return fmt::format("{} packages, {}", packages.size(), human_size(bytes));
+    std::string text = fmt::format("{} packages, {}", seen.size(), human_size(bytes));
+    if (seen.size() > image) {
+        text += fmt::format(", {} of them to compile with", seen.size() - image);
+    }
+    return text;
 }
 
 std::string describe(const PackageFile& package) {

@@ -23,8 +23,8 @@ namespace edgegpu {
 
 /// "238 packages, kernel 6.1.0-47, driver 535.261.03"
 [[nodiscard]] std::string describe(const Resolution& resolution);
-/// "238 packages, 412 MB"
-[[nodiscard]] std::string describe(const PackageFiles& packages);
+/// "238 packages, 412 MB", or "299 packages, 1.1 GB, 61 of them to compile with": each counts once.
+[[nodiscard]] std::string describe(const FetchedPackages& packages);
 /// "kmod-nvidia-open-535.261.03-6.1.0-47-3:535.261.03-1.el12.x86_64, 4 MB"
 [[nodiscard]] std::string describe(const PackageFile& package);
 

@@ -23,6 +23,7 @@
 #include "pipeline/snapshot.hpp"
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
+#include "resolve/stage/plan.hpp"
 #include "resolve/stage/resolve.hpp"
 #include "rootfs/account_seeds.hpp"
 #include "sandbox/user_namespace.hpp"
@@ -58,21 +59,38 @@ void warn_of_idle_key(const Context& ctx, const Signer& signer, const Resolution
     }
 }
 
-/// Compiles the kernel modules that no package brings, and makes them one of the packages.
-void add_compiled_modules(const Context& ctx, const Blueprint& blueprint, Signer& signer,
-                          Resolution& resolution, PackageFiles& packages) {
-    PackageFile made = build_module_package(ctx, blueprint, resolution, signer);
-    resolution.packages.push_back(made.package);
-    packages.push_back(std::move(made));
+/// What the plan finds in the cache, and what it leaves to fetch.
+struct Preparation {
+    /// The kernel modules, where the cache has them: they are taken out of it now, because what
+    /// compiles them is not fetched then.
+    std::optional<CompiledModules> modules;
+    Plan plan;
+};
+
+Preparation prepare(const Context& ctx, const Blueprint& blueprint, const Resolution& resolution) {
+    Preparation result;
+    if (resolution.dkms_source) {
+        result.modules = find_compiled_modules(ctx, resolution);
+    }
+    result.plan = make_plan(resolution, blueprint.repositories, {result.modules.has_value()});
+    return result;
+}
+
+/// The kernel modules that no package brings, as a package.
+PackageFile module_package(const Context& ctx, const Resolution& resolution,
+                           std::optional<CompiledModules> kept, const FetchedPackages& packages,
+                           Signer& signer) {
+    const CompiledModules modules =
+        kept ? *std::move(kept) : build_modules(ctx, resolution, packages.module_build.value());
+    return package_modules(ctx, resolution, modules, signer);
 }
 
 /// The policy and the initramfs depend on the same tree and not on each other, and each keeps
 /// one core busy: they are built side by side, and only then put into the tree.
 void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
-                                const Resolution& resolution, Tree& tree) {
-    auto policy = std::async(std::launch::async, [&] {
-        return build_policy(ctx, blueprint, tree, resolution.policy_root);
-    });
+                                const PackageFiles& policy_root, Tree& tree) {
+    auto policy = std::async(std::launch::async,
+                             [&] { return build_policy(ctx, blueprint, tree, policy_root); });
     Entry initramfs = build_initramfs(ctx, blueprint.modprobe, tree);
     apply_policy(tree, policy.get());
     put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs);
@@ -88,20 +106,20 @@ void record_parent(const Context& ctx, const std::optional<Parent>& parent,
                   {"parent_inputs", parent ? parent->inputs_digest : ""}});
 }
 
-BuildResult build_in_stages(Context& ctx, const Blueprint& given, const BuildOptions& options,
-                            Signer& signer, Stages& stages) {
+BuildResult build_in_stages(const Context& given, const Blueprint& named,
+                            const BuildOptions& options, Signer& signer, Stages& stages) {
     allow_open_files();
-    const CacheLock cache_lock(ctx, image_owner());
+    const CacheLock cache_lock(given, image_owner());
     // From here on nobody reads the user's own files.
     stages.begin_quietly("snapshot", "copying the files named by");
-    const Blueprint blueprint = take_snapshot(ctx, given);
+    const Blueprint blueprint = take_snapshot(given, named);
     stages.end("");
 
     stages.begin("resolve", "resolving");
-    Resolution resolution = resolve_or_read_lock(ctx, blueprint, options);
+    const Resolution resolution = resolve_or_read_lock(given, blueprint, options);
+    const Context ctx = given.at(image_time(resolution));
     warn_of_idle_key(ctx, signer, resolution);
     require_boot_parts(blueprint, resolution);
-    ctx.source_date_epoch = image_time(resolution);
     log_resolution(ctx.log, resolution);
     stages.end(describe(resolution));
 
@@ -121,19 +139,22 @@ BuildResult build_in_stages(Context& ctx, const Blueprint& given, const BuildOpt
     const ParentAccounts before = parent ? parent->accounts : ParentAccounts{};
     const ParentAccounts seeds = seed_accounts(blueprint.accounts, before);
 
+    // From here on no stage but `fetch` goes to the network.
     stages.begin("fetch", "fetching the packages of");
-    PackageFiles packages = fetch_packages(ctx, blueprint, resolution);
-    check_driver_gpus(ctx, blueprint, resolution, packages);
+    Preparation prepared = prepare(ctx, blueprint, resolution);
+    FetchedPackages packages = fetch_packages(ctx, prepared.plan);
+    check_driver_gpus(ctx, blueprint, resolution, packages.image);
     stages.end(describe(packages));
 
     if (resolution.dkms_source) {
         stages.begin("kmods", "compiling the kernel modules of");
-        add_compiled_modules(ctx, blueprint, signer, resolution, packages);
-        stages.end(describe(packages.back()));
+        packages.image.push_back(
+            module_package(ctx, resolution, std::move(prepared.modules), packages, signer));
+        stages.end(describe(packages.image.back()));
     }
 
     stages.begin("compose", "composing");
-    ComposedTree composed = compose(ctx, blueprint, resolution, packages, seeds);
+    ComposedTree composed = compose(ctx, blueprint, resolution, packages.image, seeds);
     Tree& tree = composed.tree;
     remove_module_leftovers(tree);
     check_kernel_modules(ctx, resolution, tree);
@@ -150,7 +171,7 @@ BuildResult build_in_stages(Context& ctx, const Blueprint& given, const BuildOpt
                            counted(blueprint.users.size(), "user")));
 
     stages.begin("policy", "building the SELinux policy and the initramfs of");
-    build_policy_and_initramfs(ctx, blueprint, resolution, tree);
+    build_policy_and_initramfs(ctx, blueprint, packages.policy_root, tree);
     stages.end("policy and initramfs");
 
     stages.begin("label", "labelling");
@@ -167,7 +188,7 @@ BuildResult build_in_stages(Context& ctx, const Blueprint& given, const BuildOpt
 
 }  // namespace
 
-BuildResult build_image(Context& ctx, const Blueprint& blueprint, const BuildOptions& options,
+BuildResult build_image(const Context& ctx, const Blueprint& blueprint, const BuildOptions& options,
                         Signer& signer) {
     Stages stages(ctx, blueprint.path.string());
     return stages.run([&] { return build_in_stages(ctx, blueprint, options, signer, stages); });

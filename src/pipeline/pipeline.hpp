@@ -34,7 +34,7 @@ struct BuildResult {
 
 /// The whole job: every stage in order, one value in, one value out. `signer` was told what it may
 /// sign.
-[[nodiscard]] BuildResult build_image(Context& ctx, const Blueprint& blueprint,
+[[nodiscard]] BuildResult build_image(const Context& ctx, const Blueprint& blueprint,
                                       const BuildOptions& options, Signer& signer);
 
 }  // namespace edgegpu

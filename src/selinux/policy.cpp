@@ -64,7 +64,8 @@ bool decides_homes(std::string_view path) {
 }
 
 /// Digest of everything that decides the transaction's result.
-std::string inputs_digest_of(const CompileInputs& inputs, const Transaction& transaction) {
+std::string inputs_digest_of(const CompileInputs& inputs, const Blueprint& blueprint,
+                             const Transaction& transaction) {
     const Tree& tree = inputs.tree;
     Sha256 digest;
     digest.update_field("policy transaction 3");
@@ -89,13 +90,13 @@ std::string inputs_digest_of(const CompileInputs& inputs, const Transaction& tra
         digest.update_field(fmt::format("{} {} {}", key.first, key.second, context));
     }
     digest_modules(digest, inputs);
-    for (const auto& [name, value] : inputs.blueprint.selinux.booleans) {
+    for (const auto& [name, value] : blueprint.selinux.booleans) {
         digest.update_field(name);
         digest.update_field(value ? "1" : "0");
     }
-    if (inputs.blueprint.selinux.gpu_containers) {
+    if (blueprint.selinux.gpu_containers) {
         digest.update_field("gpu containers 2");
-        digest_module(digest, map_module_source(inputs.blueprint));
+        digest_module(digest, map_module_source(blueprint));
         digest.update_field(tool_digest("checkmodule"));
         digest.update_field(tool_digest("semodule_package"));
     }
@@ -331,7 +332,7 @@ void erase_below(Entries& entries, const std::string& path) {
 }  // namespace
 
 PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
-                          const std::vector<ResolvedPackage>& policy_root) {
+                          const PackageFiles& policy_root) {
     const std::optional<PolicyPaths> paths = find_policy(tree);
     if (!paths) {
         refuse_without_policy(blueprint, tree);
@@ -340,9 +341,9 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
     Transaction transaction = gather(blueprint.selinux, tree, *paths);
     const bool mls = has_levels(tree, *paths);
     add_overlay_labels(blueprint, mls, transaction.file_contexts);
-    CompileInputs inputs{blueprint.selinux.modules, blueprint, policy_root, tree, *paths, mls,
+    CompileInputs inputs{blueprint.selinux.modules, policy_root, tree, *paths, mls,
                          transaction.module_files};
-    const std::string digest = inputs_digest_of(inputs, transaction);
+    const std::string digest = inputs_digest_of(inputs, blueprint, transaction);
     if (std::optional<PolicyResult> cached = load_policy(ctx, digest)) {
         finish_policy(ctx, blueprint, *cached);
         return *std::move(cached);

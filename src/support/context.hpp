@@ -29,7 +29,7 @@ struct Context {
     /// Where decisions, programs and requests go; by default nowhere.
     Log log;
     /// Seconds since 1970 that stand for "now" in everything that enters the image: the
-    /// newest build time of the packages, or SOURCE_DATE_EPOCH. 0 until it is known.
+    /// newest build time of the packages, or SOURCE_DATE_EPOCH. 0 until the packages are resolved.
     std::int64_t source_date_epoch = 0;
     /// Set by SIGINT and SIGTERM.
     const std::atomic<bool>* cancelled = nullptr;
@@ -41,6 +41,13 @@ struct Context {
     int deflate_level = default_deflate_level;
     /// How long a program of an image may run; 0: as long as it likes.
     std::chrono::seconds program_timeout{600};
+
+    /// The same with another "now".
+    [[nodiscard]] Context at(std::int64_t time) const {
+        Context other = *this;
+        other.source_date_epoch = time;
+        return other;
+    }
 
     /// Throws ErrorKind::interrupted if the user asked to stop. Call it in every long loop.
     void check_cancelled() const {

@@ -160,7 +160,7 @@ protected:
     /// What a build does first: resolve, then fetch; the file of `app`.
     PackageFile fetch() {
         resolution_ = resolve(ctx_, blueprint_);
-        for (const PackageFile& file : fetch_packages(ctx_, blueprint_, resolution_)) {
+        for (const PackageFile& file : fetch_resolved(resolution_)) {
             EXPECT_EQ(checksum_of_file(file.path, file.package.checksum.algorithm),
                       file.package.checksum);
             EXPECT_EQ(sha256_file(file.path), file.sha256);
@@ -169,6 +169,9 @@ protected:
             }
         }
         throw Error("no app");
+    }
+    PackageFiles fetch_resolved(const Resolution& resolution) {
+        return fetch_packages(ctx_, make_plan(resolution, blueprint_.repositories)).image;
     }
     std::string failure() {
         try {
@@ -251,7 +254,7 @@ TEST_F(Fetch, PackageThatIsListedTwice) {
             package.checksum = checksum_of_file(original() / app_rpm, algorithm);
         }
         const int before = server_->count(app_rpm);
-        const PackageFiles files = fetch_packages(ctx_, blueprint_, twice);
+        const PackageFiles files = fetch_resolved(twice);
         EXPECT_EQ(server_->count(app_rpm), before + 1);
         ASSERT_EQ(files.size(), 4U);
         for (const PackageFile& file : files) {
@@ -321,7 +324,7 @@ TEST_F(Fetch, SignedPackageUnderAnotherNameIsRefused) {
         }
     }
     try {
-        (void)fetch_packages(ctx_, blueprint_, resolution_);
+        (void)fetch_resolved(resolution_);
         FAIL() << "nothing was thrown";
     } catch (const Error& problem) {
         EXPECT_EQ(problem.kind(), ErrorKind::fetch);

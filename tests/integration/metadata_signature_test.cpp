@@ -68,7 +68,7 @@ protected:
 
     Error failure() {
         try {
-            (void)load_metadata(ctx_, blueprint_);
+            (void)load_metadata(ctx_, blueprint_.repositories);
         } catch (const Error& problem) {
             EXPECT_EQ(problem.kind(), ErrorKind::fetch);
             EXPECT_EQ(problem.traces().back(), "repository defined at /blueprint.toml:3:1");
@@ -96,7 +96,7 @@ SigningKey* MetadataSignature::key_ = nullptr;
 SigningKey* MetadataSignature::stranger_ = nullptr;
 
 TEST_F(MetadataSignature, Good) {
-    EXPECT_EQ(load_metadata(ctx_, blueprint_).size(), 1U);
+    EXPECT_EQ(load_metadata(ctx_, blueprint_.repositories).size(), 1U);
 }
 
 TEST_F(MetadataSignature, NoneIsThere) {
@@ -180,7 +180,7 @@ TEST_F(MetadataSignature, KeyThatIsNone) {
 TEST_F(MetadataSignature, SecondKeyFile) {
     blueprint_.repositories[0].gpgkeys = {stranger_->public_key().string(),
                                           key_->public_key().string()};
-    EXPECT_EQ(load_metadata(ctx_, blueprint_).size(), 1U);
+    EXPECT_EQ(load_metadata(ctx_, blueprint_.repositories).size(), 1U);
 }
 
 }  // namespace

@@ -48,7 +48,9 @@ protected:
         return site_.path() / state / "repodata/repomd.xml";
     }
     /// SHA-256 of the repomd.xml that was taken.
-    std::string load() { return load_metadata(ctx_, blueprint_).at(0).resolved.repomd_sha256; }
+    std::string load() {
+        return load_metadata(ctx_, blueprint_.repositories).at(0).resolved.repomd_sha256;
+    }
     std::string failure() {
         try {
             (void)load();

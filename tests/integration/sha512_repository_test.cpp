@@ -55,7 +55,7 @@ protected:
 
     PackageFiles fetch() {
         const Resolution resolution = resolve(ctx_, blueprint_);
-        return fetch_packages(ctx_, blueprint_, resolution);
+        return fetch_packages(ctx_, make_plan(resolution, blueprint_.repositories)).image;
     }
 
     test::TemporaryDirectory work_;

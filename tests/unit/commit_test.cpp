@@ -74,11 +74,8 @@ TEST(Commit, EqualsOstreesOwnTreeForTheSameFiles) {
 
 TEST(Commit, MetadataThatClientsRead) {
     CommitFixture fixture;
-    ResolvedPackage package;
-    package.nevra = {"zlib", 0, "1.2", "3", "x86_64"};
-    fixture.resolution.packages.push_back(package);
-    package.nevra = {"nvidia-driver", 3, "535.261.03", "1.el9", "x86_64"};
-    fixture.resolution.packages.push_back(package);
+    fixture.tree.packages = {{"zlib", 0, "1.2", "3", "x86_64"},
+                             {"nvidia-driver", 3, "535.261.03", "1.el9", "x86_64"}};
     fixture.resolution.repositories = {{"baseos", "abc", 1700000001}};
     fixture.resolution.driver_version = "535.261.03";
     fixture.tree.kernel_arguments = {"quiet", "nosmt"};

@@ -46,7 +46,9 @@ protected:
     }
     [[nodiscard]] fs::path arrived() const { return hint().string() + ".rpm"; }
     [[nodiscard]] fs::path kept() const { return packages() / (sha256_hex(content_) + ".rpm"); }
-    PackageFile fetch() { return fetch_packages(ctx_, blueprint_, resolution_).at(0); }
+    PackageFile fetch() {
+        return fetch_packages(ctx_, make_plan(resolution_, blueprint_.repositories)).image.at(0);
+    }
     /// With --offline a package that is to be downloaded is an error.
     bool is_missing() {
         ctx_.offline = true;

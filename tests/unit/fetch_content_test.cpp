@@ -57,7 +57,9 @@ protected:
     [[nodiscard]] fs::path cached() const {
         return context.cache / "packages" / (sha256_file(rpm_of("good")) + ".rpm");
     }
-    PackageFiles fetch() { return fetch_packages(context, blueprint, resolution); }
+    PackageFiles fetch() {
+        return fetch_packages(context, make_plan(resolution, blueprint.repositories)).image;
+    }
     /// Another file under that name.
     void swap(const fs::path& path) const {
         fs::copy_file(rpm_of("evil"), directory.path() / "new");

@@ -24,9 +24,7 @@ protected:
         tree.kernel = kernel;
         resolution.kernel_uname = kernel;
         resolution.driver_version = "535.1";
-        ResolvedPackage package;
-        package.nevra = {"kmod-nvidia-535.1-6.1.0-47", 3, "535.1", "1", "x86_64"};
-        resolution.packages.push_back(package);
+        tree.packages.push_back({"kmod-nvidia-535.1-6.1.0-47", 3, "535.1", "1", "x86_64"});
         put("/usr/lib/modules/6.1.0-47-amd64/kernel/fs/x.ko", module(magic, ""));
         for (const char* name :
              {"nvidia", "nvidia-drm", "nvidia-modeset", "nvidia-peermem", "nvidia-uvm"}) {

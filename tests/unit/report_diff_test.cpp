@@ -50,9 +50,7 @@ protected:
     }
 
     void add_package(const std::string& name, std::uint32_t epoch, const std::string& version) {
-        ResolvedPackage package;
-        package.nevra = {name, epoch, version, "1", "x86_64"};
-        fixture_.resolution.packages.push_back(package);
+        fixture_.tree.packages.push_back({name, epoch, version, "1", "x86_64"});
     }
 
     void erase(const std::string& path) { fixture_.tree.entries.erase(path); }
@@ -91,7 +89,7 @@ TEST_F(ReportDiff, PackagesInRpmsOrderOfVersions) {
     add_package("kernel-core", 0, "5.1");
     add_package("kernel-core", 0, "5.2");
     commit("one");
-    fixture_.resolution.packages.clear();
+    fixture_.tree.packages.clear();
     add_package("older", 0, "1.10");
     add_package("newer", 0, "2.0");
     add_package("came", 2, "1");

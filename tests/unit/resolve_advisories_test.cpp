@@ -89,7 +89,8 @@ protected:
     }
     /// As `ostree show --print-metadata-key` prints it.
     std::string printed() const {
-        const VariantHandle metadata = commit_metadata(ctx_, blueprint_, resolution_, {}, "digest");
+        const VariantHandle metadata =
+            commit_metadata(ctx_, blueprint_, resolution_, Tree{}, "digest");
         const VariantHandle value(g_variant_lookup_value(metadata.get(), "rpmostree.advisories",
                                                          G_VARIANT_TYPE("a(suuasa{sv})")));
         if (!value) {

@@ -36,7 +36,8 @@ protected:
         return load(modules);
     }
     PackagePool& load(const ModuleSelection& modules = {}) {
-        pool_ = std::make_unique<PackagePool>(ctx_, load_metadata(ctx_, blueprint_), "x86_64");
+        pool_ = std::make_unique<PackagePool>(ctx_, load_metadata(ctx_, blueprint_.repositories),
+                                              "x86_64");
         pool_->filter(blueprint_, modules);
         pool_->prepare(ctx_, {});
         return *pool_;

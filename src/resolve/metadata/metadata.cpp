@@ -106,10 +106,11 @@ void quiet_librepo() {
 
 }  // namespace
 
-std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprint& blueprint) {
+std::vector<RepositoryMetadata> load_metadata(const Context& ctx,
+                                              const std::vector<Repository>& repositories) {
     quiet_librepo();
     std::vector<const Repository*> enabled;
-    for (const Repository& repository : blueprint.repositories) {
+    for (const Repository& repository : repositories) {
         if (repository.enabled) {
             enabled.push_back(&repository);
         }
@@ -124,7 +125,7 @@ std::vector<RepositoryMetadata> load_metadata(const Context& ctx, const Blueprin
         const RecordChoice choose = [&](const fs::path& repomd) {
             return choose_records(*enabled[i], repomd);
         };
-        const std::string digest = refresh_metadata(ctx, blueprint, *enabled[i], base, choose);
+        const std::string digest = refresh_metadata(ctx, repositories, *enabled[i], base, choose);
         all[i] = open_state(ctx, *enabled[i], base / digest);
     });
     return all;

@@ -37,8 +37,8 @@ struct RepositoryMetadata {
 /// last state in the cache is used; file:// repositories are read in any case. Primary metadata and
 /// modules alone are downloaded here: not everybody needs the rest. Throws ErrorKind::fetch naming
 /// the repository.
-[[nodiscard]] std::vector<RepositoryMetadata> load_metadata(const Context& ctx,
-                                                            const Blueprint& blueprint);
+[[nodiscard]] std::vector<RepositoryMetadata> load_metadata(
+    const Context& ctx, const std::vector<Repository>& repositories);
 
 /// Downloads the file lists of a repository if they are not in the cache, and sets
 /// `metadata.filelists`, to an empty path (said on ctx.console) where the repository has none.

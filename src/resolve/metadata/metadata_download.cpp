@@ -102,13 +102,14 @@ std::string get_signature(const Context& ctx, const Repository& repository,
     return "";
 }
 
-void check_signature(const Context& ctx, const Blueprint& blueprint, const Repository& repository,
-                     const std::string& mirror, const fs::path& repomd, const fs::path& directory) {
+void check_signature(const Context& ctx, const std::vector<Repository>& repositories,
+                     const Repository& repository, const std::string& mirror,
+                     const fs::path& repomd, const fs::path& directory) {
     std::string why;
     const std::string signature =
         get_signature(ctx, repository, mirror, directory / "repodata/repomd.xml.asc", why);
     try {
-        check_repomd_signature(ctx, blueprint, repository, read_file(repomd, largest_repomd),
+        check_repomd_signature(ctx, repositories, repository, read_file(repomd, largest_repomd),
                                signature);
     } catch (Error& problem) {
         if (!why.empty()) {
@@ -164,7 +165,7 @@ WantedFile repomd_file(const fs::path& destination) {
 }
 
 /// Brings the repomd.xml of the first mirror that has a good one below `scratch`.
-FoundRepomd find_repomd(const Context& ctx, const Blueprint& blueprint,
+FoundRepomd find_repomd(const Context& ctx, const std::vector<Repository>& repositories,
                         const Repository& repository, const fs::path& base, const fs::path& scratch,
                         const std::string& mark) {
     MirrorList list = find_mirrors(ctx, repository);
@@ -178,7 +179,7 @@ FoundRepomd find_repomd(const Context& ctx, const Blueprint& blueprint,
             return;  // nothing new
         }
         if (repository.repo_gpgcheck) {
-            check_signature(ctx, blueprint, repository, mirror, file, scratch);
+            check_signature(ctx, repositories, repository, mirror, file, scratch);
         }
         (void)read_records(repository, file);
     };
@@ -277,7 +278,7 @@ std::string current_repomd(const Context& ctx, const Repository& repository,
                : "";
 }
 
-std::string refresh_metadata(const Context& ctx, const Blueprint& blueprint,
+std::string refresh_metadata(const Context& ctx, const std::vector<Repository>& repositories,
                              const Repository& repository, const fs::path& base,
                              const RecordChoice& choose) {
     const std::string mark = trust_mark(ctx, repository);
@@ -287,7 +288,7 @@ std::string refresh_metadata(const Context& ctx, const Blueprint& blueprint,
     make_directories(base);
     const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
     const auto find = [&] {
-        return find_repomd(ctx, blueprint, repository, base, scratch.path(), mark);
+        return find_repomd(ctx, repositories, repository, base, scratch.path(), mark);
     };
     FoundRepomd found = find();
     try {

@@ -28,7 +28,8 @@ using RecordChoice = std::function<std::vector<MetadataRecord>(const std::filesy
 /// promises, is passed over. If the repository changes meanwhile, it begins again once. Offline,
 /// the state of the last run is taken as it is, and `choose` is not asked. Returns the SHA-256.
 /// Throws ErrorKind::fetch naming repository and URL.
-[[nodiscard]] std::string refresh_metadata(const Context& ctx, const Blueprint& blueprint,
+[[nodiscard]] std::string refresh_metadata(const Context& ctx,
+                                           const std::vector<Repository>& repositories,
                                            const Repository& repository,
                                            const std::filesystem::path& base,
                                            const RecordChoice& choose);

@@ -30,10 +30,11 @@ std::vector<Certificate> certificates_of(const Context& ctx, const Repository& r
 }
 
 /// The keys of the blueprint's other repositories, as far as they can be read.
-std::vector<OtherKeys> keys_of_others(const Context& ctx, const Blueprint& blueprint,
+std::vector<OtherKeys> keys_of_others(const Context& ctx,
+                                      const std::vector<Repository>& repositories,
                                       const Repository& repository) {
     std::vector<OtherKeys> others;
-    for (const Repository& other : blueprint.repositories) {
+    for (const Repository& other : repositories) {
         if (other.id == repository.id) {
             continue;
         }
@@ -52,7 +53,7 @@ std::vector<OtherKeys> keys_of_others(const Context& ctx, const Blueprint& bluep
 
 }  // namespace
 
-void check_repomd_signature(const Context& ctx, const Blueprint& blueprint,
+void check_repomd_signature(const Context& ctx, const std::vector<Repository>& repositories,
                             const Repository& repository, std::string_view repomd,
                             std::string_view signature) {
     const std::vector<Certificate> certificates = certificates_of(ctx, repository);
@@ -60,7 +61,7 @@ void check_repomd_signature(const Context& ctx, const Blueprint& blueprint,
     DetachedSignature answer = check_detached_signature(repomd, signature, certificates);
     if (answer.verdict == SignatureVerdict::other_key) {
         answer = check_detached_signature(repomd, signature, certificates,
-                                          keys_of_others(ctx, blueprint, repository));
+                                          keys_of_others(ctx, repositories, repository));
     }
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began;
     ctx.log.debug("signature of metadata, checked with gpg",

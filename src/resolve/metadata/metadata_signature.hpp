@@ -12,7 +12,7 @@ namespace edgegpu {
 /// was used, the blueprint's other repositories are asked whose it is. Throws ErrorKind::fetch, one
 /// message for each way in which a signature can be wrong (signature_error), without saying where
 /// the repository is defined.
-void check_repomd_signature(const Context& ctx, const Blueprint& blueprint,
+void check_repomd_signature(const Context& ctx, const std::vector<Repository>& repositories,
                             const Repository& repository, std::string_view repomd,
                             std::string_view signature);
 

@@ -143,9 +143,8 @@ void add_disabled(const Context& ctx, const Blueprint& blueprint,
         }
         Context careful = ctx;
         careful.offline = ctx.offline || ++seen > most_downloads;
-        Blueprint alone;
-        alone.repositories = {repository};
-        alone.repositories.front().enabled = true;
+        std::vector<Repository> alone{repository};
+        alone.front().enabled = true;
         try {
             for (RepositoryMetadata& loaded : load_metadata(careful, alone)) {
                 metadata.push_back(std::move(loaded));
@@ -164,7 +163,7 @@ void add_disabled(const Context& ctx, const Blueprint& blueprint,
 
 Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories which)
     : repositories_(blueprint.repositories), architecture_(blueprint.architecture) {
-    std::vector<RepositoryMetadata> metadata = load_metadata(ctx, blueprint);
+    std::vector<RepositoryMetadata> metadata = load_metadata(ctx, blueprint.repositories);
     if (metadata.empty()) {
         throw error(ErrorKind::usage, "{}: no repository is enabled", blueprint.path.string())
             .hinted("add a [[repositories]] block");

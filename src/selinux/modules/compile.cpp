@@ -183,8 +183,7 @@ std::vector<CompiledModule> compile_modules(const Context& ctx, const CompileInp
     }
     const MacroModules macros = macro_modules(inputs, contexts);
     if (!macros.sources.empty()) {
-        compile_with_interfaces(ctx, inputs.blueprint, inputs.policy_root, inputs.tree, macros,
-                                directory);
+        compile_with_interfaces(ctx, inputs.policy_root, inputs.tree, macros, directory);
     }
     std::vector<CompiledModule> modules;
     for (const fs::path& source : inputs.modules) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "fetch/fetch.hpp"
 #include "image/tree.hpp"
 #include "resolve/resolution.hpp"
 #include "selinux/store/store.hpp"
@@ -27,10 +28,8 @@ struct CompiledModule {
 struct CompileInputs {
     /// absolute paths of `.te`, `.cil`, `.pp` or `.pp.bz2` files
     std::vector<std::filesystem::path> modules;
-    /// where `policy_root` is fetched from
-    const Blueprint& blueprint;
     /// packages to compile in where a module uses the reference policy's macros
-    std::vector<ResolvedPackage> policy_root;
+    const PackageFiles& policy_root;
     const Tree& tree;
     PolicyPaths paths;
     /// the policy has MLS levels

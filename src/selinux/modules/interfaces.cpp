@@ -47,7 +47,7 @@ void for_each_interface_file(const Entries& entries, const Visit& visit) {
     }
 }
 
-std::string digest_of(const MacroModules& modules, const std::vector<ResolvedPackage>& policy_root,
+std::string digest_of(const MacroModules& modules, const PackageFiles& policy_root,
                       const Tree& tree) {
     Sha256 digest;
     digest.update_field(engine_version);
@@ -97,13 +97,9 @@ void store(const fs::path& directory, const std::map<std::string, std::string>& 
 
 /// The root's content. No scriptlet is run: what compiles a module is payload, and those of
 /// selinux-policy-devel index all interfaces for tools that are not called here.
-Entries root_entries(const Context& ctx, const Blueprint& blueprint,
-                     const std::vector<ResolvedPackage>& policy_root, const Tree& image) {
-    Resolution wanted;
-    wanted.packages = policy_root;
-    const PackageFiles files = fetch_packages(ctx, blueprint, wanted);
+Entries root_entries(const Context& ctx, const PackageFiles& policy_root, const Tree& image) {
     Tree tree;
-    tree.entries = unite(order_packages(import_packages(ctx, files))).entries;
+    tree.entries = unite(order_packages(import_packages(ctx, policy_root))).entries;
     for_each_interface_file(image.entries, [&](const std::string& path, const Entry& entry) {
         put_entry(tree, path, entry);
     });
@@ -220,11 +216,10 @@ bool is_word(const std::string& text) {
 
 }  // namespace
 
-void digest_interfaces(Sha256& digest, const std::vector<ResolvedPackage>& policy_root,
-                       const Tree& tree) {
+void digest_interfaces(Sha256& digest, const PackageFiles& policy_root, const Tree& tree) {
     digest.update_field(fmt::format("interfaces of {} packages", policy_root.size()));
-    for (const ResolvedPackage& package : policy_root) {
-        digest.update_field(package.content_id());
+    for (const PackageFile& file : policy_root) {
+        digest.update_field(file.package.content_id());
     }
     for_each_interface_file(tree.entries, [&](const std::string& path, const Entry& entry) {
         digest.update_field(path);
@@ -286,8 +281,7 @@ Error macro_error(const std::string& output, const MacroModules& modules,
         .traced(output.substr(0, output.find_last_not_of('\n') + 1));
 }
 
-void compile_with_interfaces(const Context& ctx, const Blueprint& blueprint,
-                             const std::vector<ResolvedPackage>& policy_root, const Tree& tree,
+void compile_with_interfaces(const Context& ctx, const PackageFiles& policy_root, const Tree& tree,
                              const MacroModules& modules, const fs::path& directory) {
     const fs::path kept = ctx.cache / "modules" / digest_of(modules, policy_root, tree);
     std::optional<std::map<std::string, std::string>> compiled = find(kept);
@@ -299,8 +293,7 @@ void compile_with_interfaces(const Context& ctx, const Blueprint& blueprint,
                         display_path(modules.sources.front()))
                 .hinted("resolve anew: build without --locked");
         }
-        compiled =
-            compile(ctx, modules, root_entries(ctx, blueprint, policy_root, tree), tree.kernel);
+        compiled = compile(ctx, modules, root_entries(ctx, policy_root, tree), tree.kernel);
         store(kept, *compiled);
     }
     for (const auto& [name, content] : *compiled) {

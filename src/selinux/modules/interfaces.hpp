@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "fetch/fetch.hpp"
 #include "image/tree.hpp"
 #include "resolve/resolution.hpp"
 #include "support/context.hpp"
@@ -27,15 +28,13 @@ struct MacroModules {
 
 /// Adds to a digest what macros mean: the packages they come from, and the files below
 /// /usr/share/selinux/devel/include that the image's own packages ship.
-void digest_interfaces(Sha256& digest, const std::vector<ResolvedPackage>& policy_root,
-                       const Tree& tree);
+void digest_interfaces(Sha256& digest, const PackageFiles& policy_root, const Tree& tree);
 
 /// Compiles them with the Makefile of selinux-policy-devel in a root of `policy_root`, together
 /// with the interface files of the image's own packages: in the sandbox, without network, and gone
 /// afterwards. Puts NAME.pp into `directory`; kept in the cache (`modules/`) under the digest of
 /// sources, packages and interface files. Throws ErrorKind::usage "x.te:7: …" at the user's line.
-void compile_with_interfaces(const Context& ctx, const Blueprint& blueprint,
-                             const std::vector<ResolvedPackage>& policy_root, const Tree& tree,
+void compile_with_interfaces(const Context& ctx, const PackageFiles& policy_root, const Tree& tree,
                              const MacroModules& modules, const std::filesystem::path& directory);
 
 /// First error in the output of make, m4 and checkmodule, as the user's file and line.
