@@ -3,6 +3,8 @@
 #include <set>
 #include <string>
 
+#include <rpm/rpmlog.h>
+
 #include "compose/account_files.hpp"
 #include "compose/accounts.hpp"
 #include "compose/capabilities.hpp"
@@ -87,6 +89,7 @@ void read_rpm(std::string_view data) {
     package.content = std::make_shared<PackageContent>(path);
     Context ctx;
     ctx.cache = scratch() / "cache";
+    rpmlogSetMask(RPMLOG_MASK(RPMLOG_EMERG));
     read_or_refuse([&] { unpack_package(ctx, package, directory, directory); });
 }
 
