@@ -3,7 +3,9 @@
 #include <set>
 #include <string>
 
+#include <rpm/rpmlog.h>
 #include "customise/initramfs/initramfs_contents.hpp"
+
 #include "fetch/package_content.hpp"
 #include "fuzz/targets.hpp"
 #include "image/account_files.hpp"
@@ -86,6 +88,7 @@ void read_rpm(std::string_view data) {
     package.content = std::make_shared<PackageContent>(path);
     Context ctx;
     ctx.cache = scratch() / "cache";
+    rpmlogSetMask(RPMLOG_MASK(RPMLOG_EMERG));
     read_or_refuse([&] { unpack_package(ctx, package, directory, directory); });
 }
 
