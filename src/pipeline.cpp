@@ -77,7 +77,8 @@ BuildResult build_image(Context& ctx, const Blueprint& given, const BuildOptions
                         Signer& signer) {
     Console& console = *ctx.console;
     allow_open_files();
-    const CacheLock cache_lock(ctx, image_owner());
+    const CacheLock cache_lock(ctx, CacheUse::build, image_owner());
+    ctx.slot = cache_lock.slot();
     // From here on nobody reads the user's own files.
     const Blueprint blueprint = take_snapshot(ctx, given);
 

@@ -12,6 +12,7 @@
 #include "report/diff_packages.hpp"
 #include "resolve/boot_parts.hpp"
 #include "resolve/resolution.hpp"
+#include "support/cache_lock.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
 
@@ -40,6 +41,8 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
     ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
+    const CacheLock cache_lock(ctx, CacheUse::resolve);
+    ctx.slot = cache_lock.slot();
 
     console.begin_stage("resolve");
     // Read before the lockfile is written: it may be what to compare with.

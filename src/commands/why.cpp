@@ -7,6 +7,7 @@
 #include "blueprint/blueprint.hpp"
 #include "commands/commands.hpp"
 #include "resolve/explain_package.hpp"
+#include "support/cache_lock.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
 
@@ -71,6 +72,8 @@ int run_why(const GlobalOptions& global, const WhyCommand& command) {
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
     ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
+    const CacheLock cache_lock(ctx, CacheUse::resolve);
+    ctx.slot = cache_lock.slot();
     const PackageAnswer answer = why_package(ctx, blueprint, command.package);
     print_result(global.json ? answer_json(command, answer) : answer_text(command, answer));
     return 0;

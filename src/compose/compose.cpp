@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <future>
+#include <optional>
 #include <utility>
 
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #include "compose/shims.hpp"
 #include "compose/unite.hpp"
 #include "support/digest.hpp"
+#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -31,7 +33,7 @@ namespace {
 /// older versions in the cache are then not used.
 constexpr std::string_view engine_version = "edgegpu compose 5";
 
-/// The directories of one build, below `work/` of the cache. The lower layer outlives a build.
+/// The directories of one build, in its slot of `work/`. The lower layer outlives a build.
 struct Layers {
     fs::path lower;
     fs::path index;
@@ -77,18 +79,26 @@ void make_upper(const fs::path& upper, unsigned mode) {
     }
 }
 
-void run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
-                 const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
-                 const fs::path& scratch) {
+/// Returns what was said of the scriptlets; of what `sync_tree` finds it speaks each time.
+std::vector<Remark> run_in_root(const Context& ctx, Tree& tree,
+                                const std::vector<ImportedPackage>& packages,
+                                const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
+                                const fs::path& scratch) {
     const fs::path database_directory = scratch / "rpmdb";
     make_directories(database_directory);
     const fs::path database = write_rpmdb(ctx, packages, database_directory);
     // Before the scriptlets, because some ask it; and again, because asking may change it.
     install_rpmdb(ctx, tree, database);
-    run_scriptlets(ctx, tree, packages, owners, parent, scratch / "run");
+    std::vector<Remark> remarks;
+    {
+        const Recording recording(ctx.console);
+        run_scriptlets(ctx, tree, packages, owners, parent, scratch / "run");
+        remarks = recording.remarks();
+    }
     sync_tree(ctx, tree);
     install_rpmdb(ctx, tree, database);
     sync_tree(ctx, tree);
+    return remarks;
 }
 
 }  // namespace
@@ -99,7 +109,7 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     if (files.empty()) {
         throw Error("there is no package to compose an image from");
     }
-    const Layers layers(fs::absolute(ctx.cache / "work"));
+    const Layers layers(fs::absolute(ctx.work()));
     const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
     United united = unite(packages);
 
@@ -117,16 +127,23 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     }
     check_out(ctx, tree.entries, layers.lower, layers.index);
 
-    const bool known = restore_composition(ctx, tree);
+    bool known = restore_composition(ctx, tree);
+    std::optional<EntryLock> making;
+    if (!known) {
+        making.emplace(ctx, kept_compositions.lock, tree.inputs_digest,
+                       "is running the scriptlets of the same packages");
+        known = restore_composition(ctx, tree);
+    }
     if (!known) {
         make_upper(layers.upper, tree.entries.at("/").mode);
     }
     RootMount mount(layers.lower, layers.upper, layers.overlay, layers.root);
     tree.root = layers.root;
     if (!known) {
-        run_in_root(ctx, tree, packages, united.owners, parent, layers.scratch);
-        store_composition(ctx, tree);
+        store_composition(ctx, tree,
+                          run_in_root(ctx, tree, packages, united.owners, parent, layers.scratch));
     }
+    making.reset();
     deflated.get();
     return {std::move(tree), std::move(mount)};
 }

@@ -80,7 +80,8 @@ bool has_changed(const Context& ctx, const Repository& repository,
 }  // namespace
 
 void download_packages(const Context& ctx, const Repository& repository,
-                       const std::vector<PackageFile>& wanted, const std::string& repomd_sha256) {
+                       const std::vector<PackageFile>& wanted, const std::string& repomd_sha256,
+                       const std::function<void(std::size_t)>& downloaded) {
     if (ctx.offline) {
         throw error(ErrorKind::fetch,
                     "package {} is not in the cache, and --offline forbids a download",
@@ -100,6 +101,7 @@ void download_packages(const Context& ctx, const Repository& repository,
         transfer(ctx, repository, mirrors, files, [&](std::size_t i) {
             ctx.console->progress(++done, files.size(),
                                   "downloaded, " + wanted[i].package.nevra.name);
+            downloaded(i);
         });
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (!results[i].done && !results[i].failures.empty()) {

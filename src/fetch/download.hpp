@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,8 +15,10 @@ namespace edgegpu {
 /// its mirrors tried) to their `path`. Sizes and digests are checked on arrival. `repomd_sha256` is
 /// the state of the repository that they were chosen from, to tell a repository that changed since
 /// from a bad mirror. Throws ErrorKind::fetch naming the package and the URL; with ctx.offline
-/// naming what is missing.
-void download_packages(const Context& ctx, const Repository& repository,
-                       const std::vector<PackageFile>& wanted, const std::string& repomd_sha256);
+/// naming what is missing. `downloaded` is called with the index of each one that is complete.
+void download_packages(
+    const Context& ctx, const Repository& repository, const std::vector<PackageFile>& wanted,
+    const std::string& repomd_sha256,
+    const std::function<void(std::size_t)>& downloaded = [](std::size_t) {});
 
 }  // namespace edgegpu

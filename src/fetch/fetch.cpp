@@ -25,9 +25,11 @@
 #include "resolve/gpgkeys.hpp"
 #include "resolve/metadata_records.hpp"
 #include "support/digest.hpp"
+#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/last_use.hpp"
 #include "support/parallel.hpp"
 #include "transfer/url.hpp"
 
@@ -133,13 +135,18 @@ Error wrong_content(const ResolvedPackage& package, const PackageContent& conten
             "remove it from the cache if it lies there, or have the repository made again");
 }
 
+/// Names the package in EntryLock.
+std::string lock_key(const Checksum& checksum) {
+    return fmt::format("{}-{}", checksum_name(checksum.algorithm), checksum.hex);
+}
+
 /// The packages in the cache, by SHA-256. Those of which a repository promises another checksum are
 /// found through `packages/<algorithm>-<digits>`, which holds the SHA-256 of what was verified
 /// once. That is a hint, never believed: the promised checksum is computed whenever a package is
 /// used.
 class PackageCache {
 public:
-    explicit PackageCache(const Context& ctx) : directory_(ctx.cache / "packages") {
+    explicit PackageCache(const Context& ctx) : ctx_(ctx), directory_(ctx.cache / "packages") {
         make_directories(directory_);
     }
 
@@ -155,7 +162,7 @@ public:
             const bool hex = sha256.size() == 64 &&
                              sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
             // A damaged hint is no hint: the package is downloaded again.
-            if (hex && fs::exists(by_sha256(sha256), code) &&
+            if (hex && mark_used(ctx_, index) && mark_used(ctx_, by_sha256(sha256)) &&
                 digests_of(PackageContent(by_sha256(sha256)), checksum.algorithm).promised ==
                     checksum.hex) {
                 return by_sha256(sha256);
@@ -170,19 +177,33 @@ public:
     void open(PackageFile& file, const std::optional<fs::path>& local) const;
 
 private:
+    void open_found(PackageFile& file, const std::optional<fs::path>& local) const;
     [[nodiscard]] fs::path by_sha256(const std::string& sha256) const {
         return directory_ / (sha256 + ".rpm");
     }
     [[nodiscard]] fs::path index_of(const Checksum& checksum) const {
-        return directory_ / fmt::format("{}-{}", checksum_name(checksum.algorithm), checksum.hex);
+        return directory_ / lock_key(checksum);
     }
     void open_copy(PackageFile& file, const fs::path& local) const;
     void keep(PackageFile& file, std::shared_ptr<PackageContent> content) const;
 
+    const Context& ctx_;
     fs::path directory_;
 };
 
 void PackageCache::open(PackageFile& file, const std::optional<fs::path>& local) const {
+    if (file.path != index_of(file.package.checksum).concat(".rpm") && mark_used(ctx_, file.path)) {
+        open_found(file, local);
+        return;
+    }
+    // It is still to be given its address: another build may do that at the same moment.
+    const EntryLock lock(ctx_, EntryKind::package, lock_key(file.package.checksum),
+                         "is checking package " + file.package.nevra.text());
+    file.path = path_of(file.package.checksum);
+    open_found(file, local);
+}
+
+void PackageCache::open_found(PackageFile& file, const std::optional<fs::path>& local) const {
     if (local && !fs::exists(file.path)) {
         open_copy(file, *local);
         return;
@@ -262,7 +283,7 @@ public:
         }
         const PackageKeys& keys = keys_.at(repository.id);
         const fs::path mark = ctx_.cache / "verified" / (file.sha256 + "-" + keys.digest());
-        if (fs::exists(mark)) {
+        if (mark_used(ctx_, mark)) {
             return;
         }
         keys.verify(file.content->path(), file.content->shown(), file.package.nevra.text());
@@ -291,6 +312,40 @@ private:
     std::map<std::string, PackageKeys> keys_;
 };
 
+/// Downloads what the cache lacks of one repository. What another build downloads at the moment is
+/// waited for, and is downloaded here where that one did not succeed.
+void download_missing(const Context& ctx, const Repository& repository, const PackageCache& cache,
+                      std::vector<PackageFile> missing, const std::string& repomd_sha256) {
+    while (!missing.empty()) {
+        std::vector<PackageFile> own;
+        std::vector<std::optional<EntryLock>> locks;
+        std::vector<PackageFile> busy;
+        for (PackageFile& file : missing) {
+            auto lock =
+                EntryLock::try_take(ctx, EntryKind::package, lock_key(file.package.checksum));
+            if (!lock) {
+                busy.push_back(std::move(file));
+            } else if (!mark_used(ctx, cache.path_of(file.package.checksum))) {
+                own.push_back(std::move(file));
+                locks.push_back(std::move(lock));
+            }
+        }
+        if (!own.empty()) {
+            download_packages(ctx, repository, own, repomd_sha256,
+                              [&](std::size_t i) { locks[i].reset(); });
+        }
+        locks.clear();
+        missing.clear();
+        for (PackageFile& file : busy) {
+            const EntryLock wait(ctx, EntryKind::package, lock_key(file.package.checksum),
+                                 "is downloading package " + file.package.nevra.text());
+            if (!mark_used(ctx, cache.path_of(file.package.checksum))) {
+                missing.push_back(std::move(file));
+            }
+        }
+    }
+}
+
 /// For each file the index of the first one that is the same: repositories may list one package
 /// twice.
 std::vector<std::size_t> first_of_each(const PackageFiles& files) {
@@ -316,15 +371,15 @@ PackageFiles fetch_packages(const Context& ctx, const Blueprint& blueprint,
         const Repository& repository = repository_of(blueprint, package);
         PackageFile file{package, cache.path_of(package.checksum), "", nullptr};
         std::optional<fs::path> local = local_path(repository, package);
-        if (!local && !fs::exists(file.path) && wanted_paths.insert(file.path).second) {
+        if (!mark_used(ctx, file.path) && !local && wanted_paths.insert(file.path).second) {
             missing[repository.id].push_back(file);
         }
         files.push_back(std::move(file));
         locals.push_back(std::move(local));
     }
-    for (const auto& [id, wanted] : missing) {
-        download_packages(ctx, repository_of(blueprint, wanted.front().package), wanted,
-                          repomd_of(resolution, id));
+    for (auto& [id, wanted] : missing) {
+        const Repository& repository = repository_of(blueprint, wanted.front().package);
+        download_missing(ctx, repository, cache, std::move(wanted), repomd_of(resolution, id));
     }
 
     const SignatureCheck check_signature(ctx, blueprint);

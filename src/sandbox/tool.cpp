@@ -89,7 +89,7 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
 class WorkDirectory {
 public:
     explicit WorkDirectory(const Context& ctx) {
-        const fs::path parent = ctx.cache.empty() ? fs::temp_directory_path() : ctx.cache / "work";
+        const fs::path parent = ctx.cache.empty() ? fs::temp_directory_path() : ctx.work();
         make_directories(parent);
         std::string name = (fs::absolute(parent) / "edgegpu-tool.XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr) {

@@ -255,7 +255,34 @@ void Console::progress(std::size_t done, std::size_t total, std::string_view wha
     }
 }
 
+void Console::record(Remark::Kind kind, std::string_view text, std::string_view item) {
+    for (Recording* recording : recordings_) {
+        if (recording->thread_ == std::this_thread::get_id()) {
+            recording->remarks_.push_back({kind, std::string(text), std::string(item)});
+        }
+    }
+}
+
+void Console::say(const Remark& remark) {
+    switch (remark.kind) {
+        case Remark::Kind::note:
+            return note(remark.text);
+        case Remark::Kind::warning:
+            return warn(remark.text);
+        case Remark::Kind::warning_of:
+            return warn_of(remark.text, remark.item);
+    }
+}
+
 void Console::note(std::string_view text) {
+    {
+        const std::lock_guard lock(mutex_);
+        record(Remark::Kind::note, text);
+    }
+    note_now(text);
+}
+
+void Console::note_now(std::string_view text) {
     const std::lock_guard lock(mutex_);
     event("note", "text", text);
     if (!out_.quiet) {
@@ -267,6 +294,7 @@ void Console::note(std::string_view text) {
 
 void Console::warn(std::string_view text) {
     const std::lock_guard lock(mutex_);
+    record(Remark::Kind::warning, text);
     const std::string clean = printable_line(text);
     if (std::any_of(warnings_.begin(), warnings_.end(),
                     [&](const Warning& known) { return known.what == clean; })) {
@@ -281,6 +309,7 @@ void Console::warn(std::string_view text) {
 
 void Console::warn_of(std::string_view what, std::string_view item) {
     const std::lock_guard lock(mutex_);
+    record(Remark::Kind::warning_of, what, item);
     const std::string clean = printable_line(what);
     event("warning", "text", fmt::format("{}: {}", clean, item));
     auto group = std::find_if(warnings_.begin(), warnings_.end(), [&](const Warning& known) {
@@ -313,6 +342,20 @@ std::vector<std::string> Console::warnings() const {
 std::vector<StageTime> Console::stage_times() const {
     const std::lock_guard lock(mutex_);
     return times_;
+}
+
+Recording::Recording(Console* console) : console_(console) {
+    if (console_ != nullptr) {
+        const std::lock_guard lock(console_->mutex_);
+        console_->recordings_.push_back(this);
+    }
+}
+
+Recording::~Recording() {
+    if (console_ != nullptr) {
+        const std::lock_guard lock(console_->mutex_);
+        std::erase(console_->recordings_, this);
+    }
 }
 
 }  // namespace edgegpu

@@ -17,8 +17,11 @@ struct Context {
     /// `repos/` (metadata), `packages/` and `imports/` (RPMs and what was in them, by SHA-256),
     /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the
     /// content), `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `verified/`, `keys/`,
-    /// `work/` (scratch of the running build, emptied at start). docs/architecture.md tells more.
+    /// `locks/` (entries that are being made), `work/` (scratch of running builds).
+    /// docs/architecture.md tells more.
     std::filesystem::path cache;
+    /// This build's part of `work/`, below the cache; no other build has it (CacheLock).
+    std::filesystem::path slot = "work";
     /// Where warnings, notes and progress go.
     Console* console = nullptr;
     /// Seconds since 1970 that stand for "now" in everything that enters the image: the
@@ -33,6 +36,8 @@ struct Context {
     /// How long a program of an image may run; 0: as long as it likes.
     std::chrono::seconds program_timeout{600};
 
+    /// The scratch directory of this build.
+    [[nodiscard]] std::filesystem::path work() const { return cache / slot; }
     /// Throws ErrorKind::interrupted if the user asked to stop. Call it in every long loop.
     void check_cancelled() const {
         if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
