@@ -35,9 +35,9 @@ struct StoredSource {
     std::vector<StoredMember> members;
 };
 
-/// Directory of the cache with the copies of files whose names count, each under its own absolute
-/// path: "work/edgegpu-inputs/home/user/selinux/x.te".
-inline constexpr std::string_view named_inputs = "work/edgegpu-inputs";
+/// Directory in a build's slot with the copies of files whose names count, each under its own
+/// absolute path: "work/0/edgegpu-inputs/home/user/selinux/x.te".
+inline constexpr std::string_view named_inputs = "edgegpu-inputs";
 
 /// The user's path of such a copy ("/home/user/selinux/x.te"), to be shown; others as they are.
 [[nodiscard]] std::filesystem::path path_of_user(const std::filesystem::path& path);

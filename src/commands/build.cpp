@@ -275,6 +275,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     make_directories(options.lockfile.parent_path());
 
     const BuildResult result = build_image(ctx, blueprint, options, signer);
+    prune_after_build(ctx, command.cache_max_size);
     print_result(global.json ? json_document(result, blueprint, options, console)
                              : summary(result, blueprint, options, console));
     return result.unchanged && command.unchanged_exit_77 ? 77 : 0;

@@ -15,6 +15,7 @@
 #include "commands/commands.hpp"
 #include "commands/interface.hpp"
 #include "support/error.hpp"
+#include "support/quantity.hpp"
 
 namespace edgegpu {
 
@@ -37,6 +38,7 @@ struct Arguments {
     WhyCommand why;
     DiffCommand diff;
     CheckCommand check;
+    CacheCommand cache;
     std::string gpu;
     std::string shell;
 };
@@ -59,6 +61,23 @@ CLI::Validator number_in(int least, int most) {
                     return "";
                 }
                 return fmt::format("\"{}\" is no number from {} to {}", value, least, most);
+            },
+            ""};
+}
+
+CLI::Validator size_text() {
+    return {[](std::string& value) -> std::string {
+                return parse_size(value) ? ""
+                                         : fmt::format("\"{}\" is no size: {}", value, size_forms);
+            },
+            ""};
+}
+
+CLI::Validator duration_text() {
+    return {[](std::string& value) -> std::string {
+                return parse_duration(value)
+                           ? ""
+                           : fmt::format("\"{}\" is no time: {}", value, duration_forms);
             },
             ""};
 }
@@ -118,11 +137,15 @@ void add_global(CLI::App& app, GlobalOptions& global) {
         ->type_name("N");
 }
 
-void add_cache_options(CLI::App& verb, std::filesystem::path& cache_dir, bool& offline) {
+void add_cache_dir(CLI::App& verb, std::filesystem::path& cache_dir) {
     verb.add_option("--cache-dir", cache_dir,
                     "Where downloads and intermediate results are kept "
                     "(default: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu)")
         ->type_name("DIR");
+}
+
+void add_cache_options(CLI::App& verb, std::filesystem::path& cache_dir, bool& offline) {
+    add_cache_dir(verb, cache_dir);
     verb.add_flag("--offline", offline, "Touch no network: use what the cache holds, or fail");
 }
 
@@ -186,6 +209,11 @@ void add_build(CLI::App& app, BuildCommand& build) {
                      "kernel modules, six times as long; 0: without end (default: 600)")
         ->type_name("SECONDS")
         ->check(number_in(0, 86400));
+    verb->add_option("--cache-max-size", build.cache_max_size,
+                     "Afterwards remove the least recently used from the cache until it has no "
+                     "more than this: 20G, 500M (default: remove nothing)")
+        ->type_name("SIZE")
+        ->check(size_text());
 }
 
 void add_resolve(CLI::App& app, ResolveCommand& resolve) {
@@ -250,6 +278,25 @@ void add_diff(CLI::App& app, DiffCommand& diff) {
     verb->add_flag("--files", diff.all_files, "Show every file, not only the largest");
 }
 
+void add_cache(CLI::App& app, CacheCommand& cache) {
+    CLI::App* verb = app.add_subcommand(
+        "cache", "Show what is in the cache, or remove what was not used for long");
+    verb->add_option("ACTION", cache.action,
+                     "prune: remove what the limits below exceed, also while builds run")
+        ->check(one_of({"prune"}))
+        ->type_name("prune");
+    add_cache_dir(*verb, cache.cache_dir);
+    verb->add_option("--max-size", cache.max_size,
+                     "Remove the least recently used until no more than this is left: 20G, 500M")
+        ->type_name("SIZE")
+        ->check(size_text());
+    verb->add_option("--unused-for", cache.unused_for,
+                     "Remove what was not used for so long: 30d, 12h")
+        ->type_name("TIME")
+        ->check(duration_text());
+    verb->add_flag("--dry-run", cache.dry_run, "Remove nothing, and say what would be removed");
+}
+
 void add_all(CLI::App& app, Arguments& arguments) {
     app.footer(footer);
     app.require_subcommand(0, 1);
@@ -266,6 +313,7 @@ void add_all(CLI::App& app, Arguments& arguments) {
     add_why(app, arguments.why);
     add_diff(app, arguments.diff);
     add_check(app, arguments.check);
+    add_cache(app, arguments.cache);
     app.add_subcommand("gpus", "List NVIDIA GPUs: which driver branches and modules drive them")
         ->add_option("GPU", arguments.gpu,
                      "PCI id (10de:20b7), or part of a name; all GPUs if left out")
@@ -464,6 +512,9 @@ int run_verb(const CLI::App& app, const std::string& verb, const Arguments& argu
     }
     if (verb == "check") {
         return run_check(arguments.global, arguments.check, running);
+    }
+    if (verb == "cache") {
+        return run_cache(arguments.global, arguments.cache);
     }
     if (verb == "gpus") {
         return run_gpus(arguments.global, arguments.gpu);

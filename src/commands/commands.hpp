@@ -11,6 +11,7 @@
 #include "commands/failure.hpp"
 #include "commit/deflate_level.hpp"
 #include "support/console.hpp"
+#include "support/context.hpp"
 
 namespace edgegpu {
 
@@ -54,6 +55,8 @@ struct BuildCommand {
     unsigned jobs = 0;
     /// seconds; 0: no limit
     unsigned program_timeout = 600;
+    /// what the cache may have after the build (parse_size); empty: whatever it has
+    std::string cache_max_size;
 };
 
 /// `edgegpu resolve`
@@ -98,6 +101,18 @@ struct DiffCommand {
     bool all_files = false;
 };
 
+/// `edgegpu cache`
+struct CacheCommand {
+    /// "prune"; empty: only say what is there
+    std::string action;
+    std::filesystem::path cache_dir;
+    /// parse_size; empty: no limit
+    std::string max_size;
+    /// parse_duration; empty: no limit
+    std::string unused_for;
+    bool dry_run = false;
+};
+
 /// Builds the image and prints the summary to stdout. Returns 0, or 77 for an unchanged image if
 /// asked to. Several blueprints are builds of their own (builds.hpp).
 int run_build(const GlobalOptions& global, const BuildCommand& command);
@@ -116,6 +131,13 @@ int run_why(const GlobalOptions& global, const WhyCommand& command);
 
 /// Prints what was gained and lost between two commits. Returns 0 whatever differs.
 int run_diff(const GlobalOptions& global, const DiffCommand& command);
+
+/// Prints what is in the cache, and removes what the command's limits exceed.
+int run_cache(const GlobalOptions& global, const CacheCommand& command);
+
+/// Removes the least recently used from the cache until it has no more than `max_size` (parse_size;
+/// empty: does nothing). For the end of a build.
+void prune_after_build(const Context& ctx, const std::string& max_size);
 
 /// Writes a result to stdout and flushes it. Throws Error if not all of it could be written.
 void print_result(std::string_view text);

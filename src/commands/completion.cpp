@@ -40,8 +40,9 @@ std::string choices_of(const std::string& value) {
     return words;
 }
 
+/// What a value is has a name in capitals; what it may be, words as they are typed.
 bool is_choice(const std::string& value) {
-    return value.find('|') != std::string::npos;
+    return !value.empty() && value.front() >= 'a' && value.front() <= 'z';
 }
 
 /// The bash command whose output are the possible values.

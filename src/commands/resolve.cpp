@@ -14,6 +14,7 @@
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
 #include "resolve/stage/resolve.hpp"
+#include "support/cache_lock.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
 #include "support/stage.hpp"
@@ -45,6 +46,8 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
     ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
+    const CacheLock cache_lock(ctx, CacheUse::resolve);
+    ctx.slot = cache_lock.slot();
 
     Stages stages(ctx, blueprint.path.string());
     std::vector<Nevra> before;

@@ -7,6 +7,7 @@
 #include "blueprint/blueprint.hpp"
 #include "commands/commands.hpp"
 #include "resolve/stage/explain_package.hpp"
+#include "support/cache_lock.hpp"
 #include "support/context.hpp"
 #include "support/interrupt.hpp"
 #include "support/stage.hpp"
@@ -78,6 +79,8 @@ int run_why(const GlobalOptions& global, const WhyCommand& command) {
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
     ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
+    const CacheLock cache_lock(ctx, CacheUse::resolve);
+    ctx.slot = cache_lock.slot();
     Stages stages(ctx, blueprint.path.string());
     const PackageAnswer answer = stages.run([&] {
         stages.begin_quietly("resolve", "resolving");

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <future>
+#include <optional>
 #include <utility>
 
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 #include "rootfs/shims.hpp"
 #include "rootfs/unite.hpp"
 #include "support/digest.hpp"
+#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -33,7 +35,7 @@ namespace {
 /// older versions in the cache are then not used.
 constexpr std::string_view engine_version = "edgegpu compose 6";
 
-/// The directories of one build, below `work/` of the cache. The lower layer outlives a build.
+/// The directories of one build, in its slot of `work/`. The lower layer outlives a build.
 struct Layers {
     fs::path lower;
     fs::path index;
@@ -78,23 +80,32 @@ void make_upper(const fs::path& upper, unsigned mode) {
     }
 }
 
-/// Returns the calls of useradd and groupadd.
-std::vector<std::vector<std::string>> run_in_root(const Context& ctx, Tree& tree,
-                                                  const std::vector<ImportedPackage>& packages,
-                                                  const std::vector<NamedOwner>& owners,
-                                                  const ParentAccounts& parent,
-                                                  const fs::path& scratch) {
+/// What scriptlets made, besides files.
+struct Made {
+    /// the calls of useradd and groupadd
+    std::vector<std::vector<std::string>> accounts;
+    /// what was said of the scriptlets; of what `sync_tree` finds it speaks each time
+    std::vector<Remark> remarks;
+};
+
+Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
+                 const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
+                 const fs::path& scratch) {
     const fs::path database_directory = scratch / "rpmdb";
     make_directories(database_directory);
     const fs::path database = write_rpmdb(ctx, packages, database_directory);
     // Before the scriptlets, because some ask it; and again, because asking may change it.
     install_rpmdb(ctx, tree, database);
-    std::vector<std::vector<std::string>> accounts =
-        run_scriptlets(ctx, tree, packages, owners, parent, scratch / "run");
+    Made made;
+    {
+        const Recording recording(ctx.console);
+        made.accounts = run_scriptlets(ctx, tree, packages, owners, parent, scratch / "run");
+        made.remarks = recording.remarks();
+    }
     sync_tree(ctx, tree);
     install_rpmdb(ctx, tree, database);
     sync_tree(ctx, tree);
-    return accounts;
+    return made;
 }
 
 }  // namespace
@@ -105,7 +116,7 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     if (files.empty()) {
         throw Error("there is no package to compose an image from");
     }
-    const Layers layers(fs::absolute(ctx.cache / "work"));
+    const Layers layers(fs::absolute(ctx.work()));
     const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
     United united = unite(packages);
 
@@ -124,18 +135,26 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     }
     check_out(ctx, tree.entries, layers.lower, layers.index);
 
-    const bool known = !tree.inputs_digest.empty() && restore_composition(ctx, tree);
+    bool known = !tree.inputs_digest.empty() && restore_composition(ctx, tree);
+    std::optional<EntryLock> making;
+    if (!known) {
+        // Of the packages: what the accounts' numbers decide is known when the scriptlets have run.
+        making.emplace(ctx, kept_compositions.lock, digest,
+                       "is running the scriptlets of the same packages");
+        tree.inputs_digest = find_composition(ctx, digest, parent);
+        known = !tree.inputs_digest.empty() && restore_composition(ctx, tree);
+    }
     if (!known) {
         make_upper(layers.upper, tree.entries.at("/").mode);
     }
     RootMount mount(layers.lower, layers.upper, layers.overlay, layers.root);
     tree.root = layers.root;
     if (!known) {
-        const auto accounts =
-            run_in_root(ctx, tree, packages, united.owners, parent, layers.scratch);
-        tree.inputs_digest = name_composition(ctx, digest, parent, tree, accounts);
-        store_composition(ctx, tree);
+        const Made made = run_in_root(ctx, tree, packages, united.owners, parent, layers.scratch);
+        tree.inputs_digest = name_composition(ctx, digest, parent, tree, made.accounts);
+        store_composition(ctx, tree, made.remarks);
     }
+    making.reset();
     for (const char* path : {"/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow"}) {
         if (find_entry(tree, path) != nullptr) {
             tree.packaged_accounts.emplace(path, read_entry(tree, path));

@@ -1,9 +1,7 @@
 #include "compose/composition_cache.hpp"
 
-#include <cerrno>
-#include <cstdio>
-
 #include <fmt/format.h>
+#include <optional>
 
 #include "image/kept_entries.hpp"
 #include "image/overlay.hpp"
@@ -18,9 +16,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path place_of(const Context& ctx, const Tree& tree) {
-    return ctx.cache / "composed" / tree.inputs_digest;
-}
+constexpr const char* records_name = "records";
+/// The layer lies beside the records: the seal over the tree that comes of it tells whether it is
+/// whole.
+constexpr const char* layer_name = "upper";
 
 /// Everything of the tree that goes into a commit, but for labels.
 std::string seal_of(const Tree& tree) {
@@ -58,19 +57,20 @@ Records parse_records(const std::string& text) {
 }  // namespace
 
 bool restore_composition(const Context& ctx, Tree& tree) {
-    const fs::path place = place_of(ctx, tree);
-    const std::optional<std::string> text = read_sealed(place / "records");
-    if (!text) {
+    const std::optional<StoredEntry> kept = find_stored(ctx, kept_compositions, tree.inputs_digest);
+    const std::string* text = kept ? kept->find(records_name) : nullptr;
+    if (text == nullptr) {
         return false;
     }
     const Entries before = tree.entries;
     try {
         Records records = parse_records(*text);
-        copy_layer(ctx, place / "upper", tree.upper);
+        copy_layer(ctx, kept->directory() / layer_name, tree.upper);
         sync_tree(ctx, tree);
         if (seal_of(tree) == records.seal) {
             tree.kernel_arguments = std::move(records.kernel_arguments);
             tree.policy_calls = std::move(records.policy_calls);
+            kept->repeat_remarks(ctx.console);
             return true;
         }
     } catch (const Error& problem) {
@@ -83,18 +83,11 @@ bool restore_composition(const Context& ctx, Tree& tree) {
     return false;
 }
 
-void store_composition(const Context& ctx, const Tree& tree) {
-    const fs::path place = place_of(ctx, tree);
-    const fs::path temporary =
-        place.parent_path() / fmt::format(".new-{}", place.filename().string());
-    remove_tree(temporary);
-    make_directories(temporary);
-    copy_layer(ctx, tree.upper, temporary / "upper");
-    write_sealed(temporary / "records", format_records(tree));
-    remove_tree(place);
-    if (::rename(temporary.c_str(), place.c_str()) != 0) {
-        throw errno_error(place.string(), errno);
-    }
+void store_composition(const Context& ctx, const Tree& tree, const std::vector<Remark>& remarks) {
+    NewEntry entry(ctx, kept_compositions, tree.inputs_digest);
+    copy_layer(ctx, tree.upper, entry.directory() / layer_name);
+    entry.add(records_name, format_records(tree));
+    entry.keep(remarks);
 }
 
 }  // namespace edgegpu

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "image/kept_entries.hpp"
+#include "compose/composition_cache.hpp"
 #include "rootfs/shims.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
@@ -49,15 +49,14 @@ std::string name_of(const std::string& packages, std::string_view kind,
     return digest.hex();
 }
 
-std::filesystem::path record_at(const Context& ctx, const std::string& name) {
-    return ctx.cache / "composed" / (name + "-record");
-}
+constexpr const char* words_name = "words";
 
 /// The words of a record; nothing where there is none, or where it is damaged.
 std::optional<std::vector<std::vector<std::string>>> read_record(const Context& ctx,
                                                                  const std::string& name) {
-    const std::optional<std::string> text = read_sealed(record_at(ctx, name));
-    if (!text) {
+    const std::optional<StoredEntry> kept = find_stored(ctx, kept_compositions, name);
+    const std::string* text = kept ? kept->find(words_name) : nullptr;
+    if (text == nullptr) {
         return std::nullopt;
     }
     try {
@@ -69,7 +68,9 @@ std::optional<std::vector<std::vector<std::string>>> read_record(const Context& 
 
 void write_record(const Context& ctx, const std::string& name,
                   const std::vector<std::vector<std::string>>& words) {
-    write_sealed(record_at(ctx, name), format_calls(words));
+    NewEntry record(ctx, kept_compositions, name);
+    record.add(words_name, format_calls(words));
+    record.keep({});
 }
 
 std::vector<std::string> names_of(const Numbers& numbers) {

@@ -81,7 +81,7 @@ bool has_changed(const Context& ctx, const Repository& repository,
 
 void download_packages(const Context& ctx, const Repository& repository, const PackageFiles& wanted,
                        const std::string& repomd_sha256,
-                       const std::function<void(const PackageFile&)>& arrived) {
+                       const std::function<void(std::size_t)>& arrived) {
     if (ctx.offline) {
         throw error(ErrorKind::fetch,
                     "package {} is not in the cache, and --offline forbids a download",
@@ -96,8 +96,7 @@ void download_packages(const Context& ctx, const Repository& repository, const P
         files.push_back(wanted_file(repository, file));
     }
     const std::vector<std::string> mirrors = find_mirrors(ctx, repository).mirrors;
-    const std::vector<TransferResult> results =
-        transfer(ctx, repository, mirrors, files, [&](std::size_t i) { arrived(wanted[i]); });
+    const std::vector<TransferResult> results = transfer(ctx, repository, mirrors, files, arrived);
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (!results[i].done && !results[i].failures.empty()) {
             report(repository, wanted[i], results[i],

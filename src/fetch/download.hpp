@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -12,10 +13,10 @@ namespace edgegpu {
 /// Downloads packages of one repository (parallel, resumed where a partial file is left, each of
 /// its mirrors tried) to their `path`. Sizes and digests are checked on arrival. `repomd_sha256` is
 /// the state of the repository that they were chosen from, to tell a repository that changed since
-/// from a bad mirror. `arrived` is called for each package that came. Throws ErrorKind::fetch
-/// naming the package and the URL; with ctx.offline naming what is missing.
+/// from a bad mirror. `arrived` is called with the index of each package that came. Throws
+/// ErrorKind::fetch naming the package and the URL; with ctx.offline naming what is missing.
 void download_packages(const Context& ctx, const Repository& repository, const PackageFiles& wanted,
                        const std::string& repomd_sha256,
-                       const std::function<void(const PackageFile&)>& arrived);
+                       const std::function<void(std::size_t)>& arrived);
 
 }  // namespace edgegpu

@@ -26,9 +26,11 @@
 #include "resolve/metadata/gpgkeys.hpp"
 #include "resolve/metadata/metadata_records.hpp"
 #include "support/digest.hpp"
+#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/last_use.hpp"
 #include "support/parallel.hpp"
 #include "transfer/url.hpp"
 
@@ -111,13 +113,18 @@ Error wrong_content(const ResolvedPackage& package, const PackageContent& conten
             "remove it from the cache if it lies there, or have the repository made again");
 }
 
+/// Names the package in EntryLock.
+std::string lock_key(const Checksum& checksum) {
+    return fmt::format("{}-{}", checksum_name(checksum.algorithm), checksum.hex);
+}
+
 /// The packages in the cache, by SHA-256. Those of which a repository promises another checksum are
 /// found through `packages/<algorithm>-<digits>`, which holds the SHA-256 of what was verified
 /// once. That is a hint, never believed: the promised checksum is computed whenever a package is
 /// used.
 class PackageCache {
 public:
-    explicit PackageCache(const Context& ctx) : directory_(ctx.cache / "packages") {
+    explicit PackageCache(const Context& ctx) : ctx_(ctx), directory_(ctx.cache / "packages") {
         make_directories(directory_);
     }
 
@@ -133,7 +140,7 @@ public:
             const bool hex = sha256.size() == 64 &&
                              sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
             // A damaged hint is no hint: the package is downloaded again.
-            if (hex && fs::exists(by_sha256(sha256), code) &&
+            if (hex && mark_used(ctx_, index) && mark_used(ctx_, by_sha256(sha256)) &&
                 digests_of(PackageContent(by_sha256(sha256)), checksum.algorithm).promised ==
                     checksum.hex) {
                 return by_sha256(sha256);
@@ -148,19 +155,33 @@ public:
     void open(PackageFile& file, const std::optional<fs::path>& local) const;
 
 private:
+    void open_found(PackageFile& file, const std::optional<fs::path>& local) const;
     [[nodiscard]] fs::path by_sha256(const std::string& sha256) const {
         return directory_ / (sha256 + ".rpm");
     }
     [[nodiscard]] fs::path index_of(const Checksum& checksum) const {
-        return directory_ / fmt::format("{}-{}", checksum_name(checksum.algorithm), checksum.hex);
+        return directory_ / lock_key(checksum);
     }
     void open_copy(PackageFile& file, const fs::path& local) const;
     void keep(PackageFile& file, std::shared_ptr<PackageContent> content) const;
 
+    const Context& ctx_;
     fs::path directory_;
 };
 
 void PackageCache::open(PackageFile& file, const std::optional<fs::path>& local) const {
+    if (file.path != index_of(file.package.checksum).concat(".rpm") && mark_used(ctx_, file.path)) {
+        open_found(file, local);
+        return;
+    }
+    // It is still to be given its address: another build may do that at the same moment.
+    const EntryLock lock(ctx_, EntryKind::package, lock_key(file.package.checksum),
+                         "is checking package " + file.package.nevra.text());
+    file.path = path_of(file.package.checksum);
+    open_found(file, local);
+}
+
+void PackageCache::open_found(PackageFile& file, const std::optional<fs::path>& local) const {
     if (local && !fs::exists(file.path)) {
         open_copy(file, *local);
         return;
@@ -240,7 +261,7 @@ public:
         }
         const PackageKeys& keys = keys_.at(repository.id);
         const fs::path mark = ctx_.cache / "verified" / (file.sha256 + "-" + keys.digest());
-        if (fs::exists(mark)) {
+        if (mark_used(ctx_, mark)) {
             return;
         }
         keys.verify(file.content->path(), file.content->shown(), file.package.nevra.text());
@@ -312,7 +333,8 @@ std::vector<ResolvedPackage> all_packages(const Plan& plan) {
     std::vector<ResolvedPackage> all = plan.image;
     all.insert(all.end(), plan.policy_root.begin(), plan.policy_root.end());
     if (plan.module_build) {
-        all.insert(all.end(), plan.module_build->packages.begin(), plan.module_build->packages.end());
+        all.insert(all.end(), plan.module_build->packages.begin(),
+                   plan.module_build->packages.end());
         all.push_back(plan.module_build->source);
     }
     return all;
@@ -336,24 +358,64 @@ FetchedPackages split(const Plan& plan, PackageFiles files) {
     return result;
 }
 
+/// Downloads packages of one repository. What another build downloads at the moment is waited for,
+/// and is downloaded here where that one did not succeed.
+void download_from(const Context& ctx, const Plan::Source& source, const PackageCache& cache,
+                   PackageFiles missing, Progress& progress) {
+    while (!missing.empty()) {
+        PackageFiles own;
+        std::vector<std::optional<EntryLock>> locks;
+        PackageFiles busy;
+        for (PackageFile& file : missing) {
+            auto lock =
+                EntryLock::try_take(ctx, EntryKind::package, lock_key(file.package.checksum));
+            if (!lock) {
+                busy.push_back(std::move(file));
+            } else if (mark_used(ctx, cache.path_of(file.package.checksum))) {
+                progress.count(file.package);
+            } else {
+                own.push_back(std::move(file));
+                locks.push_back(std::move(lock));
+            }
+        }
+        if (!own.empty()) {
+            download_packages(ctx, source.repository, own, source.repomd_sha256,
+                              [&](std::size_t i) {
+                                  locks[i].reset();
+                                  progress.count(own[i].package);
+                              });
+        }
+        locks.clear();
+        missing.clear();
+        for (PackageFile& file : busy) {
+            const EntryLock wait(ctx, EntryKind::package, lock_key(file.package.checksum),
+                                 "is downloading package " + file.package.nevra.text());
+            if (mark_used(ctx, cache.path_of(file.package.checksum))) {
+                progress.count(file.package);
+            } else {
+                missing.push_back(std::move(file));
+            }
+        }
+    }
+}
+
 /// Downloads those of the files that neither the cache nor a repository of this machine has.
-void download_missing(const Context& ctx, const Plan& plan, const PackageFiles& files,
+void download_missing(const Context& ctx, const Plan& plan, const PackageCache& cache,
+                      const PackageFiles& files,
                       const std::vector<std::optional<fs::path>>& locals) {
     std::map<std::string, PackageFiles> missing;
     std::set<fs::path> paths;
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < files.size(); ++i) {
         const PackageFile& file = files[i];
-        if (!locals[i] && !fs::exists(file.path) && paths.insert(file.path).second) {
+        if (!mark_used(ctx, file.path) && !locals[i] && paths.insert(file.path).second) {
             missing[file.package.repository].push_back(file);
             bytes += file.package.size;
         }
     }
     Progress progress(ctx, "downloaded", paths.size(), bytes);
-    for (const auto& [id, wanted] : missing) {
-        const Plan::Source& source = plan.sources.at(id);
-        download_packages(ctx, source.repository, wanted, source.repomd_sha256,
-                          [&](const PackageFile& file) { progress.count(file.package); });
+    for (auto& [id, wanted] : missing) {
+        download_from(ctx, plan.sources.at(id), cache, std::move(wanted), progress);
     }
 }
 
@@ -369,7 +431,7 @@ FetchedPackages fetch_packages(const Context& ctx, const Plan& plan) {
         fs::path path = cache.path_of(package.checksum);
         files.push_back({std::move(package), std::move(path), "", nullptr});
     }
-    download_missing(ctx, plan, files, locals);
+    download_missing(ctx, plan, cache, files, locals);
 
     const SignatureCheck check_signature(ctx, plan);
     const auto check = [&](const PackageFile& file) {

@@ -13,6 +13,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/last_use.hpp"
 
 namespace edgegpu {
 
@@ -41,7 +42,7 @@ Entry file_entry(unsigned mode, std::uint64_t size, std::string digest, fs::path
 Entry make_file_entry(const Context& ctx, std::string_view content, unsigned mode) {
     std::string digest = sha256_hex(content);
     fs::path path = content_path(ctx, digest);
-    if (!has_size(path, content.size())) {
+    if (!mark_used(ctx, path) || !has_size(path, content.size())) {
         make_directories(path.parent_path());
         write_file(path, content, 0600);
     }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -15,9 +16,11 @@
 #include <zlib.h>
 
 #include "support/digest.hpp"
+#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/glib.hpp"
+#include "support/last_use.hpp"
 #include "support/parallel.hpp"
 
 namespace edgegpu {
@@ -33,6 +36,8 @@ constexpr std::uint64_t largest_at_once = 32ULL << 20U;
 constexpr std::uint64_t memory_budget = 160ULL << 20U;
 constexpr std::size_t chunk_size = 4UL << 20U;
 constexpr std::size_t sample_size = 64UL << 10U;
+// Two builds may compress a smaller one twice.
+constexpr std::uint64_t worth_a_lock = 64ULL << 10U;
 constexpr std::size_t copy_size = 256UL << 10U;
 
 using Trailer = std::array<unsigned char, trailer_size>;
@@ -228,8 +233,9 @@ fs::path DeflateStreams::path_of(const Entry& entry) const {
 }
 
 bool DeflateStreams::has(const Entry& entry) const {
+    const fs::path path = path_of(entry);
     struct stat status {};
-    return ::stat(path_of(entry).c_str(), &status) == 0 &&
+    return mark_used(ctx_, path) && ::stat(path.c_str(), &status) == 0 &&
            status.st_size > static_cast<off_t>(trailer_size);
 }
 
@@ -326,14 +332,40 @@ void DeflateStreams::make(std::vector<const Entry*> entries) {
     const auto small = std::ranges::find_if(
         entries, [](const Entry* entry) { return entry->size <= largest_at_once; });
     for (auto large = entries.begin(); large != small; ++large) {
-        make_large(**large);
+        const EntryLock lock(ctx_, EntryKind::deflate, (*large)->digest,
+                             "is compressing a large file");
+        if (!has(**large)) {
+            make_large(**large);
+        }
     }
     MemoryBudget budget;
     const auto offset = small - entries.begin();
+    // What another build deflates at the moment is looked at last: it is done by then.
+    std::mutex mutex;
+    std::vector<const Entry*> busy;
     parallel_for(ctx_, static_cast<std::size_t>(entries.end() - small), [&](std::size_t i) {
         const Entry& entry = *entries[static_cast<std::size_t>(offset) + i];
+        if (has(entry)) {
+            return;
+        }
+        std::optional<EntryLock> lock;
+        if (entry.size >= worth_a_lock) {
+            lock = EntryLock::try_take(ctx_, EntryKind::deflate, entry.digest);
+            if (!lock) {
+                const std::lock_guard guard(mutex);
+                busy.push_back(&entry);
+                return;
+            }
+        }
         const Held held(budget, 2 * entry.size);
         make_one(entry);
+    });
+    parallel_for(ctx_, busy.size(), [&](std::size_t i) {
+        const EntryLock lock(ctx_, EntryKind::deflate, busy[i]->digest, "is compressing a file");
+        if (!has(*busy[i])) {
+            const Held held(budget, 2 * busy[i]->size);
+            make_one(*busy[i]);
+        }
     });
 }
 

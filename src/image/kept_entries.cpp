@@ -5,9 +5,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "support/digest.hpp"
 #include "support/file.hpp"
+#include "support/last_use.hpp"
+#include "support/stored_file.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -15,8 +18,6 @@ namespace edgegpu {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::size_t sha256_digits = 64;
 
 template <typename Number>
 bool parse(std::string_view text, Number& number, int base = 10) {
@@ -35,6 +36,24 @@ char letter_of(EntryType type) {
             break;
     }
     return 'f';
+}
+
+/// Whether the content is there and the one recorded. One that is not is removed, as it would be
+/// taken for good when it is made again.
+bool is_content(const Context& ctx, const Entry& entry) {
+    ctx.check_cancelled();
+    struct stat status {};
+    if (!mark_used(ctx, entry.content) || ::lstat(entry.content.c_str(), &status) != 0) {
+        return false;
+    }
+    if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) == entry.size &&
+        sha256_file(entry.content) == entry.digest) {
+        return true;
+    }
+    if (entry.content == content_path(ctx, entry.digest)) {
+        remove_tree(entry.content);
+    }
+    return false;
 }
 
 bool read_line(const Context& ctx, std::string_view line, Entries& entries) {
@@ -58,8 +77,7 @@ bool read_line(const Context& ctx, std::string_view line, Entries& entries) {
             return false;
         }
         entry.content = ctx.cache / fields[6];
-        std::error_code code;
-        if (fs::file_size(entry.content, code) != entry.size || code) {
+        if (!is_content(ctx, entry)) {
             return false;
         }
     }
@@ -97,28 +115,6 @@ std::optional<Entries> parse_entries(const Context& ctx, std::string_view text) 
         text.remove_prefix(end + 1);
     }
     return entries;
-}
-
-void write_sealed(const fs::path& path, const std::string& text) {
-    make_directories(path.parent_path());
-    write_file(path, text + sha256_hex(text) + "\n", 0644);
-}
-
-std::optional<std::string> read_sealed(const fs::path& path) {
-    std::error_code code;
-    if (!fs::exists(path, code)) {
-        return std::nullopt;
-    }
-    std::string text = read_file(path);
-    if (text.size() < sha256_digits + 1) {
-        return std::nullopt;
-    }
-    const std::string seal = text.substr(text.size() - sha256_digits - 1);
-    text.resize(text.size() - seal.size());
-    if (seal != sha256_hex(text) + "\n") {
-        return std::nullopt;
-    }
-    return text;
 }
 
 }  // namespace edgegpu

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +9,7 @@
 
 namespace edgegpu {
 
-/// Results of a stage that the cache keeps: paths with their entries, whose contents lie in
+/// Results of a stage that the store keeps: paths with their entries, whose contents lie in
 /// `content/` of the cache already.
 
 /// One line an entry: type, mode, owner, group, size, digest, content below the cache, path, link
@@ -19,14 +18,7 @@ namespace edgegpu {
 /// again.
 [[nodiscard]] std::optional<std::string> format_entries(const Context& ctx, const Entries& entries);
 
-/// The reverse. Nothing where a line is damaged or a content is gone or has another size.
+/// The reverse. Nothing where a line is damaged, or a content is gone or is another one.
 [[nodiscard]] std::optional<Entries> parse_entries(const Context& ctx, std::string_view text);
-
-/// Writes `text` (which ends with a newline) and a last line with its digest; atomic.
-void write_sealed(const std::filesystem::path& path, const std::string& text);
-
-/// The text of a file that `write_sealed` made; nothing where there is none, or where it was
-/// cut off or changed (a machine that lost power).
-[[nodiscard]] std::optional<std::string> read_sealed(const std::filesystem::path& path);
 
 }  // namespace edgegpu

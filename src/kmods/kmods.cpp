@@ -1,7 +1,5 @@
 #include "kmods/kmods.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -13,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/kept_entries.hpp"
 #include "kmods/build_root.hpp"
 #include "kmods/package.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/nevra.hpp"
+#include "support/store.hpp"
 
 namespace edgegpu {
 
@@ -41,52 +39,25 @@ std::string compilation_digest(const Resolution& resolution) {
     return digest.hex();
 }
 
-/// `modules` in the directory: the license, then a line "DIGEST NAME" for each module beside it.
-void store(const fs::path& directory, const CompiledModules& compiled) {
-    const fs::path temporary =
-        directory.parent_path() / fmt::format(".new-{}", directory.filename().string());
-    remove_tree(temporary);
-    make_directories(temporary);
-    std::string list = sha256_hex(compiled.license) + ' ' + compiled.license + '\n';
+/// `license`, and each module under its name.
+constexpr StoreKind kept_modules{"kmods", 2, EntryKind::kmods};
+constexpr const char* license_name = "license";
+
+void store(NewEntry& entry, const CompiledModules& compiled) {
+    entry.add(license_name, compiled.license);
     for (const auto& [name, content] : compiled.modules) {
-        write_file(temporary / (name + ".ko"), content);
-        list += sha256_hex(content) + ' ' + name + '\n';
-    }
-    write_sealed(temporary / "modules", list);
-    remove_tree(directory);
-    if (::rename(temporary.c_str(), directory.c_str()) != 0) {
-        throw errno_error(directory.string(), errno);
+        entry.add(name + ".ko", content);
     }
 }
 
-/// What `store` put there; nothing where there is none, or where it is damaged.
-std::optional<CompiledModules> find(const fs::path& directory) {
-    const std::optional<std::string> list = read_sealed(directory / "modules");
-    if (!list) {
-        return std::nullopt;
-    }
+std::optional<CompiledModules> restore(const StoredEntry& entry) {
     CompiledModules compiled;
-    std::string_view rest = *list;
-    for (bool first = true; !rest.empty(); first = false) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = rest.substr(0, end);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-        const std::size_t blank = std::min(line.find(' '), line.size());
-        const std::string name(line.substr(std::min(blank + 1, line.size())));
-        if (first) {
-            compiled.license = name;
-            continue;
+    for (const auto& [name, content] : entry.files()) {
+        if (name == license_name) {
+            compiled.license = content;
+        } else {
+            compiled.modules.emplace(fs::path(name).stem().string(), content);
         }
-        const fs::path path = directory / (name + ".ko");
-        std::error_code code;
-        if (!fs::is_regular_file(path, code)) {
-            return std::nullopt;
-        }
-        std::string content = read_file(path);
-        if (sha256_hex(content) != line.substr(0, blank)) {
-            return std::nullopt;
-        }
-        compiled.modules.emplace(name, std::move(content));
     }
     return compiled.modules.empty() ? std::nullopt : std::optional(std::move(compiled));
 }
@@ -141,15 +112,28 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
 
 std::optional<CompiledModules> find_compiled_modules(const Context& ctx,
                                                      const Resolution& resolution) {
-    return find(ctx.cache / "kmods" / compilation_digest(resolution));
+    const std::optional<StoredEntry> entry =
+        find_stored(ctx, kept_modules, compilation_digest(resolution));
+    if (!entry) {
+        return std::nullopt;
+    }
+    std::optional<CompiledModules> compiled = restore(*entry);
+    if (compiled) {
+        entry->repeat_remarks(ctx.console);
+    }
+    return compiled;
 }
 
 CompiledModules build_modules(const Context& ctx, const Resolution& resolution,
                               const ModuleBuildFiles& files) {
-    CompiledModules compiled = compile_modules(ctx, resolution, files);
-    make_directories(ctx.cache / "kmods");
-    store(ctx.cache / "kmods" / compilation_digest(resolution), compiled);
-    return compiled;
+    return find_or_make(
+        ctx, kept_modules, compilation_digest(resolution),
+        fmt::format("is compiling the NVIDIA kernel modules of {}", resolution.kernel_uname),
+        restore, [&](NewEntry& entry) {
+            CompiledModules made = compile_modules(ctx, resolution, files);
+            store(entry, made);
+            return made;
+        });
 }
 
 PackageFile package_modules(const Context& ctx, const Resolution& resolution,

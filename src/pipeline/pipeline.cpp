@@ -108,8 +108,6 @@ void record_parent(const Context& ctx, const std::optional<Parent>& parent,
 
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
-    allow_open_files();
-    const CacheLock cache_lock(given, image_owner());
     // From here on nobody reads the user's own files.
     stages.begin_quietly("snapshot", "copying the files named by");
     const Blueprint blueprint = take_snapshot(given, named);
@@ -188,8 +186,11 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
 
 }  // namespace
 
-BuildResult build_image(const Context& ctx, const Blueprint& blueprint, const BuildOptions& options,
-                        Signer& signer) {
+BuildResult build_image(const Context& given, const Blueprint& blueprint,
+                        const BuildOptions& options, Signer& signer) {
+    allow_open_files();
+    const CacheLock cache_lock(given, CacheUse::build, image_owner());
+    const Context ctx = given.in(cache_lock.slot());
     Stages stages(ctx, blueprint.path.string());
     return stages.run([&] { return build_in_stages(ctx, blueprint, options, signer, stages); });
 }

@@ -126,7 +126,7 @@ std::shared_ptr<const StoredSource> take_source(const Context& ctx, const Source
 /// Copies of files whose names count: a link to the copy in `content/` under the user's own path.
 class NamedFiles {
 public:
-    explicit NamedFiles(const Context& ctx) : ctx_(ctx), top_(ctx.cache / named_inputs) {
+    explicit NamedFiles(const Context& ctx) : ctx_(ctx), top_(ctx.work() / named_inputs) {
         remove_tree(top_);
     }
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
+#include <mutex>
 #include <numeric>
 #include <optional>
 
@@ -13,7 +12,9 @@
 
 #include "rootfs/manifest.hpp"
 #include "rootfs/unpack.hpp"
+#include "support/entry_lock.hpp"
 #include "support/file.hpp"
+#include "support/last_use.hpp"
 #include "support/parallel.hpp"
 
 namespace edgegpu {
@@ -22,11 +23,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Whether a file is what unpacking left, as far as its inode tells: to read all content takes as
+/// long as unpacking does. Who writes to a file, be it by mistake, gives it another time; what only
+/// a broken disk changed is found when the content gets into an object, by its digest.
+bool is_as_unpacked(const Entry& entry, const struct stat& status) {
+    return S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) == entry.size &&
+           (status.st_mode & 07777U) == entry.mode && status.st_uid == 0 &&
+           status.st_mtim.tv_sec == unpacked_time && status.st_mtim.tv_nsec == 0;
+}
+
 /// The cached import, or nothing where there is none or it is damaged (a machine that lost
 /// power may leave files shorter than they were written).
-std::optional<ImportedPackage> read_import(const PackageFile& package, const fs::path& directory) {
-    std::error_code code;
-    if (!fs::exists(directory / "manifest", code)) {
+std::optional<ImportedPackage> read_import(const Context& ctx, const PackageFile& package,
+                                           const fs::path& directory) {
+    if (!mark_used(ctx, directory / "manifest")) {
         return std::nullopt;
     }
     try {
@@ -35,9 +45,8 @@ std::optional<ImportedPackage> read_import(const PackageFile& package, const fs:
         result.header = load_header(read_file(directory / "header"), package.package.nevra.text());
         for (const ImportedFile& file : result.files) {
             struct stat status {};
-            if (!file.entry.content.empty() &&
-                (::lstat(file.entry.content.c_str(), &status) != 0 ||
-                 static_cast<std::uint64_t>(status.st_size) != file.entry.size)) {
+            if (!file.entry.content.empty() && (::lstat(file.entry.content.c_str(), &status) != 0 ||
+                                                !is_as_unpacked(file.entry, status))) {
                 return std::nullopt;
             }
         }
@@ -50,23 +59,8 @@ std::optional<ImportedPackage> read_import(const PackageFile& package, const fs:
     }
 }
 
-/// Directories that killed builds left behind: those whose maker is no longer alive.
-void remove_stale_imports(const fs::path& imports) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(imports)) {
-        const std::string name = entry.path().filename().string();
-        if (!name.starts_with(".new-")) {
-            continue;
-        }
-        const pid_t maker = std::atoi(name.c_str() + 5);
-        if (maker <= 0 || (::kill(maker, 0) != 0 && errno == ESRCH) || maker == ::getpid()) {
-            remove_tree(entry.path());
-        }
-    }
-}
-
-}  // namespace
-
-ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
+/// Where a package's import lies.
+fs::path import_directory(const Context& ctx, const PackageFile& package) {
     const std::string& sha256 = package.sha256;
     const std::string name = package.package.nevra.text();
     if (sha256.size() != 64 || sha256.find_first_not_of("0123456789abcdef") != std::string::npos) {
@@ -75,16 +69,21 @@ ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
     if (!package.content) {
         throw error("package {}: it was not verified", name);
     }
-    const fs::path directory = ctx.cache / "imports" / sha256;
-    if (std::optional<ImportedPackage> cached = read_import(package, directory)) {
+    return ctx.cache / "imports" / sha256;
+}
+
+/// Unpacks a package, unless somebody did while its lock was waited for. Called with that lock.
+ImportedPackage make_import(const Context& ctx, const PackageFile& package,
+                            const fs::path& directory) {
+    if (std::optional<ImportedPackage> cached = read_import(ctx, package, directory)) {
         return std::move(*cached);
     }
-    const fs::path temporary =
-        ctx.cache / "imports" / fmt::format(".new-{}-{}", ::getpid(), sha256);
+    const fs::path temporary = directory.parent_path() / (".new-" + package.sha256);
     try {
+        remove_tree(temporary);
         remove_tree(directory);
         unpack_package(ctx, package, temporary, directory);
-        package.content->require_unchanged(sha256);
+        package.content->require_unchanged(package.sha256);
     } catch (...) {
         std::error_code ignored;
         fs::remove_all(temporary, ignored);
@@ -94,16 +93,35 @@ ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
         const int code = errno;
         std::error_code ignored;
         fs::remove_all(temporary, ignored);
-        // Somebody else's import of the same RPM is as good.
-        if (code != EEXIST && code != ENOTEMPTY) {
-            throw errno_error(directory.string(), code);
-        }
+        throw errno_error(directory.string(), code);
     }
-    std::optional<ImportedPackage> made = read_import(package, directory);
+    std::optional<ImportedPackage> made = read_import(ctx, package, directory);
     if (!made) {
-        throw error("package {}: its import cannot be read back", name);
+        throw error("package {}: its import cannot be read back", package.package.nevra.text());
     }
     return std::move(*made);
+}
+
+/// As import_package, but nothing where another build is unpacking it at the moment.
+std::optional<ImportedPackage> import_unless_busy(const Context& ctx, const PackageFile& package) {
+    const fs::path directory = import_directory(ctx, package);
+    if (std::optional<ImportedPackage> cached = read_import(ctx, package, directory)) {
+        return cached;
+    }
+    const auto lock = EntryLock::try_take(ctx, EntryKind::import, package.sha256);
+    return lock ? std::optional(make_import(ctx, package, directory)) : std::nullopt;
+}
+
+}  // namespace
+
+ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
+    const fs::path directory = import_directory(ctx, package);
+    if (std::optional<ImportedPackage> cached = read_import(ctx, package, directory)) {
+        return std::move(*cached);
+    }
+    const EntryLock lock(ctx, EntryKind::import, package.sha256,
+                         "is unpacking package " + package.package.nevra.text());
+    return make_import(ctx, package, directory);
 }
 
 std::vector<ImportedPackage> import_packages(const Context& ctx, const PackageFiles& packages) {
@@ -113,7 +131,6 @@ std::vector<ImportedPackage> import_packages(const Context& ctx, const PackageFi
     if (::chmod(imports.c_str(), 0700) != 0) {
         throw errno_error(imports.string(), errno);
     }
-    remove_stale_imports(imports);
     std::vector<std::size_t> order(packages.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -121,13 +138,25 @@ std::vector<ImportedPackage> import_packages(const Context& ctx, const PackageFi
     });
     std::vector<ImportedPackage> result(packages.size());
     std::atomic<std::size_t> finished{0};
-    parallel_for(ctx, order.size(), [&](std::size_t i) {
-        const std::size_t index = order[i];
-        result[index] = import_package(ctx, packages[index]);
+    const auto finish = [&](std::size_t index, ImportedPackage imported) {
+        result[index] = std::move(imported);
         if (ctx.console != nullptr) {
             ctx.console->progress(++finished, packages.size(), "packages imported");
         }
+    };
+    // What another build unpacks at the moment comes last: it is done by then.
+    std::mutex mutex;
+    std::vector<std::size_t> busy;
+    parallel_for(ctx, order.size(), [&](std::size_t i) {
+        if (auto imported = import_unless_busy(ctx, packages[order[i]])) {
+            finish(order[i], std::move(*imported));
+            return;
+        }
+        const std::lock_guard lock(mutex);
+        busy.push_back(order[i]);
     });
+    parallel_for(ctx, busy.size(),
+                 [&](std::size_t i) { finish(busy[i], import_package(ctx, packages[busy[i]])); });
     return result;
 }
 

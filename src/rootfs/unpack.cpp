@@ -154,7 +154,7 @@ void set_metadata(int fd, const Entry& entry, const fs::path& path) {
     }
     // ostree carries no modification times, but programs copy them: dracut writes them into the
     // initramfs. One fixed time, older than anything made later, as ostree's checkout has.
-    constexpr struct timespec unpacked = {1, 0};
+    constexpr struct timespec unpacked = {unpacked_time, 0};
     const std::array<struct timespec, 2> times = {unpacked, unpacked};
     if (::fchmod(fd, entry.mode) != 0 || ::futimens(fd, times.data()) != 0) {
         throw errno_error(path.string(), errno);

@@ -16,7 +16,7 @@ namespace edgegpu {
 namespace fs = std::filesystem;
 
 Workplace::Workplace(const Context& ctx, const std::string& name)
-    : directory_(fs::absolute(ctx.cache / "work" / name)) {
+    : directory_(fs::absolute(ctx.work() / name)) {
     clear();
     make_directories(directory_);
 }

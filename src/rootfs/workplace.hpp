@@ -10,8 +10,8 @@
 
 namespace edgegpu {
 
-/// A root that programs are run in besides the image's own: an overlay below `work/NAME` of the
-/// cache, gone when the value goes.
+/// A root that programs are run in besides the image's own: an overlay at `NAME` in the
+/// build's slot of `work/`, gone when the value goes.
 class Workplace {
 public:
     /// Clears what a killed build left at `name`, a plain name that no other workplace has.

@@ -98,7 +98,7 @@ fs::path machine_files(const Context& ctx, const std::string& wanted) {
     replace_all(script, "@RELEASE@", kernel);
     replace_all(script, "@MACHINE@", machine);
     fs::path directory =
-        ctx.cache / "work" /
+        ctx.work() /
         ("sandbox-" + sha256_hex(script + std::string(launcher_image())).substr(0, 16));
     if (fs::exists(directory / "complete")) {
         return directory;

@@ -103,7 +103,7 @@ std::string shell_word(std::string_view word) {
 class WorkDirectory {
 public:
     explicit WorkDirectory(const Context& ctx) {
-        const fs::path parent = ctx.cache.empty() ? fs::temp_directory_path() : ctx.cache / "work";
+        const fs::path parent = ctx.cache.empty() ? fs::temp_directory_path() : ctx.work();
         make_directories(parent);
         std::string name = (fs::absolute(parent) / "edgegpu-tool.XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr) {

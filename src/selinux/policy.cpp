@@ -28,6 +28,7 @@
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/store.hpp"
 
 namespace edgegpu {
 
@@ -329,27 +330,12 @@ void erase_below(Entries& entries, const std::string& path) {
     }
 }
 
-}  // namespace
-
-PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
-                          const PackageFiles& policy_root) {
-    const std::optional<PolicyPaths> paths = find_policy(tree);
-    if (!paths) {
-        refuse_without_policy(blueprint, tree);
-        return {};
-    }
-    Transaction transaction = gather(blueprint.selinux, tree, *paths);
-    const bool mls = has_levels(tree, *paths);
-    add_overlay_labels(blueprint, mls, transaction.file_contexts);
-    CompileInputs inputs{blueprint.selinux.modules, policy_root, tree, *paths, mls,
-                         transaction.module_files};
-    const std::string digest = inputs_digest_of(inputs, blueprint, transaction);
-    if (std::optional<PolicyResult> cached = load_policy(ctx, digest)) {
-        finish_policy(ctx, blueprint, *cached);
-        return *std::move(cached);
-    }
-    const StoreCopy copy(ctx, tree, *paths);
-    const GpuAccess access = plan_gpu_access(ctx, blueprint, tree, *paths, copy, transaction);
+/// The transaction on a copy of the image's policy.
+PolicyResult run_transaction(const Context& ctx, const Blueprint& blueprint, CompileInputs inputs,
+                             Transaction transaction) {
+    const StoreCopy copy(ctx, inputs.tree, inputs.paths);
+    const GpuAccess access =
+        plan_gpu_access(ctx, blueprint, inputs.tree, inputs.paths, copy, transaction);
     inputs.modules = module_sources(blueprint, access);
     std::vector<CompiledModule> modules =
         compile_modules(ctx, inputs, copy.directory() / "modules");
@@ -373,14 +359,39 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
             // No module can bring a new boolean: a misspelt one is told without a rebuild.
             check_booleans(blueprint, copy, false);
         }
-        write_local_changes(transaction, *paths, copy);
-        run_semodule(ctx, blueprint, tree, *paths, transaction, copy, modules);
+        write_local_changes(transaction, inputs.paths, copy);
+        run_semodule(ctx, blueprint, inputs.tree, inputs.paths, transaction, copy, modules);
         check_booleans(blueprint, copy, true);
     }
-    PolicyResult result = copy.collect(ctx, tree);
+    PolicyResult result = copy.collect(ctx, inputs.tree);
     result.modules = std::move(names);
     result.gpu_access = access.reason;
-    store_policy(ctx, digest, result);
+    return result;
+}
+
+}  // namespace
+
+PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+                          const PackageFiles& policy_root) {
+    const std::optional<PolicyPaths> paths = find_policy(tree);
+    if (!paths) {
+        refuse_without_policy(blueprint, tree);
+        return {};
+    }
+    Transaction transaction = gather(blueprint.selinux, tree, *paths);
+    const bool mls = has_levels(tree, *paths);
+    add_overlay_labels(blueprint, mls, transaction.file_contexts);
+    const CompileInputs inputs{blueprint.selinux.modules, policy_root, tree, *paths, mls,
+                               transaction.module_files};
+    PolicyResult result = find_or_make(
+        ctx, kept_policies, inputs_digest_of(inputs, blueprint, transaction),
+        "is building the same SELinux policy",
+        [&](const StoredEntry& entry) { return load_policy(ctx, entry); },
+        [&](NewEntry& entry) {
+            PolicyResult made = run_transaction(ctx, blueprint, inputs, transaction);
+            store_policy(ctx, entry, made);
+            return made;
+        });
     finish_policy(ctx, blueprint, result);
     return result;
 }

@@ -1,7 +1,6 @@
 #include "selinux/policy_cache.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -11,11 +10,7 @@
 
 namespace edgegpu::selinux {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-constexpr std::string_view magic = "edgegpu policy 3";
 
 /// Takes the first line off `text`.
 std::string_view take_line(std::string_view& text) {
@@ -39,18 +34,16 @@ std::vector<std::string> tab_separated(std::string_view line) {
     return names;
 }
 
-fs::path manifest(const Context& ctx, const std::string& digest) {
-    return ctx.cache / "policy" / digest;
-}
+constexpr const char* result_name = "result";
 
 }  // namespace
 
-std::optional<PolicyResult> load_policy(const Context& ctx, const std::string& digest) {
-    const std::optional<std::string> kept = read_sealed(manifest(ctx, digest));
-    std::string_view text = kept ? std::string_view(*kept) : std::string_view();
-    if (take_line(text) != magic) {
+std::optional<PolicyResult> load_policy(const Context& ctx, const StoredEntry& entry) {
+    const std::string* kept = entry.find(result_name);
+    if (kept == nullptr) {
         return std::nullopt;
     }
+    std::string_view text = *kept;
     PolicyResult result;
     result.type = take_line(text);
     result.gpu_access = take_line(text);
@@ -64,20 +57,18 @@ std::optional<PolicyResult> load_policy(const Context& ctx, const std::string& d
     return result;
 }
 
-void store_policy(const Context& ctx, const std::string& digest, const PolicyResult& policy) {
+void store_policy(const Context& ctx, NewEntry& entry, const PolicyResult& policy) {
     const auto odd = [](const std::string& name) {
         return name.find_first_of("\t\n") != std::string::npos;
     };
-    if (std::any_of(policy.removed.begin(), policy.removed.end(), odd) ||
-        std::any_of(policy.modules.begin(), policy.modules.end(), odd)) {
-        return;  // A package's name for a file is no line of the cache's.
-    }
     const std::optional<std::string> entries = format_entries(ctx, policy.entries);
-    if (entries) {
-        write_sealed(manifest(ctx, digest),
-                     fmt::format("{}\n{}\n{}\n", magic, policy.type, policy.gpu_access) +
-                         join(policy.modules) + join(policy.removed) + *entries);
+    if (!entries || std::any_of(policy.removed.begin(), policy.removed.end(), odd) ||
+        std::any_of(policy.modules.begin(), policy.modules.end(), odd)) {
+        entry.forget();  // A package's name for a file is no line of the cache's.
+        return;
     }
+    entry.add(result_name, fmt::format("{}\n{}\n", policy.type, policy.gpu_access) +
+                               join(policy.modules) + join(policy.removed) + *entries);
 }
 
 }  // namespace edgegpu::selinux

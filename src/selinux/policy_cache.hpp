@@ -1,19 +1,20 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "selinux/store/policy_result.hpp"
 #include "support/context.hpp"
+#include "support/store.hpp"
 
 namespace edgegpu::selinux {
 
-/// The result kept under `policy/DIGEST` of the cache, or nothing where there is none, it is
-/// damaged, or content it names is gone.
-[[nodiscard]] std::optional<PolicyResult> load_policy(const Context& ctx,
-                                                      const std::string& digest);
+/// Finished policies, found by everything that decides the transaction.
+inline constexpr StoreKind kept_policies{"policy", 4, EntryKind::policy};
 
-/// Keeps a result: one manifest, written atomically; contents are in the cache already.
-void store_policy(const Context& ctx, const std::string& digest, const PolicyResult& policy);
+/// The result that an entry keeps; nothing where content that it names is gone or damaged.
+[[nodiscard]] std::optional<PolicyResult> load_policy(const Context& ctx, const StoredEntry& entry);
+
+/// Puts a result into an entry, if it can be kept; contents are in the cache already.
+void store_policy(const Context& ctx, NewEntry& entry, const PolicyResult& policy);
 
 }  // namespace edgegpu::selinux

@@ -2,22 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <charconv>
-#include <csignal>
-#include <string>
-#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/last_use.hpp"
 
 namespace edgegpu {
 
@@ -25,23 +19,27 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// In `work/`: what the next build uses again, or (the layers) takes apart itself, because a mount
+/// Raise it whenever what lies in the cache comes to mean something else, or to lie elsewhere.
+constexpr std::string_view cache_format = "edgegpu cache 2\n";
+
+/// Of other formats: removed. What is not named here is found by its content's digest alone.
+constexpr std::array<const char*, 8> formatted{"composed", "depmod",  "initramfs", "kmods",
+                                               "labels",   "modules", "policy",    "work"};
+
+/// In a slot: what the next build uses again, or (the layers) takes apart itself, because a mount
 /// may lie over it.
-constexpr std::array<std::string_view, 6> kept_work{"lower",   "lower.index", "upper",
-                                                    "overlay", "root",        "scriptlets"};
+constexpr std::array<std::string_view, 6> kept_in_slot{"lower",   "lower.index", "upper",
+                                                       "overlay", "root",        "scriptlets"};
+
+/// There is one where a build was killed while others used the cache: its slot has another build
+/// since then, but what else it left is still there.
+constexpr const char* killed_mark = "work/killed";
 
 bool is_alphanumeric(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-bool is_dead_process(std::string_view text) {
-    pid_t pid = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    return code == std::errc{} && end == text.data() + text.size() && pid > 0 &&
-           ::kill(pid, 0) != 0 && errno == ESRCH;
-}
-
-std::vector<fs::directory_entry> children(const fs::path& directory) {
+std::vector<fs::directory_entry> children_of(const fs::path& directory) {
     std::error_code code;
     std::vector<fs::directory_entry> found;
     for (fs::directory_iterator at(directory, code), end; !code && at != end; at.increment(code)) {
@@ -50,11 +48,11 @@ std::vector<fs::directory_entry> children(const fs::path& directory) {
     return found;
 }
 
-void empty_work(const fs::path& work) {
-    for (const fs::directory_entry& entry : children(work)) {
+void empty_slot(const fs::path& slot) {
+    for (const fs::directory_entry& entry : children_of(slot)) {
         const std::string name = entry.path().filename().string();
         // Those of the sandbox are complete or made anew.
-        if (std::find(kept_work.begin(), kept_work.end(), name) == kept_work.end() &&
+        if (std::find(kept_in_slot.begin(), kept_in_slot.end(), name) == kept_in_slot.end() &&
             !name.starts_with("sandbox-")) {
             remove_tree(entry.path());
         }
@@ -63,7 +61,7 @@ void empty_work(const fs::path& work) {
 
 /// Unfinished files and directories below `directory`, at most `depth` directories down.
 void remove_leftovers(const fs::path& directory, int depth) {
-    for (const fs::directory_entry& entry : children(directory)) {
+    for (const fs::directory_entry& entry : children_of(directory)) {
         std::error_code code;
         const std::string name = entry.path().filename().string();
         if (is_leftover(name)) {
@@ -75,7 +73,7 @@ void remove_leftovers(const fs::path& directory, int depth) {
 }
 
 void remove_all_leftovers(const fs::path& cache) {
-    for (const fs::directory_entry& entry : children(cache)) {
+    for (const fs::directory_entry& entry : children_of(cache)) {
         const std::string name = entry.path().filename().string();
         // Unpacked packages and layers appear as a whole and hold many thousand files, whose names
         // are the packages'.
@@ -84,13 +82,32 @@ void remove_all_leftovers(const fs::path& cache) {
             remove_leftovers(entry.path(), whole ? 0 : 2);
         }
     }
+    remove_tree(cache / "locks");
+}
+
+/// Whether a build was killed since the cache was prepared; its slot is empty afterwards.
+bool clean_slots(const fs::path& cache) {
+    std::error_code code;
+    bool killed = fs::remove(cache / killed_mark, code);
+    for (const fs::directory_entry& entry : children_of(cache / "work")) {
+        if (entry.path().extension() == ".lock" && entry.file_size(code) > 0 && !code) {
+            killed = true;
+            empty_slot(fs::path(entry.path()).replace_extension());
+            fs::remove(entry.path(), code);
+        }
+    }
+    return killed;
+}
+
+/// What a small file of the cache says; empty where there is none.
+std::string mark_of(const fs::path& path) {
+    std::error_code code;
+    return fs::exists(path, code) ? read_file(path, 4096) : std::string();
 }
 
 /// Removes what has an image's owners, if these were other ids of the machine than now.
 void forget_others_files(const fs::path& cache, const std::string& image_owner) {
-    const fs::path mark = cache / "owner";
-    std::error_code code;
-    const std::string before = fs::exists(mark, code) ? read_file(mark, 4096) : std::string();
+    const std::string before = mark_of(cache / "owner");
     if (before == image_owner) {
         return;
     }
@@ -105,7 +122,68 @@ void forget_others_files(const fs::path& cache, const std::string& image_owner) 
                                     (cache / name).string()));
         }
     }
-    write_file(mark, image_owner);
+    write_file(cache / "owner", image_owner);
+}
+
+bool is_prepared(const fs::path& cache, const std::string& image_owner) {
+    return mark_of(cache / "format") == cache_format && mark_of(cache / "owner") == image_owner;
+}
+
+/// Called while nobody else uses the cache.
+void prepare(const fs::path& cache, const std::string& image_owner) {
+    forget_others_files(cache, image_owner);
+    if (mark_of(cache / "format") != cache_format) {
+        for (const char* name : formatted) {
+            remove_tree(cache / name);
+        }
+        write_file(cache / "format", cache_format);
+    }
+    if (clean_slots(cache)) {
+        remove_all_leftovers(cache);
+    }
+}
+
+FileLock share_cache(const Context& ctx, CacheUse use, const std::string& image_owner) {
+    make_directories(ctx.cache);
+    const fs::path path = ctx.cache / "lock";
+    constexpr std::string_view preparing = "is preparing the cache";
+    if (use == CacheUse::resolve) {
+        // Metadata have had one format since ever, and the other files may be of other owners.
+        return FileLock::take(ctx, path, LockMode::shared, preparing);
+    }
+    while (true) {
+        std::optional<FileLock> lock = FileLock::try_take(path, LockMode::exclusive);
+        if (!lock) {
+            FileLock shared = FileLock::take(ctx, path, LockMode::shared, preparing);
+            if (is_prepared(ctx.cache, image_owner)) {
+                return shared;
+            }
+        }
+        if (!lock) {
+            lock = FileLock::take(ctx, path, LockMode::exclusive,
+                                  "uses the cache with another edgegpu, or for another user");
+        }
+        prepare(ctx.cache, image_owner);
+        lock->share();
+        if (is_prepared(ctx.cache, image_owner)) {
+            return *std::move(lock);
+        }
+    }
+}
+
+fs::path slot_name(CacheUse use, unsigned number) {
+    return fs::path("work") / fmt::format("{}{}", use == CacheUse::build ? "" : "resolve-", number);
+}
+
+/// The first slot that nobody has.
+std::pair<fs::path, FileLock> take_slot(const Context& ctx, CacheUse use) {
+    for (unsigned number = 0;; ++number) {
+        fs::path slot = slot_name(use, number);
+        if (std::optional<FileLock> lock =
+                FileLock::try_take((ctx.cache / slot).concat(".lock"), LockMode::exclusive)) {
+            return {std::move(slot), std::move(*lock)};
+        }
+    }
 }
 
 }  // namespace
@@ -119,44 +197,43 @@ bool is_leftover(std::string_view name) {
         return false;
     }
     const std::string_view suffix = name.substr(dot + 1);
-    return is_dead_process(suffix) ||
+    return (!suffix.empty() && suffix.find_first_not_of("0123456789") == std::string_view::npos) ||
            (suffix.size() == 6 && std::all_of(suffix.begin(), suffix.end(), is_alphanumeric));
 }
 
-CacheLock::CacheLock(const Context& ctx, const std::string& image_owner) {
-    make_directories(ctx.cache);
-    const fs::path path = ctx.cache / "lock";
-    file_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file_) {
-        throw errno_error(path.string(), errno);
-    }
-    if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) {
-            throw errno_error(path.string(), errno);
+std::optional<std::int64_t> first_use(const Context& ctx) {
+    std::optional<std::int64_t> first;
+    for (const fs::directory_entry& entry : children_of(ctx.cache / "work")) {
+        struct stat status {};
+        if (entry.path().extension() == ".lock" && ::lstat(entry.path().c_str(), &status) == 0 &&
+            !FileLock::try_take(entry.path(), LockMode::shared)) {
+            first = std::min<std::int64_t>(first.value_or(status.st_mtim.tv_sec),
+                                           status.st_mtim.tv_sec);
         }
-        std::string pid = read_file(path, 64);
-        pid.erase(pid.find_last_not_of("\n ") + 1);
-        throw error("{}: another build (pid {}) uses this cache now", ctx.cache.string(),
-                    pid.empty() ? "unknown" : pid)
-            .hinted("wait for it to end, or give each build its own --cache-dir");
     }
-    struct stat status {};
-    const bool killed = ::fstat(file_.get(), &status) == 0 && status.st_size > 0;
-    forget_others_files(ctx.cache, image_owner);
-    empty_work(ctx.cache / "work");
-    if (killed) {
-        remove_all_leftovers(ctx.cache);
-    }
-    const std::string pid = fmt::format("{}\n", ::getpid());
-    if (::ftruncate(file_.get(), 0) != 0 ||
-        ::pwrite(file_.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
-        throw errno_error(path.string(), errno);
-    }
+    return first;
 }
 
-CacheLock::~CacheLock() {
-    // If that fails, the next build looks for leftovers and finds none.
-    [[maybe_unused]] const int done = ::ftruncate(file_.get(), 0);
+bool remove_slot(const Context& ctx, const fs::path& slot) {
+    const auto lock = FileLock::try_take(fs::path(slot).concat(".lock"), LockMode::exclusive);
+    if (!lock) {
+        return false;
+    }
+    if (lock->was_abandoned()) {
+        write_file(ctx.cache / killed_mark, "");
+    }
+    remove_tree(slot);
+    return true;
+}
+
+CacheLock::CacheLock(const Context& ctx, CacheUse use, const std::string& image_owner)
+    : cache_(share_cache(ctx, use, image_owner)), slot_(take_slot(ctx, use)) {
+    // Who removes old entries at this moment does not know of this command yet.
+    wait_for_removal(ctx);
+    empty_slot(ctx.cache / slot());
+    if (slot_.second.was_abandoned()) {
+        write_file(ctx.cache / killed_mark, "");
+    }
 }
 
 }  // namespace edgegpu

@@ -260,7 +260,34 @@ void Console::progress(std::size_t done, std::size_t total, std::string_view wha
     }
 }
 
+void Console::record(Remark::Kind kind, std::string_view text, std::string_view item) {
+    for (Recording* recording : recordings_) {
+        if (recording->thread_ == std::this_thread::get_id()) {
+            recording->remarks_.push_back({kind, std::string(text), std::string(item)});
+        }
+    }
+}
+
+void Console::say(const Remark& remark) {
+    switch (remark.kind) {
+        case Remark::Kind::note:
+            return note(remark.text);
+        case Remark::Kind::warning:
+            return warn(remark.text);
+        case Remark::Kind::warning_of:
+            return warn_of(remark.text, remark.item);
+    }
+}
+
 void Console::note(std::string_view given) {
+    {
+        const std::lock_guard lock(mutex_);
+        record(Remark::Kind::note, out_.log.without_secrets(given));
+    }
+    note_now(given);
+}
+
+void Console::note_now(std::string_view given) {
     const std::string text = out_.log.without_secrets(given);
     {
         const std::lock_guard lock(mutex_);
@@ -283,9 +310,11 @@ void Console::show(std::string_view record) {
 }
 
 void Console::warn(std::string_view text) {
-    const std::string clean = printable_line(out_.log.without_secrets(text));
+    const std::string secretless = out_.log.without_secrets(text);
+    const std::string clean = printable_line(secretless);
     {
         const std::lock_guard lock(mutex_);
+        record(Remark::Kind::warning, secretless);
         if (std::any_of(warnings_.begin(), warnings_.end(),
                         [&](const Warning& known) { return known.what == clean; })) {
             return;
@@ -300,10 +329,12 @@ void Console::warn(std::string_view text) {
 }
 
 void Console::warn_of(std::string_view what, std::string_view given) {
-    const std::string clean = printable_line(out_.log.without_secrets(what));
+    const std::string secretless = out_.log.without_secrets(what);
+    const std::string clean = printable_line(secretless);
     const std::string item = out_.log.without_secrets(given);
     {
         const std::lock_guard lock(mutex_);
+        record(Remark::Kind::warning_of, secretless, item);
         event("warning", "text", fmt::format("{}: {}", clean, item));
         auto group = std::find_if(warnings_.begin(), warnings_.end(), [&](const Warning& known) {
             return known.what == clean && !known.shown;
@@ -337,6 +368,20 @@ std::vector<std::string> Console::warnings() const {
 std::vector<StageTime> Console::stage_times() const {
     const std::lock_guard lock(mutex_);
     return times_;
+}
+
+Recording::Recording(Console* console) : console_(console) {
+    if (console_ != nullptr) {
+        const std::lock_guard lock(console_->mutex_);
+        console_->recordings_.push_back(this);
+    }
+}
+
+Recording::~Recording() {
+    if (console_ != nullptr) {
+        const std::lock_guard lock(console_->mutex_);
+        std::erase(console_->recordings_, this);
+    }
 }
 
 }  // namespace edgegpu

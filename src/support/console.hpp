@@ -23,6 +23,16 @@ enum class Color { automatic, always, never };
 /// dumb and no NO_COLOR.
 [[nodiscard]] bool use_color(Color color);
 
+/// Something that was said and may be said again.
+struct Remark {
+    enum class Kind { note, warning, warning_of };
+    Kind kind = Kind::note;
+    std::string text;
+    /// of a warning of a kind: which
+    std::string item;
+    bool operator==(const Remark&) const = default;
+};
+
 /// How long a stage took.
 struct StageTime {
     std::string name;
@@ -59,6 +69,8 @@ struct ConsoleOutput {
 /// down to programs. Throws ErrorKind::usage if it is not open for writing.
 [[nodiscard]] ConsoleOutput standard_error(Color color, bool quiet, int progress_fd = -1);
 
+class Recording;
+
 /// Everything a user sees besides the result: stages, progress and warnings.
 /// All members may be called from any thread.
 class Console {
@@ -85,10 +97,14 @@ public:
     void note(std::string_view text);
     /// A record of the log, as a line below the stage.
     void show(std::string_view record);
+    /// The same of what is so at this moment only: a Recording does not keep it.
+    void note_now(std::string_view text);
     /// A warning, shown at the end of its stage; the same text is shown and kept once.
     void warn(std::string_view text);
     /// One of many warnings of a kind: those of a stage are shown as one, "WHAT: A, B, C".
     void warn_of(std::string_view what, std::string_view item);
+    /// One of these three.
+    void say(const Remark& remark);
     /// Draws the live line again with the time of now; does nothing without a terminal.
     void redraw();
 
@@ -100,6 +116,8 @@ public:
     [[nodiscard]] bool colored() const noexcept { return out_.colored; }
 
 private:
+    friend class Recording;
+
     struct Warning {
         std::string what;
         std::vector<std::string> items;
@@ -111,6 +129,7 @@ private:
     void draw_line();
     void show_warnings();
     void event(std::string_view name, std::string_view key, std::string_view text);
+    void record(Remark::Kind kind, std::string_view text, std::string_view item = {});
     [[nodiscard]] double elapsed() const;
 
     mutable std::mutex mutex_;
@@ -125,9 +144,30 @@ private:
     std::string what_;
     std::vector<StageTime> times_;
     std::vector<Warning> warnings_;
+    std::vector<Recording*> recordings_;
     std::condition_variable_any wake_;
     /// Last, so that it ends before what it uses.
     std::jthread ticker_;
+};
+
+/// Keeps the notes and warnings of this thread while it lives.
+class Recording {
+public:
+    /// `console` may be null: then there is nothing to keep.
+    explicit Recording(Console* console);
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+    ~Recording();
+
+    /// In the order in which they were said.
+    [[nodiscard]] const std::vector<Remark>& remarks() const noexcept { return remarks_; }
+
+private:
+    friend class Console;
+
+    Console* console_;
+    std::thread::id thread_ = std::this_thread::get_id();
+    std::vector<Remark> remarks_;
 };
 
 }  // namespace edgegpu

@@ -21,9 +21,11 @@ struct Context {
     /// `repos/` (metadata), `packages/` and `imports/` (RPMs and what was in them, by SHA-256),
     /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the
     /// content), `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `verified/`, `keys/`,
-    /// `logs/`, `work/` (scratch of the running build, emptied at start). docs/architecture.md
-    /// tells more.
+    /// `logs/`, `locks/` (entries that are being made), `work/` (scratch of running builds).
+    /// docs/architecture.md tells more.
     std::filesystem::path cache;
+    /// This build's part of `work/`, below the cache; no other build has it (CacheLock).
+    std::filesystem::path slot = "work";
     /// Where warnings, notes and progress go.
     Console* console = nullptr;
     /// Where decisions, programs and requests go; by default nowhere.
@@ -48,6 +50,16 @@ struct Context {
         other.source_date_epoch = time;
         return other;
     }
+
+    /// The same with another part of `work/`.
+    [[nodiscard]] Context in(const std::filesystem::path& part) const {
+        Context other = *this;
+        other.slot = part;
+        return other;
+    }
+
+    /// The scratch directory of this build.
+    [[nodiscard]] std::filesystem::path work() const { return cache / slot; }
 
     /// Throws ErrorKind::interrupted if the user asked to stop. Call it in every long loop.
     void check_cancelled() const {

@@ -15,6 +15,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/last_use.hpp"
 
 namespace edgegpu {
 
@@ -77,12 +78,11 @@ void write_all(int file, const char* data, std::size_t size, const fs::path& pat
 class NewContent {
 public:
     explicit NewContent(const Context& ctx)
-        : path_(ctx.cache / "content" / fmt::format(".new-{}-{}", ::getpid(), ::gettid())) {
-        make_directories(path_.parent_path());
-        ::unlink(path_.c_str());
-        file_ = Fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        : path_((ctx.cache / "content" / ".new-XXXXXX").string()) {
+        make_directories(ctx.cache / "content");
+        file_ = Fd(::mkostemp(path_.data(), O_CLOEXEC));
         if (!file_) {
-            throw errno_error(path_.string(), errno);
+            throw errno_error(path_, errno);
         }
     }
     NewContent(const NewContent&) = delete;
@@ -110,7 +110,7 @@ public:
     }
 
 private:
-    fs::path path_;
+    std::string path_;
     Fd file_;
     Sha256 digest_;
 };
@@ -125,7 +125,8 @@ StoredFile store_file(const Context& ctx, int file, const std::string& name) {
     read_pieces(ctx, file, name, before.size, buffer,
                 [&](const char* data, std::size_t size) { digest.update(data, size); });
     StoredFile result{{}, digest.hex(), before.size};
-    if (!is_stored(content_path(ctx, result.digest), before.size)) {
+    if (!mark_used(ctx, content_path(ctx, result.digest)) ||
+        !is_stored(content_path(ctx, result.digest), before.size)) {
         NewContent made(ctx);
         read_pieces(ctx, file, name, before.size, buffer,
                     [&](const char* data, std::size_t size) { made.write(data, size); });

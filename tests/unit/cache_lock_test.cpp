@@ -1,14 +1,14 @@
 #include "support/cache_lock.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -29,85 +29,148 @@ protected:
     }
     [[nodiscard]] bool has(const std::string& file) const { return fs::exists(ctx_.cache / file); }
 
-    /// The pid of a process that is gone.
-    static pid_t dead_pid() {
-        const pid_t child = ::fork();
-        if (child == 0) {
-            ::_exit(0);
+    [[nodiscard]] CacheLock use(const std::string& owner = "100000+65535 ") const {
+        return {ctx_, CacheUse::build, owner};
+    }
+    /// All files of the cache, sorted.
+    [[nodiscard]] std::vector<std::string> files() const {
+        std::vector<std::string> found;
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(ctx_.cache)) {
+            if (entry.is_regular_file()) {
+                found.push_back(entry.path().lexically_relative(ctx_.cache).string());
+            }
         }
-        ::waitpid(child, nullptr, 0);
-        return child;
+        std::sort(found.begin(), found.end());
+        return found;
     }
 
+    const std::vector<std::string> leftovers{"content/.new-Xy12Zw",
+                                             "content/ab/cdef.Xy12Zw",
+                                             "repos/base-1234/part.Xy12Zw/repodata/primary.xml",
+                                             "repos/base-1234/abcd/primary-1.solv.Xy12Zw",
+                                             "packages/abcd.rpm.1.4711",
+                                             "imports/.new-abcd/files/0",
+                                             "locks/import-abcd",
+                                             "initramfs/abcd/ef01.manifest.aaaaaa"};
+    const std::vector<std::string> complete{
+        "content/ab/cdef",         "imports/abcd/files/name.abcdef", "initramfs/abcd/ef01.manifest",
+        "packages/abcd.rpm",       "packages/abcd.rpm.part",         "repos/base-1234/abcd.lock",
+        "repos/base-1234/current",
+    };
     test::TemporaryDirectory directory_;
     Context ctx_;
 };
 
-TEST_F(CacheLockTest, SecondBuildIsRefusedWithTheNameOfTheFirst) {
-    const CacheLock first(ctx_);
-    try {
-        const CacheLock second(ctx_);
-        FAIL() << "two builds hold one cache";
-    } catch (const Error& refused) {
-        EXPECT_EQ(refused.exit_status(), 1);
-        EXPECT_EQ(refused.render(),
-                  fmt::format("error: {}: another build (pid {}) uses this cache now\nhint: wait "
-                              "for it to end, or give each build its own --cache-dir\n",
-                              ctx_.cache.string(), ::getpid()));
+TEST_F(CacheLockTest, EachBuildHasASlot) {
+    const CacheLock first = use();
+    const CacheLock second = use();
+    const CacheLock other(ctx_, CacheUse::resolve);
+    EXPECT_EQ(first.slot(), "work/0");
+    EXPECT_EQ(second.slot(), "work/1");
+    EXPECT_EQ(other.slot(), "work/resolve-0");
+}
+
+TEST_F(CacheLockTest, SlotIsFreeAgainAndKeepsTheRoot) {
+    {
+        const CacheLock lock = use();
+        make("work/0/lower/usr/file");
+        make("work/0/lower.index");
+        make("work/0/sandbox-1234/complete");
+        make("work/0/policy-aB3dE6/file");
     }
+    const CacheLock lock = use();
+    EXPECT_EQ(lock.slot(), "work/0");
+    EXPECT_EQ(files(),
+              (std::vector<std::string>{"format", "last-use.lock", "lock", "owner", "work/0.lock",
+                                        "work/0/lower.index", "work/0/lower/usr/file",
+                                        "work/0/sandbox-1234/complete"}));
 }
 
 TEST_F(CacheLockTest, KilledBuildLeavesNothingUnfinished) {
-    make("lock");  // not empty: its build did not end in order
-    const std::string gone = std::to_string(dead_pid());
-    for (const std::string& file :
-         {std::string("content/ab/.new-1-2"), std::string("content/ab/cdef.Xy12Zw"),
-          "repos/base-1234/part." + gone + "/repodata/primary.xml",
-          "repos/base-1234/abcd/solv." + gone, std::string("imports/.new-7-abcd/files/0"),
-          std::string("work/policy-aB3dE6/file"), std::string("work/initramfs-17/initramfs.img"),
-          std::string("initramfs/abcd/ef01.manifest.aaaaaa")}) {
+    { const CacheLock lock = use(); }
+    write_file(ctx_.cache / "work/0.lock", "4711\n");  // its build did not end in order
+    for (const std::string& file : leftovers) {
         make(file);
     }
-    for (const char* file : {"content/ab/cdef", "packages/abcd.rpm.part", "packages/abcd.rpm",
-                             "repos/base-1234/current", "imports/abcd/files/name.abcdef",
-                             "initramfs/abcd/ef01.manifest", "work/lower/usr/file",
-                             "work/lower.index", "work/sandbox-1234/complete"}) {
+    for (const std::string& file : complete) {
         make(file);
     }
-    make(fmt::format("repos/base-1234/solv.{}", ::getpid()));
-    { const CacheLock lock(ctx_); }
-    std::vector<std::string> files;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(ctx_.cache)) {
-        if (entry.is_regular_file()) {
-            files.push_back(entry.path().lexically_relative(ctx_.cache).string());
-        }
-    }
-    std::sort(files.begin(), files.end());
-    const std::vector<std::string> expected{"content/ab/cdef",
-                                            "imports/abcd/files/name.abcdef",
-                                            "initramfs/abcd/ef01.manifest",
-                                            "lock",
-                                            "packages/abcd.rpm",
-                                            "packages/abcd.rpm.part",
-                                            "repos/base-1234/current",
-                                            fmt::format("repos/base-1234/solv.{}", ::getpid()),
-                                            "work/lower.index",
-                                            "work/lower/usr/file",
-                                            "work/sandbox-1234/complete"};
-    EXPECT_EQ(files, expected);
+    make("work/0/policy-aB3dE6/file");
+    make("work/0/initramfs-17/initramfs.img");
+    make("work/0/lower/usr/file");
+    { const CacheLock lock = use(); }
+    std::vector<std::string> expected = complete;
+    expected.insert(expected.end(), {"format", "last-use.lock", "lock", "owner", "work/0.lock",
+                                     "work/0/lower/usr/file"});
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(files(), expected);
     EXPECT_EQ(fs::file_size(ctx_.cache / "lock"), 0U);
+    EXPECT_EQ(fs::file_size(ctx_.cache / "work/0.lock"), 0U);
+}
+
+TEST_F(CacheLockTest, LeftoversStayWhileOthersBuildAndGoWhenTheyEnded) {
+    {
+        const CacheLock running = use();
+        make("work/1.lock");  // killed
+        make("work/1/policy-aB3dE6/file");
+        make("imports/.new-abcd/files/0");
+        const CacheLock next = use();
+        EXPECT_EQ(next.slot(), "work/1");
+        EXPECT_FALSE(has("work/1/policy-aB3dE6"));
+        EXPECT_TRUE(has("imports/.new-abcd")) << "it may be the running build's";
+    }
+    const CacheLock alone = use();
+    EXPECT_FALSE(has("imports/.new-abcd"));
+    EXPECT_FALSE(has("work/killed"));
 }
 
 TEST_F(CacheLockTest, AfterABuildThatEndedNothingIsSearched) {
-    { const CacheLock lock(ctx_); }
+    { const CacheLock lock = use(); }
     make("content/ab/cdef.Xy12Zw");
-    { const CacheLock lock(ctx_); }
+    { const CacheLock lock = use(); }
     EXPECT_TRUE(has("content/ab/cdef.Xy12Zw"));
+}
+
+TEST_F(CacheLockTest, WhatAnotherFormatLeftIsRemovedOnce) {
+    for (const char* file : {"composed/ab/records", "kmods/ab/modules", "work/lower/usr/file",
+                             "packages/abcd.rpm", "imports/abcd/manifest"}) {
+        make(file);
+    }
+    { const CacheLock lock = use(); }
+    EXPECT_FALSE(has("composed"));
+    EXPECT_FALSE(has("kmods"));
+    EXPECT_FALSE(has("work/lower"));
+    EXPECT_TRUE(has("packages/abcd.rpm"));
+    make("composed/ab/records");
+    { const CacheLock lock = use(); }
+    EXPECT_TRUE(has("composed/ab/records"));
+}
+
+TEST_F(CacheLockTest, FilesOfOtherOwnersAreRemoved) {
+    { const CacheLock lock = use("100000+65535 "); }
+    make("imports/abcd/manifest");
+    { const CacheLock lock = use("100000+65535 "); }
+    EXPECT_TRUE(has("imports/abcd/manifest"));
+    { const CacheLock lock = use("200000+65535 "); }
+    EXPECT_FALSE(has("imports/abcd/manifest"));
+}
+
+TEST_F(CacheLockTest, BuildWithOtherOwnersWaits) {
+    auto first = std::make_unique<CacheLock>(use("100000+65535 "));
+    make("imports/abcd/manifest");
+    auto second = std::async(std::launch::async, [this] {
+        const CacheLock lock = use("200000+65535 ");
+        return has("imports/abcd/manifest");
+    });
+    EXPECT_EQ(second.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+    EXPECT_TRUE(has("imports/abcd/manifest"));
+    first.reset();
+    EXPECT_FALSE(second.get());
 }
 
 TEST_F(CacheLockTest, CacheThatCannotBeWrittenIsNamed) {
     make_directories(ctx_.cache / "lock");
-    EXPECT_THROW({ const CacheLock lock(ctx_); }, Error);
+    EXPECT_THROW({ const CacheLock lock = use(); }, Error);
 }
 
 }  // namespace

@@ -33,12 +33,20 @@ protected:
     [[nodiscard]] bool hit(std::string_view arguments = "args") const {
         return InitramfsCache(ctx, tree, arguments).find().has_value();
     }
-    std::filesystem::path kept;
+    Entry kept;
 };
 
 TEST_F(Initramfs, SameInputsAreAHit) {
-    EXPECT_EQ(InitramfsCache(ctx, tree, "args").find(), kept);
-    EXPECT_EQ(read_file(kept), "IMAGE");
+    const std::optional<Entry> found = InitramfsCache(ctx, tree, "args").find();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->content, kept.content);
+    EXPECT_EQ(found->mode, 0644U);
+    EXPECT_EQ(read_file(found->content), "IMAGE");
+}
+
+TEST_F(Initramfs, DamagedImageIsNoHit) {
+    write_file(kept.content, "image");
+    EXPECT_FALSE(hit());
 }
 
 TEST_F(Initramfs, WhatIsNotInItDoesNotCount) {

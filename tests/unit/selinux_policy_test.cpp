@@ -102,9 +102,10 @@ TEST_F(Policy, TheCacheReturnsTheSameResult) {
     add_small_policy();
     const PolicyResult first = build_policy(ctx_, blueprint_, tree_);
     ASSERT_EQ(std::distance(fs::directory_iterator(ctx_.cache / "policy"), {}), 1);
-    const std::string digest =
-        fs::directory_iterator(ctx_.cache / "policy")->path().filename().string();
-    const auto again = selinux::load_policy(ctx_, digest);
+    const auto kept = find_stored(ctx_, selinux::kept_policies,
+                                  stored_keys(ctx_, selinux::kept_policies, "").front());
+    ASSERT_TRUE(kept);
+    const auto again = selinux::load_policy(ctx_, *kept);
     ASSERT_TRUE(again);
     EXPECT_EQ(again->type, first.type);
     EXPECT_EQ(again->removed, first.removed);
@@ -117,14 +118,17 @@ TEST_F(Policy, TheCacheReturnsTheSameResult) {
     }
 }
 
-TEST_F(Policy, ADamagedCacheIsNotUsed) {
+TEST_F(Policy, WhoseContentIsDamagedIsNotUsed) {
     add_small_policy();
-    static_cast<void>(build_policy(ctx_, blueprint_, tree_));
-    const fs::path file = fs::directory_iterator(ctx_.cache / "policy")->path();
-    std::string text = read_file(file);
-    text[text.size() / 2] ^= 1;
-    write_file(file, text);
-    EXPECT_FALSE(selinux::load_policy(ctx_, file.filename().string()));
+    const PolicyResult result = build_policy(ctx_, blueprint_, tree_);
+    const auto kept = find_stored(ctx_, selinux::kept_policies,
+                                  stored_keys(ctx_, selinux::kept_policies, "").front());
+    ASSERT_TRUE(kept);
+    const fs::path content = result.entries.at("/etc/selinux/semanage.conf").content;
+    std::string text = read_file(content);
+    text[0] ^= 1;
+    write_file(content, text);
+    EXPECT_FALSE(selinux::load_policy(ctx_, *kept));
 }
 
 TEST_F(Policy, ChangesWithoutAPolicyAreRefused) {

@@ -65,7 +65,7 @@ protected:
 TEST_F(PolicyStore, ALinkInPlaceOfTheConfigurationIsRefused) {
     replace_by_link(conf, canary());
     EXPECT_EQ(failure(), "/etc/selinux/semanage.conf of the image: not a regular file|");
-    EXPECT_FALSE(fs::exists(ctx.cache / "policy"));
+    EXPECT_TRUE(stored_keys(ctx, selinux::kept_policies, "").empty());
 }
 
 TEST_F(PolicyStore, LinksInPlaceOfTheDirectoriesAreRefused) {
@@ -160,8 +160,12 @@ TEST_F(PolicyStore, ANameOfAPackageIsNoLineOfTheCache) {
     result.type = "targeted";
     result.removed = {fmt::format("/etc/selinux/a\nf\t644\t0\t0\t6\t{}\t{}\t/etc/x\t",
                                   std::string(64, '0'), canary())};
-    selinux::store_policy(ctx, "key", result);
-    EXPECT_FALSE(selinux::load_policy(ctx, "key"));
+    {
+        NewEntry entry(ctx, selinux::kept_policies, "key");
+        selinux::store_policy(ctx, entry, result);
+        entry.keep({});
+    }
+    EXPECT_FALSE(find_stored(ctx, selinux::kept_policies, "key"));
 }
 
 /// With a semodule of the image that does what it likes.
@@ -208,7 +212,7 @@ TEST_F(HostileSemodule, LeavesNamesThatAreNoLines) {
     run("touch '/etc/selinux/targeted/a\nb'; chmod 4755 '/etc/selinux/targeted/a\nb'");
     const PolicyResult result = build_policy(ctx, blueprint, tree);
     EXPECT_EQ(result.entries.at("/etc/selinux/targeted/a\nb").mode, 04755U);
-    EXPECT_FALSE(fs::exists(ctx.cache / "policy"));
+    EXPECT_TRUE(stored_keys(ctx, selinux::kept_policies, "").empty());
 }
 
 }  // namespace

@@ -243,7 +243,7 @@ std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& over
                                   bool plain) {
     require_stored(overlay.stored != nullptr, overlay.source);
     Placement placement(ctx, overlay, tree, plain);
-    const fs::path scratch = ctx.cache / "work" / fmt::format("overlay-{}", ::getpid());
+    const fs::path scratch = ctx.work() / fmt::format("overlay-{}", ::getpid());
     make_directories(scratch);
     visit_overlay(overlay, scratch, [&](const OverlayMember& member) { placement.put(member); });
     remove_tree(scratch);

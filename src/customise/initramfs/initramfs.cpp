@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,6 +19,7 @@
 #include "customise/kernel/modprobe_check.hpp"
 #include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
+#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -103,7 +106,7 @@ std::string tail(const std::string& text, int lines) {
 
 /// The content of what dracut made: read once, so that what is checked is what is kept.
 std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
-    const fs::path work = ctx.cache / "work" / fmt::format("initramfs-{}", ::getpid());
+    const fs::path work = ctx.work() / fmt::format("initramfs-{}", ::getpid());
     const fs::path out = work / "out";
     remove_tree(work);
     make_writable_directory(work);
@@ -149,15 +152,19 @@ Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const
     }
     const std::vector<std::string> argv = dracut_arguments(tree);
     const InitramfsCache cache(ctx, tree, fmt::format("{}", fmt::join(argv, "\n")));
-    if (const auto kept = cache.find()) {
-        return make_file_entry_from(ctx, *kept, 0644);
+    if (std::optional<Entry> kept = cache.find()) {
+        return *std::move(kept);
+    }
+    const EntryLock lock(ctx, EntryKind::initramfs, cache.key(), "is making the same initramfs");
+    if (std::optional<Entry> kept = cache.find()) {
+        return *std::move(kept);
     }
     const std::string made = run_dracut(ctx, tree, argv);
     const std::vector<std::string> paths = list_initramfs(made, "what the image's dracut made");
     check_contents(tree, paths);
     // What the cache has was checked with the same blacklist: dracut's configuration is in its key.
     check_initramfs_modules(modprobe, paths);
-    return make_file_entry_from(ctx, cache.store(made, paths), 0644);
+    return cache.store(made, paths);
 }
 
 }  // namespace edgegpu

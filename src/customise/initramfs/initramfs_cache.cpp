@@ -11,13 +11,13 @@
 #include "customise/initramfs/initramfs_accounts.hpp"
 #include "customise/initramfs/mentioned_names.hpp"
 #include "image/account_files.hpp"
+#include "image/content.hpp"
+#include "image/kept_entries.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/store.hpp"
 
 namespace edgegpu {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -89,6 +89,27 @@ std::string interpreter_of(const Tree& tree, const std::string& path) {
     return text.substr(begin, std::min(text.find_first_of(" \t\n", begin), text.size()) - begin);
 }
 
+constexpr StoreKind kept_initramfs{"initramfs", 3, EntryKind::initramfs};
+/// lines "DESCRIPTION\tPATH" of what is in the image; the path last, and no path of an initramfs
+/// has a newline
+constexpr const char* inputs_name = "inputs";
+constexpr const char* image_name = "image";
+
+/// Whether the tree has all that went into an image.
+bool has_inputs(const Tree& tree, std::string_view inputs) {
+    while (!inputs.empty()) {
+        const std::size_t end = std::min(inputs.find('\n'), inputs.size());
+        const std::string line(inputs.substr(0, end));
+        inputs.remove_prefix(std::min(end + 1, inputs.size()));
+        const std::size_t tab = line.find('\t');
+        if (tab == std::string::npos ||
+            describe_input(tree, line.substr(tab + 1)) != line.substr(0, tab)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 std::string describe_input(const Tree& tree, const std::string& path) {
@@ -142,63 +163,47 @@ std::string initramfs_key(const Tree& tree, std::string_view extra) {
 }
 
 InitramfsCache::InitramfsCache(const Context& ctx, const Tree& tree, std::string_view extra)
-    : tree_(tree), directory_(ctx.cache / "initramfs" / initramfs_key(tree, extra)) {}
+    : ctx_(ctx), tree_(tree), key_(initramfs_key(tree, extra)) {}
 
-std::optional<fs::path> InitramfsCache::find() const {
-    std::error_code code;
-    std::vector<fs::path> manifests;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory_, code)) {
-        if (entry.path().extension() == ".manifest") {
-            manifests.push_back(entry.path());
+std::optional<Entry> InitramfsCache::find() const {
+    for (const std::string& key : stored_keys(ctx_, kept_initramfs, key_ + "-")) {
+        const std::optional<StoredEntry> kept = find_stored(ctx_, kept_initramfs, key);
+        const std::string* inputs = kept ? kept->find(inputs_name) : nullptr;
+        const std::string* image = kept ? kept->find(image_name) : nullptr;
+        if (inputs == nullptr || image == nullptr || !has_inputs(tree_, *inputs)) {
+            continue;
         }
-    }
-    std::sort(manifests.begin(), manifests.end());
-    for (const fs::path& manifest : manifests) {
-        fs::path image = manifest;
-        image.replace_extension(".img");
-        const std::string text = read_file(manifest);
-        bool same = fs::exists(image);
-        // Lines "DESCRIPTION\tPATH"; the path last, and no path of an initramfs has a newline.
-        for (std::size_t at = 0; same && at < text.size();) {
-            const std::size_t end = std::min(text.find('\n', at), text.size());
-            const std::string line = text.substr(at, end - at);
-            const std::size_t tab = line.find('\t');
-            same = tab != std::string::npos &&
-                   describe_input(tree_, line.substr(tab + 1)) == line.substr(0, tab);
-            at = end + 1;
-        }
-        if (same) {
-            return image;
+        const std::optional<Entries> entries = parse_entries(ctx_, *image);
+        if (entries && entries->size() == 1) {
+            return entries->begin()->second;
         }
     }
     return std::nullopt;
 }
 
-fs::path InitramfsCache::store(std::string_view image,
-                               const std::vector<std::string>& paths) const {
-    std::string manifest;
+Entry InitramfsCache::store(std::string_view image, const std::vector<std::string>& paths) const {
+    std::string inputs;
     std::set<std::string> interpreters;
     for (const std::string& path : paths) {
         const std::string input = describe_input(tree_, path);
         if (input != "-" && input != "directory" && !is_generated(path) &&
             !path.starts_with("/usr/lib/modules/") && path.find('\n') == std::string::npos) {
-            manifest += fmt::format("{}\t{}\n", input, path);
+            inputs += fmt::format("{}\t{}\n", input, path);
             interpreters.insert(interpreter_of(tree_, path));
         }
     }
     // dracut copies the interpreter of a script; one that is not there may come.
     for (const std::string& path : interpreters) {
         if (path.starts_with('/') && describe_input(tree_, path) == "-") {
-            manifest += fmt::format("-\t{}\n", path);
+            inputs += fmt::format("-\t{}\n", path);
         }
     }
-    make_directories(directory_);
-    const std::string name = sha256_hex(manifest);
-    const fs::path kept = directory_ / (name + ".img");
-    write_file(kept, image);
-    // Last: an image without its manifest is never looked at.
-    write_file(directory_ / (name + ".manifest"), manifest);
-    return kept;
+    Entry entry = make_file_entry(ctx_, image, 0644);
+    NewEntry kept(ctx_, kept_initramfs, fmt::format("{}-{}", key_, sha256_hex(inputs)));
+    kept.add(inputs_name, inputs);
+    kept.add(image_name, format_entries(ctx_, {{"/initramfs.img", entry}}).value());
+    kept.keep({});
+    return entry;
 }
 
 }  // namespace edgegpu

@@ -1,7 +1,6 @@
 #include "customise/kernel/depmod.hpp"
 
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "sandbox/sandbox.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/store.hpp"
 
 namespace edgegpu {
 
@@ -99,6 +99,10 @@ Entries indexes_of(const Tree& tree, const std::string& modules) {
     return indexes;
 }
 
+/// `indexes`: paths and their entries.
+constexpr StoreKind kept_indexes{"depmod", 2, EntryKind::depmod};
+constexpr const char* indexes_name = "indexes";
+
 }  // namespace
 
 void run_depmod(const Context& ctx, Tree& tree) {
@@ -111,19 +115,24 @@ void run_depmod(const Context& ctx, Tree& tree) {
                                 modules));
     }
     place_kernel(tree, modules);
-    const std::filesystem::path kept = ctx.cache / "depmod" / indexes_key(tree, modules);
-    const std::optional<std::string> text = read_sealed(kept);
-    const std::optional<Entries> indexes =
-        text ? parse_entries(ctx, *text) : std::optional<Entries>();
-    if (indexes) {
-        for (const auto& [path, entry] : *indexes) {
-            put_entry(tree, path, entry);
-        }
-        return;
-    }
-    run_in_image(ctx, tree);
-    if (const auto made = format_entries(ctx, indexes_of(tree, modules))) {
-        write_sealed(kept, *made);
+    const Entries indexes = find_or_make(
+        ctx, kept_indexes, indexes_key(tree, modules), "is running depmod on the same modules",
+        [&](const StoredEntry& entry) {
+            const std::string* text = entry.find(indexes_name);
+            return text != nullptr ? parse_entries(ctx, *text) : std::nullopt;
+        },
+        [&](NewEntry& entry) {
+            run_in_image(ctx, tree);
+            Entries made = indexes_of(tree, modules);
+            if (const auto text = format_entries(ctx, made)) {
+                entry.add(indexes_name, *text);
+            } else {
+                entry.forget();
+            }
+            return made;
+        });
+    for (const auto& [path, entry] : indexes) {
+        put_entry(tree, path, entry);
     }
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +17,7 @@
 #include "resolve/metadata/solv.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/last_use.hpp"
 #include "support/parallel.hpp"
 
 namespace edgegpu {
@@ -125,8 +128,14 @@ std::vector<RepositoryMetadata> load_metadata(const Context& ctx,
         const RecordChoice choose = [&](const fs::path& repomd) {
             return choose_records(*enabled[i], repomd);
         };
-        const std::string digest = refresh_metadata(ctx, repositories, *enabled[i], base, choose);
-        all[i] = open_state(ctx, *enabled[i], base / digest);
+        std::optional<EntryLock> lock = lock_metadata(ctx, *enabled[i]);
+        const fs::path state =
+            base / refresh_metadata(ctx, repositories, *enabled[i], base, choose);
+        auto in_use = std::make_shared<const FileLock>(use_state(ctx, state));
+        static_cast<void>(mark_used(ctx, base / "current"));
+        lock.reset();
+        all[i] = open_state(ctx, *enabled[i], state);
+        all[i].in_use = std::move(in_use);
     });
     return all;
 }

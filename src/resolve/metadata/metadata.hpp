@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "resolve/metadata/metadata_records.hpp"
 #include "resolve/resolution.hpp"
 #include "support/context.hpp"
+#include "support/file_lock.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -23,6 +25,8 @@ struct RepositoryMetadata {
     /// `<cache>/repos/<id>-<digest of its URLs>/<SHA-256 of repomd.xml>`: holds `repodata/` and
     /// what is derived from it. Its content never changes meaning, so caches need no other key.
     std::filesystem::path directory;
+    /// Keeps `directory` there, whatever other builds do.
+    std::shared_ptr<const FileLock> in_use;
     /// What repomd.xml lists.
     MetadataRecords records;
     std::filesystem::path primary;

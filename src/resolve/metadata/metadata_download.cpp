@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@
 #include "resolve/metadata/gpgkeys.hpp"
 #include "resolve/metadata/metadata_signature.hpp"
 #include "support/digest.hpp"
+#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "transfer/mirrors.hpp"
@@ -31,9 +34,14 @@ constexpr std::uint64_t largest_signature = 1ULL << 20U;
 /// A scratch directory that is removed unless it was renamed away.
 class Scratch {
 public:
-    explicit Scratch(fs::path path) : path_(std::move(path)) {
-        remove_tree(path_);
-        make_directories(path_);
+    Scratch(const fs::path& parent, std::string_view name) {
+        make_directories(parent);
+        std::string path = (parent / fmt::format("{}.XXXXXX", name)).string();
+        if (::mkdtemp(path.data()) == nullptr) {
+            throw errno_error(path, errno);
+        }
+        path_ = path;
+        fs::permissions(path_, fs::perms(0755));
     }
     ~Scratch() {
         try {
@@ -119,18 +127,27 @@ void check_signature(const Context& ctx, const std::vector<Repository>& reposito
     }
 }
 
+/// Held shared by who reads that state: `<base>/<digest>.lock`, beside it.
+fs::path state_lock(const fs::path& state) {
+    return fs::path(state).concat(".lock");
+}
+
 bool is_verified(const fs::path& directory, const std::string& mark) {
     const fs::path file = directory / "verified";
     return fs::exists(file) && read_file(file, 4096) == mark;
 }
 
-/// Removes the metadata of earlier states; keys and files of running processes stay.
+/// Removes the metadata of earlier states, but for those that somebody reads.
 void remove_old_states(const fs::path& base, const std::string& digest) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
         const std::string name = entry.path().filename().string();
         if (name.size() == 64 && name != digest) {
-            remove_tree(entry.path());
+            const auto unused = FileLock::try_take(state_lock(entry.path()), LockMode::exclusive,
+                                                   LockFile::removed);
+            if (unused) {
+                remove_tree(entry.path());
+            }
         }
     }
 }
@@ -252,10 +269,19 @@ fs::path repository_directory(const Context& ctx, const Repository& repository) 
     return ctx.cache / "repos" / (name + "-" + digest.hex().substr(0, 16));
 }
 
+EntryLock lock_metadata(const Context& ctx, const Repository& repository) {
+    return {ctx, EntryKind::repository, repository_directory(ctx, repository).filename().string(),
+            fmt::format("is downloading the metadata of repository '{}'", repository.id)};
+}
+
 bool is_local(const Repository& repository) {
     return repository.metalink.empty() && repository.mirrorlist.empty() &&
            std::all_of(repository.baseurls.begin(), repository.baseurls.end(),
                        [](const std::string& url) { return local_file(url).has_value(); });
+}
+
+FileLock use_state(const Context& ctx, const fs::path& state) {
+    return FileLock::take(ctx, state_lock(state), LockMode::shared, "is removing old metadata");
 }
 
 void download_records(const Context& ctx, const Repository& repository, const fs::path& directory,
@@ -264,6 +290,7 @@ void download_records(const Context& ctx, const Repository& repository, const fs
         records.begin(), records.end(),
         [&](const MetadataRecord& record) { return fs::exists(metadata_path(directory, record)); });
     if (!complete) {
+        const EntryLock lock = lock_metadata(ctx, repository);
         download_from(ctx, repository, find_mirrors(ctx, repository).mirrors, directory, records);
     }
 }
@@ -271,7 +298,7 @@ void download_records(const Context& ctx, const Repository& repository, const fs
 std::string current_repomd(const Context& ctx, const Repository& repository,
                            const std::vector<std::string>& mirrors) {
     const fs::path base = repository_directory(ctx, repository);
-    const Scratch scratch(base / fmt::format("probe.{}", ::getpid()));
+    const Scratch scratch(base, "probe");
     const WantedFile wanted = repomd_file(scratch.path() / "repomd.xml");
     return transfer(ctx, repository, mirrors, {wanted}).front().done
                ? sha256_file(wanted.destination)
@@ -286,7 +313,7 @@ std::string refresh_metadata(const Context& ctx, const std::vector<Repository>& 
         return cached_state(repository, base, mark);
     }
     make_directories(base);
-    const Scratch scratch(base / fmt::format("part.{}", ::getpid()));
+    const Scratch scratch(base, "part");
     const auto find = [&] {
         return find_repomd(ctx, repositories, repository, base, scratch.path(), mark);
     };

@@ -1,8 +1,10 @@
 #include "resolve/metadata/repo_cache.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 extern "C" {
@@ -35,8 +37,9 @@ constexpr Id primary_data = 1;
 /// Writes what came from primary metadata with all dependencies, or without `primary` the data
 /// loaded last. A cache that cannot be written costs time only, so failures are not reported.
 void save_cache(Repo* repo, const fs::path& path, bool primary) {
-    const fs::path part = path.string() + fmt::format(".{}", ::getpid());
-    FilePtr file(std::fopen(part.c_str(), "we"));
+    std::string part = path.string() + ".XXXXXX";
+    const int descriptor = ::mkostemp(part.data(), O_CLOEXEC);
+    FilePtr file(descriptor >= 0 ? ::fdopen(descriptor, "w") : nullptr);
     if (!file) {
         return;
     }

@@ -34,7 +34,7 @@ FileContexts read_contexts(const Context& ctx, const Tree& tree, const PolicyPat
     if (find_entry(tree, source) == nullptr) {
         throw error("the image's SELinux policy has no {}", source);
     }
-    const fs::path directory = ctx.cache / "work" / "contexts";
+    const fs::path directory = ctx.work() / "contexts";
     remove_tree(directory);
     make_directories(directory);
     for (const std::string_view suffix : context_suffixes) {

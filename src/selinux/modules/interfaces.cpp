@@ -22,6 +22,7 @@
 #include "selinux/policy/modules.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/store.hpp"
 
 namespace edgegpu::selinux {
 
@@ -65,35 +66,8 @@ std::string digest_of(const MacroModules& modules, const PackageFiles& policy_ro
     return digest.hex();
 }
 
-/// Modules that an earlier build kept: name → package. Nothing where one is gone or damaged.
-std::optional<std::map<std::string, std::string>> find(const fs::path& directory) {
-    const std::optional<std::string> list = read_sealed(directory / "modules");
-    if (!list) {
-        return std::nullopt;
-    }
-    std::map<std::string, std::string> found;
-    std::istringstream lines(*list);
-    std::string digest;
-    for (std::string name; lines >> digest >> name;) {
-        std::error_code code;
-        const fs::path file = directory / (name + ".pp");
-        if (!fs::is_regular_file(file, code) || sha256_file(file) != digest) {
-            return std::nullopt;
-        }
-        found[name] = read_file(file, module_limit);
-    }
-    return found;
-}
-
-void store(const fs::path& directory, const std::map<std::string, std::string>& modules) {
-    make_directories(directory);
-    std::string list;
-    for (const auto& [name, content] : modules) {
-        write_file(directory / (name + ".pp"), content);
-        list += fmt::format("{} {}\n", sha256_hex(content), name);
-    }
-    write_sealed(directory / "modules", list);
-}
+/// Each module under its name.
+constexpr StoreKind kept_modules{"modules", 2, EntryKind::modules};
 
 /// The root's content. No scriptlet is run: what compiles a module is payload, and those of
 /// selinux-policy-devel index all interfaces for tools that are not called here.
@@ -169,7 +143,7 @@ std::map<std::string, std::string> compile(const Context& ctx, const MacroModule
             throw macro_error(made.output, one, shown_directory(source),
                               all_macros(entries, modules));
         }
-        result[name] = results.read(package, module_limit, LastLink::not_followed);
+        result[name + ".pp"] = results.read(package, module_limit, LastLink::not_followed);
     }
     return result;
 }
@@ -283,21 +257,28 @@ Error macro_error(const std::string& output, const MacroModules& modules,
 
 void compile_with_interfaces(const Context& ctx, const PackageFiles& policy_root, const Tree& tree,
                              const MacroModules& modules, const fs::path& directory) {
-    const fs::path kept = ctx.cache / "modules" / digest_of(modules, policy_root, tree);
-    std::optional<std::map<std::string, std::string>> compiled = find(kept);
-    if (!compiled) {
-        if (policy_root.empty()) {
-            throw error(ErrorKind::usage,
-                        "{}: it uses the reference policy's macros, but nothing was resolved to "
-                        "compile it with",
-                        display_path(modules.sources.front()))
-                .hinted("resolve anew: build without --locked");
-        }
-        compiled = compile(ctx, modules, root_entries(ctx, policy_root, tree), tree.kernel);
-        store(kept, *compiled);
-    }
-    for (const auto& [name, content] : *compiled) {
-        write_file(directory / (name + ".pp"), content);
+    using Packages = std::map<std::string, std::string>;
+    const Packages compiled = find_or_make(
+        ctx, kept_modules, digest_of(modules, policy_root, tree),
+        "is compiling the same policy modules",
+        [](const StoredEntry& entry) { return std::optional<Packages>(entry.files()); },
+        [&](NewEntry& entry) {
+            if (policy_root.empty()) {
+                throw error(ErrorKind::usage,
+                            "{}: it uses the reference policy's macros, but nothing was resolved "
+                            "to compile it with",
+                            display_path(modules.sources.front()))
+                    .hinted("resolve anew: build without --locked");
+            }
+            Packages made =
+                compile(ctx, modules, root_entries(ctx, policy_root, tree), tree.kernel);
+            for (const auto& [name, content] : made) {
+                entry.add(name, content);
+            }
+            return made;
+        });
+    for (const auto& [name, content] : compiled) {
+        write_file(directory / name, content);
     }
 }
 

@@ -131,8 +131,8 @@ std::set<ModuleId> stored_modules(const Tree& tree, const PolicyPaths& paths) {
 }
 
 ScratchDirectory::ScratchDirectory(const Context& ctx) {
-    make_directories(ctx.cache / "work");
-    std::string pattern = (ctx.cache / "work" / "policy-XXXXXX").string();
+    make_directories(ctx.work());
+    std::string pattern = (ctx.work() / "policy-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) {
         throw errno_error(pattern, errno);
     }

@@ -56,7 +56,7 @@ private:
 /// directory alone. Deleted when it goes.
 class StoreCopy {
 public:
-    /// Copies from `tree.entries` to a new directory below ctx.cache/work. Throws Error where
+    /// Copies from `tree.entries` to a new directory below ctx.work(). Throws Error where
     /// /etc/selinux or the store's directory is a link or file.
     StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& paths);
 
