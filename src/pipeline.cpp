@@ -140,8 +140,8 @@ BuildResult build_in_stages(Context& ctx, const Blueprint& given, const BuildOpt
     check_module_index(resolution, tree);
     check_modprobe(ctx, blueprint, tree);
     stages.end(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
-                                  counted(blueprint.bundles.size(), "bundle"),
-                                  counted(blueprint.users.size(), "user")));
+                           counted(blueprint.bundles.size(), "bundle"),
+                           counted(blueprint.users.size(), "user")));
 
     stages.begin("policy", "building the SELinux policy and the initramfs of");
     build_policy_and_initramfs(ctx, blueprint, resolution, tree);
@@ -155,8 +155,7 @@ BuildResult build_in_stages(Context& ctx, const Blueprint& given, const BuildOpt
 
     stages.begin("commit", "committing");
     Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer);
-    stages.end(
-        fmt::format("{} new objects, {}", commit.new_objects, human_size(commit.new_bytes)));
+    stages.end(fmt::format("{} new objects, {}", commit.new_objects, human_size(commit.new_bytes)));
     return {resolution, std::move(commit), false};
 }
 

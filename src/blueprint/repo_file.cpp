@@ -179,9 +179,10 @@ void apply(Repository& repository, const IniEntry& entry, std::vector<std::strin
         known.push_back(key);
     }
     const std::vector<std::string> near = nearest_names(entry.key, known);
-    warnings.push_back(fmt::format(
-        "{}: unknown key \"{}\" is passed over{}", entry.location.text(),
-        url_to_show(shortened(entry.key)), near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near.front())));
+    warnings.push_back(
+        fmt::format("{}: unknown key \"{}\" is passed over{}", entry.location.text(),
+                    url_to_show(shortened(entry.key)),
+                    near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near.front())));
 }
 
 /// The text of a file, whose own failures are the user's.

@@ -424,9 +424,8 @@ int run_verb(const CLI::App& app, const std::string& verb, const Arguments& argu
     if (verb == "gpus") {
         return run_gpus(arguments.global, arguments.gpu);
     }
-    print_result(verb == "completion"
-                     ? completion_script(describe_interface(app), arguments.shell)
-                     : manual_page(describe_interface(app)));
+    print_result(verb == "completion" ? completion_script(describe_interface(app), arguments.shell)
+                                      : manual_page(describe_interface(app)));
     return 0;
 }
 
@@ -454,8 +453,9 @@ int run_command_line(int argc, char** argv, RunningCommand& running) {
     running.name = app.get_subcommands().front()->get_name();
     global.log = running.log = open_log(global, build_name(running.name, arguments));
     const auto began = std::chrono::steady_clock::now();
-    running.log.info("edgegpu begins", {{"version", EDGEGPU_VERSION},
-                                        {"arguments", std::vector<std::string>(argv, argv + argc)}});
+    running.log.info(
+        "edgegpu begins",
+        {{"version", EDGEGPU_VERSION}, {"arguments", std::vector<std::string>(argv, argv + argc)}});
     const int status = run_verb(app, running.name, arguments, running);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began;
     running.log.info("edgegpu ends", {{"exit_status", status}, {"seconds", time.count()}});

@@ -75,8 +75,9 @@ int report(const RunningCommand& running, const Error& failure, bool document) n
             running.log.without_secrets(render_error(failure, use_color(running.color)));
         std::fputs(shown.c_str(), stderr);
         if (document) {
-            const std::string text = error_document(running, failure)
-                                         .dump(2, ' ', false, ordered_json::error_handler_t::replace);
+            const std::string text =
+                error_document(running, failure)
+                    .dump(2, ' ', false, ordered_json::error_handler_t::replace);
             std::fputs((text + '\n').c_str(), stdout);
             std::fflush(stdout);
         }

@@ -58,8 +58,8 @@ public:
     /// The exit status that belongs to kind().
     [[nodiscard]] int exit_status() const noexcept;
     /// The text a user sees: "error: …", indented traces, "hint: …"; ends with a newline. Control
-    /// characters of what was read from outside are escaped, and what looks like a secret is hidden;
-    /// `colored` marks "error" and "hint".
+    /// characters of what was read from outside are escaped, and what looks like a secret is
+    /// hidden; `colored` marks "error" and "hint".
     [[nodiscard]] std::string render(bool colored = false) const;
 
 private:

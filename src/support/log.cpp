@@ -176,17 +176,17 @@ struct Log::State {
         }
     }
 
-    void add(Rendering rendering, const std::string& name, std::shared_ptr<spdlog::sinks::sink> sink,
-             LogLevel level, const char* pattern) {
+    void add(Rendering rendering, const std::string& name,
+             std::shared_ptr<spdlog::sinks::sink> sink, LogLevel level, const char* pattern) {
         auto logger = std::make_shared<spdlog::logger>(name, std::move(sink));
         logger->set_formatter(formatter_of(pattern));
         logger->set_level(spdlog_level(level));
-        logger->set_error_handler(
-            [this, name, told = std::make_shared<std::atomic<bool>>(false)](const std::string& why) {
-                if (!told->exchange(true)) {
-                    report(fmt::format("the log {} cannot be written to any more: {}", name, why));
-                }
-            });
+        logger->set_error_handler([this, name, told = std::make_shared<std::atomic<bool>>(false)](
+                                      const std::string& why) {
+            if (!told->exchange(true)) {
+                report(fmt::format("the log {} cannot be written to any more: {}", name, why));
+            }
+        });
         places.push_back({rendering, std::move(logger)});
     }
 };
@@ -222,18 +222,17 @@ void Log::on_failure(std::function<void(std::string_view)> tell) {
 
 void Log::remove_terminal() {
     if (state_) {
-        std::erase_if(state_->places, [](const Place& place) {
-            return place.rendering == Rendering::terminal;
-        });
+        std::erase_if(state_->places,
+                      [](const Place& place) { return place.rendering == Rendering::terminal; });
         state_->tell = nullptr;
     }
 }
 
 bool Log::wants(LogLevel level) const noexcept {
-    return state_ && std::any_of(state_->places.begin(), state_->places.end(),
-                                 [level](const Place& place) {
-                                     return place.logger->should_log(spdlog_level(level));
-                                 });
+    return state_ &&
+           std::any_of(state_->places.begin(), state_->places.end(), [level](const Place& place) {
+               return place.logger->should_log(spdlog_level(level));
+           });
 }
 
 void Log::write(LogLevel level, std::string_view message,

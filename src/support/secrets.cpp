@@ -141,8 +141,7 @@ void find_in_urls(std::string_view line, Spans& spans) {
     constexpr auto npos = std::string_view::npos;
     for (std::size_t at = line.find("//"); at != npos; at = line.find("//", at)) {
         const std::size_t begin = at + 2;
-        const std::size_t end =
-            std::min(line.find_first_of(" \t\r\n\v\f<>", begin), line.size());
+        const std::size_t end = std::min(line.find_first_of(" \t\r\n\v\f<>", begin), line.size());
         const std::string_view word = line.substr(begin, end - begin);
         const std::size_t last = word.rfind('@');
         const bool is_login = last != npos && (last < word.find_first_of("/?#") ||
@@ -187,10 +186,9 @@ const Pattern& named_pattern() {
     static const Pattern pattern = [] {
         int code = 0;
         PCRE2_SIZE offset = 0;
-        Pattern compiled(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(named_secrets),
-                                       PCRE2_ZERO_TERMINATED,
-                                       PCRE2_CASELESS | PCRE2_DOTALL | PCRE2_NO_AUTO_CAPTURE, &code,
-                                       &offset, nullptr));
+        Pattern compiled(pcre2_compile(
+            reinterpret_cast<PCRE2_SPTR>(named_secrets), PCRE2_ZERO_TERMINATED,
+            PCRE2_CASELESS | PCRE2_DOTALL | PCRE2_NO_AUTO_CAPTURE, &code, &offset, nullptr));
         if (compiled) {
             pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE);
         }
@@ -201,13 +199,13 @@ const Pattern& named_pattern() {
 
 void find_named(std::string_view line, Spans& spans) {
     const Pattern& pattern = named_pattern();
-    const MatchData match(
-        pattern ? pcre2_match_data_create_from_pattern(pattern.get(), nullptr) : nullptr);
+    const MatchData match(pattern ? pcre2_match_data_create_from_pattern(pattern.get(), nullptr)
+                                  : nullptr);
     for (std::size_t at = 0; at < line.size();) {
-        const int found = match ? pcre2_match(pattern.get(),
-                                              reinterpret_cast<PCRE2_SPTR>(line.data()),
-                                              line.size(), at, 0, match.get(), nullptr)
-                                : PCRE2_ERROR_NOMEMORY;
+        const int found =
+            match ? pcre2_match(pattern.get(), reinterpret_cast<PCRE2_SPTR>(line.data()),
+                                line.size(), at, 0, match.get(), nullptr)
+                  : PCRE2_ERROR_NOMEMORY;
         if (found == PCRE2_ERROR_NOMATCH) {
             return;
         }
@@ -309,9 +307,9 @@ void find_known(std::string_view text, std::string_view secret, Spans& spans) {
         if (end == std::string_view::npos) {
             end = end_of_secret(text, at, secret, false);
         }
-        const bool whole_word =
-            end != std::string_view::npos && (at == 0 || !is_word_character(text[at - 1])) &&
-            (end == text.size() || !is_word_character(text[end]));
+        const bool whole_word = end != std::string_view::npos &&
+                                (at == 0 || !is_word_character(text[at - 1])) &&
+                                (end == text.size() || !is_word_character(text[end]));
         if (end != std::string_view::npos && (whole_word || secret.size() >= shortest_anywhere)) {
             spans.emplace_back(at, end);
             at = end;

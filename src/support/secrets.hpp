@@ -33,8 +33,8 @@ public:
     /// User, password and query of a URL.
     void add_url(std::string_view url) const;
 
-    /// `hide_secrets`, and all that was added: as it is, in letters of another case, percent-encoded
-    /// or escaped with backslashes.
+    /// `hide_secrets`, and all that was added: as it is, in letters of another case,
+    /// percent-encoded or escaped with backslashes.
     [[nodiscard]] std::string hide(std::string_view text) const;
 
 private:

@@ -153,7 +153,8 @@ protected:
         const fs::path promised = shared() / kernel_rpm;
         return fmt::format(
             "error: package kernel-core-6.1.0-1.x86_64: {} bytes with SHA-256 {}, but repository "
-            "'base' promises {} bytes with {}\n  file {}\n{}hint: the file was truncated or changed "
+            "'base' promises {} bytes with {}\n  file {}\n{}hint: the file was truncated or "
+            "changed "
             "after the repository's metadata were made; remove it from the cache if it lies there, "
             "or have the repository made again\n",
             fs::file_size(rpm), sha256_file(rpm), fs::file_size(promised), sha256_file(promised),
@@ -216,8 +217,7 @@ TEST_F(BadInput, UnsignedMetadata) {
         build(),
         "error: repository 'base': its metadata is not signed: no repodata/repomd.xml.asc\n  " +
             missing + ": cannot be read: No such file or directory\n  from " +
-            (shared() / "repodata/repomd.xml").string() + "\n" + defined() +
-            during("resolving") +
+            (shared() / "repodata/repomd.xml").string() + "\n" + defined() + during("resolving") +
             "hint: repo_gpgcheck = false accepts that; gpgcheck then still checks the "
             "signature of every package\n");
     EXPECT_EQ(status_, 4);
@@ -405,7 +405,7 @@ TEST_F(BadInput, FailingScriptlet) {
               "out of cheese\n" +
                   during("composing") +
                   "hint: the scriptlet ran inside the image, without network and "
-              "without a running system; leave the package out, or report this to its maker\n");
+                  "without a running system; leave the package out, or report this to its maker\n");
     EXPECT_EQ(status_, 1);
 }
 
@@ -445,10 +445,9 @@ TEST_F(BadInput, ReadOnlyRepository) {
         GTEST_SKIP() << "mounting is not permitted here";
     }
     blueprint(shared());
-    const std::string message =
-        ": cannot write to the repository: Read-only file system\n" +
-        during("opening the repository for") +
-        "hint: give a directory you may write to with --repo\n";
+    const std::string message = ": cannot write to the repository: Read-only file system\n" +
+                                during("opening the repository for") +
+                                "hint: give a directory you may write to with --repo\n";
     EXPECT_EQ(build(disk.path()), "error: " + disk.path().string() + message);
     EXPECT_EQ(status_, 1);
     EXPECT_EQ(build(disk.path() / "new"), "error: " + (disk.path() / "new").string() + message);
@@ -470,10 +469,11 @@ TEST_F(BadInput, DirectoryThatIsNoRepository) {
     make_directories(repo());
     write_file(repo() / "precious", "a file\n");
     blueprint(shared());
-    EXPECT_EQ(build(), "error: " + repo().string() +
-                           ": not an ostree repository, and not empty\n" +
-                           during("opening the repository for") +
-                           "hint: give an empty or absent directory, or an archive repository, with --repo\n");
+    EXPECT_EQ(
+        build(),
+        "error: " + repo().string() + ": not an ostree repository, and not empty\n" +
+            during("opening the repository for") +
+            "hint: give an empty or absent directory, or an archive repository, with --repo\n");
     EXPECT_EQ(status_, 1);
 }
 
@@ -485,8 +485,8 @@ TEST_F(BadInput, TwoBuildsOnOneRef) {
     const Repo held(ctx, repo(), "a/b");
     blueprint(shared());
     EXPECT_EQ(build(), "error: " + repo().string() + ": another build (pid " +
-                           std::to_string(::getpid()) +
-                           ") is writing ref a/b\n" + during("opening the repository for") +
+                           std::to_string(::getpid()) + ") is writing ref a/b\n" +
+                           during("opening the repository for") +
                            "hint: wait for it to end, or build into another "
                            "repository with --repo\n");
     EXPECT_EQ(status_, 1);

@@ -113,8 +113,7 @@ TEST_F(BlueprintTest, repository_file_errors) {
     };
     EXPECT_EQ(repo_failure("name=x\n"),
               "error: x.repo:1:1: \"name\" stands before the first [section]\n");
-    EXPECT_EQ(repo_failure("[a]\nnonsense\n"),
-              "error: x.repo:2:1: expected \"key = value\"\n");
+    EXPECT_EQ(repo_failure("[a]\nnonsense\n"), "error: x.repo:2:1: expected \"key = value\"\n");
     EXPECT_EQ(repo_failure("[a\n"), "error: x.repo:1:1: malformed section header \"[a\"\n");
     EXPECT_EQ(repo_failure("[a]\ngpgcheck=maybe\n"),
               "error: x.repo:2:1: \"gpgcheck\" must be a boolean (1 or 0), not \"maybe\"\n");

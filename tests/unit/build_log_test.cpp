@@ -43,7 +43,8 @@ TEST(BuildLog, TheLastTenStay) {
     write_file(logs / "a note of the user's.log", "x");
     Log running("build:1");
     running.add_file(logs / "20190110T000000Z-1.log", LogFormat::text);
-    Log(std::string("build:2")).add_file(begin_build_log(cache.path(), LogFormat::text), LogFormat::text);
+    Log(std::string("build:2"))
+        .add_file(begin_build_log(cache.path(), LogFormat::text), LogFormat::text);
     const std::vector<std::string> names = names_in(logs);
     // Nine, the new one, that of a running build, and what is none.
     ASSERT_EQ(names.size(), 12U);

@@ -96,8 +96,9 @@ TEST_F(LogTest, SecretsEnterNoRecord) {
     Log log("lab:7");
     log.add_file(file(), LogFormat::json);
     log.secrets().add("Swordfish-9");
-    log.info("get http://a:Swordfish-9@h", {{"output", "swordfish-9 %53wordfish-9"},
-                                            {"argv", std::vector<std::string>{"x", "SWORDFISH-9"}}});
+    log.info("get http://a:Swordfish-9@h",
+             {{"output", "swordfish-9 %53wordfish-9"},
+              {"argv", std::vector<std::string>{"x", "SWORDFISH-9"}}});
     EXPECT_THAT(lines().front(), testing::Not(testing::ContainsRegex("[sS]word|SWORD|wordfish")));
     EXPECT_EQ(records()[0]["message"], "get http://[hidden]@h");
 }

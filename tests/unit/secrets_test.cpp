@@ -98,7 +98,8 @@ TEST(Secrets, NamedValues) {
 
 TEST(Secrets, HashesAndTokensOfKnownForms) {
     for (const std::string kind : {"1", "2b", "5", "6", "7", "y", "gy"}) {
-        expect_hidden({{"root:$" + kind + "$" + secret + ":19000", "root:$" + kind + "$[hidden]:19000"}});
+        expect_hidden(
+            {{"root:$" + kind + "$" + secret + ":19000", "root:$" + kind + "$[hidden]:19000"}});
     }
     expect_hidden({
         {"{SSHA}U2FsdGVkX1" + std::string("9abc"), "{SSHA}[hidden]"},

@@ -66,7 +66,8 @@ TEST_F(StageTest, AnErrorSaysWhereItHappened) {
             });
             FAIL();
         } catch (const Error& failure) {
-            EXPECT_EQ(failure.render(), "error: package a: no\n  inner\n  while composing b.toml\n");
+            EXPECT_EQ(failure.render(),
+                      "error: package a: no\n  inner\n  while composing b.toml\n");
             EXPECT_EQ(failure.stage(), "compose");
         }
     }
