@@ -65,7 +65,8 @@ bool restore_composition(const Context& ctx, Tree& tree) {
     const Entries before = tree.entries;
     try {
         Records records = parse_records(*text);
-        copy_layer(ctx, kept->directory() / layer_name, tree.upper);
+        const fs::path layer = kept->directory() / layer_name;
+        copy_layer(ctx, layer, tree.upper);
         sync_tree(ctx, tree);
         if (seal_of(tree) == records.seal) {
             tree.kernel_arguments = std::move(records.kernel_arguments);
