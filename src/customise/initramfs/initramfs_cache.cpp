@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 5> looked_into{"/usr/bin/", "/usr/sbin/",
                                                       "/usr/lib/", "/usr/lib64/"};
 
 /// Scripts are smaller than that.
-constexpr std::uint64_t largest_script = 1U << 20U;
+constexpr std::uint64_t longest_script = 1U << 20U;
 
 template <typename Function>
 void each_with_prefix(const Entries& entries, std::string_view prefix, Function function) {
@@ -78,7 +78,7 @@ bool is_generated(std::string_view path) {
 std::string interpreter_of(const Tree& tree, const std::string& path) {
     const Entry* entry = find_entry(tree, path);
     if (entry == nullptr || entry->type != EntryType::file || (entry->mode & 0111U) == 0 ||
-        entry->size > largest_script) {
+        entry->size > longest_script) {
         return {};
     }
     const std::string text = read_entry(tree, path);
