@@ -1,6 +1,6 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
+#include "blueprint/device.hpp"
 #include "blueprint/fields/field.hpp"
 
 /// Fields of what the blueprint says of the device's configuration.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
 #include "blueprint/fields/field.hpp"
+#include "blueprint/files.hpp"
 
 /// Fields of what the blueprint says of files: its own, overlays, bundles, and policy modules.
 namespace edgegpu {

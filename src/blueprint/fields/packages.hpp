@@ -1,7 +1,7 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
 #include "blueprint/fields/field.hpp"
+#include "blueprint/packages.hpp"
 
 /// Fields of what the blueprint says of packages, kernel and driver.
 namespace edgegpu {

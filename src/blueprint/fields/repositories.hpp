@@ -1,7 +1,7 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
 #include "blueprint/fields/field.hpp"
+#include "blueprint/repository.hpp"
 
 /// Fields of repositories. Those of a device are inputs, whatever is in them. Those that the image
 /// comes from only choose its packages, and where they are described as a whole, that is said of
