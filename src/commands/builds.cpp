@@ -97,8 +97,7 @@ private:
         build.index = next_++;
         const Variant& variant = variants_[build.index];
         const unsigned threads = (processors() + at_once_ - 1) / at_once_;
-        build.process =
-            std::make_unique<BuildProcess>(build_arguments(command_, variant, threads));
+        build.process = std::make_unique<BuildProcess>(build_arguments(command_, variant, threads));
         build.state = variant.name;
         running_.push_back(std::move(build));
     }

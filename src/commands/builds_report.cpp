@@ -70,8 +70,8 @@ std::string builds_summary(const std::vector<BuildOutcome>& outcomes, double sec
                             outcome.ref, widest_ref, commit.substr(0, shown_digits), shown_digits,
                             outcome.seconds);
     }
-    return text + fmt::format("\n{} of {} builds succeeded, {:.1f} s\n", good, outcomes.size(),
-                              seconds);
+    return text +
+           fmt::format("\n{} of {} builds succeeded, {:.1f} s\n", good, outcomes.size(), seconds);
 }
 
 std::string builds_document(const std::vector<BuildOutcome>& outcomes, double seconds) {

@@ -13,8 +13,9 @@ void refuse_shared_lockfile(const BuildCommand& command) {
     if (!command.lockfile.empty()) {
         throw error(ErrorKind::usage, "--lock names one lockfile, but there are {} blueprints",
                     command.blueprints.size())
-            .hinted("leave it out: each build has its own lockfile, BLUEPRINT.lock beside the "
-                    "repository");
+            .hinted(
+                "leave it out: each build has its own lockfile, BLUEPRINT.lock beside the "
+                "repository");
     }
 }
 
@@ -60,8 +61,8 @@ std::vector<std::string> build_arguments(const BuildCommand& command, const Vari
                                          unsigned threads) {
     std::vector<std::string> argv{"edgegpu", "build"};
     argv.insert(argv.end(), command.given.begin(), command.given.end());
-    for (const char* word : {"--json", "--quiet", "--color", "never", "--progress-fd", "@progress",
-                             "--jobs"}) {
+    for (const char* word :
+         {"--json", "--quiet", "--color", "never", "--progress-fd", "@progress", "--jobs"}) {
         argv.emplace_back(word);
     }
     argv.push_back(std::to_string(threads));

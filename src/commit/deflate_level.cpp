@@ -24,8 +24,7 @@ int level_of(const std::filesystem::path& repository) {
     if (g_key_file_load_from_file(config.get(), path.c_str(), G_KEY_FILE_NONE, nullptr) == FALSE) {
         return default_deflate_level;
     }
-    const TextHandle value(
-        g_key_file_get_string(config.get(), "archive", "zlib-level", nullptr));
+    const TextHandle value(g_key_file_get_string(config.get(), "archive", "zlib-level", nullptr));
     if (!value) {
         return default_deflate_level;
     }

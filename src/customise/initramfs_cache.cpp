@@ -21,25 +21,37 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Counted by content. A prefix: "/etc/dracut.conf" stands for "/etc/dracut.conf.d/…" too.
-constexpr std::array<std::string_view, 25> deciding_files{
-    "/etc/adjtime",       "/etc/cmdline",
-    "/etc/crypttab",      "/etc/dracut.conf",
-    "/etc/fstab",         "/etc/iscsi",
-    "/etc/ld.so.conf",    "/etc/locale.conf",
-    "/etc/lvm",           "/etc/mdadm",
-    "/etc/modprobe.d",    "/etc/modules-load.d",
-    "/etc/multipath",     "/etc/nvme",
-    "/etc/sysctl.",       "/etc/udev",
-    "/etc/vconsole.conf", "/usr/bin/dracut",
-    "/usr/bin/lsinitrd",  "/usr/lib/dracut",
-    "/usr/lib/firmware",  "/usr/lib/modprobe.d",
-    "/usr/lib/ostree",    "/usr/sbin/dracut",
-    "/usr/lib/modules-load.d"};
+constexpr std::array<std::string_view, 25> deciding_files{"/etc/adjtime",
+                                                          "/etc/cmdline",
+                                                          "/etc/crypttab",
+                                                          "/etc/dracut.conf",
+                                                          "/etc/fstab",
+                                                          "/etc/iscsi",
+                                                          "/etc/ld.so.conf",
+                                                          "/etc/locale.conf",
+                                                          "/etc/lvm",
+                                                          "/etc/mdadm",
+                                                          "/etc/modprobe.d",
+                                                          "/etc/modules-load.d",
+                                                          "/etc/multipath",
+                                                          "/etc/nvme",
+                                                          "/etc/sysctl.",
+                                                          "/etc/udev",
+                                                          "/etc/vconsole.conf",
+                                                          "/usr/bin/dracut",
+                                                          "/usr/bin/lsinitrd",
+                                                          "/usr/lib/dracut",
+                                                          "/usr/lib/firmware",
+                                                          "/usr/lib/modprobe.d",
+                                                          "/usr/lib/ostree",
+                                                          "/usr/sbin/dracut",
+                                                          "/usr/lib/modules-load.d"};
 
 /// Counted by name: dracut lists these directories.
-constexpr std::array<std::string_view, 6> listed{"/usr/lib/udev/",          "/usr/lib/kbd/",
-                                                 "/usr/share/keymaps/",     "/usr/share/consolefonts/",
-                                                 "/usr/share/consoletrans/", "/usr/share/unimaps/"};
+constexpr std::array<std::string_view, 6> listed{
+    "/usr/lib/udev/",           "/usr/lib/kbd/",
+    "/usr/share/keymaps/",      "/usr/share/consolefonts/",
+    "/usr/share/consoletrans/", "/usr/share/unimaps/"};
 
 /// Counted by name, where dracut speaks of that name.
 constexpr std::array<std::string_view, 5> looked_into{"/usr/bin/", "/usr/sbin/", "/usr/libexec/",

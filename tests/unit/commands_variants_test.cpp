@@ -14,10 +14,11 @@ protected:
     void add(const std::string& file, const std::string& ref, const std::string& rest = "") {
         const std::filesystem::path path = directory_.path() / file;
         make_directories(path.parent_path());
-        write_file(path, fmt::format("name = \"x\"\ndistro = \"lab-12\"\n{}\n[ostree]\nref = \"{}\"\n"
-                                     "[[repositories]]\nid = \"r\"\nbaseurl = \"/r\"\n"
-                                     "gpgcheck = false\n[[packages]]\nname = \"p\"\n",
-                                     rest, ref));
+        write_file(path,
+                   fmt::format("name = \"x\"\ndistro = \"lab-12\"\n{}\n[ostree]\nref = \"{}\"\n"
+                               "[[repositories]]\nid = \"r\"\nbaseurl = \"/r\"\n"
+                               "gpgcheck = false\n[[packages]]\nname = \"p\"\n",
+                               rest, ref));
         command_.blueprints.push_back(path);
     }
     [[nodiscard]] std::string failure() const {
@@ -76,9 +77,8 @@ TEST_F(Variants, OneLockfileForAllIsAnError) {
 TEST_F(Variants, EachIsToldWhatAllWereTold) {
     command_.given = {"--repo=a repo", "--offline"};
     const std::vector<std::string> expected{
-        "edgegpu",       "build", "--repo=a repo",  "--offline", "--json",
-        "--quiet",       "--color", "never",        "--progress-fd", "@progress",
-        "--jobs",        "3",     "--",             "-odd.toml"};
+        "edgegpu", "build",         "--repo=a repo", "--offline", "--json", "--quiet", "--color",
+        "never",   "--progress-fd", "@progress",     "--jobs",    "3",      "--",      "-odd.toml"};
     EXPECT_EQ(build_arguments(command_, {"-odd.toml", "-odd", "edge/odd"}, 3), expected);
 }
 

@@ -75,8 +75,9 @@ TEST_F(Initramfs, WhatDracutDecidesFromCounts) {
 
 TEST_F(Initramfs, PeopleAreNoneOfItsAccounts) {
     tree.packaged_accounts = {
-        {"/etc/passwd", "root:x:0:0::/root:/bin/bash\nchrony:x:990:991::/:/bin/false\n"
-                        "kiosk:x:1000:1000::/:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"},
+        {"/etc/passwd",
+         "root:x:0:0::/root:/bin/bash\nchrony:x:990:991::/:/bin/false\n"
+         "kiosk:x:1000:1000::/:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"},
         {"/etc/group", "root:x:0:\nwheel:x:10:kiosk,chrony,operator\nkiosk:x:1000:chrony\n"},
         {"/etc/shadow", "root:*:::::::\nkiosk:$6$x:::::::\n"},
         {"/etc/gshadow", "root:::\nwheel::kiosk:chrony,kiosk\nkiosk:::\n"}};

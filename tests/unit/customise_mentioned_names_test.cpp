@@ -17,9 +17,9 @@ TEST(MentionedNames, WordsOfAScriptAreNames) {
         "require_binaries lvm || return 1\n"
         "inst_multiple -o \"$systemdutildir\"/systemd-ac-power 'mount.nfs' /sbin/blkid\n"
         "[[ -x /usr/bin/cat ]] && a=xfs_db\n");
-    for (const char* path : {"/usr/sbin/lvm", "/usr/lib/systemd/systemd-ac-power",
-                             "/usr/sbin/mount.nfs", "/usr/bin/blkid", "/usr/bin/cat",
-                             "/usr/sbin/xfs_db"}) {
+    for (const char* path :
+         {"/usr/sbin/lvm", "/usr/lib/systemd/systemd-ac-power", "/usr/sbin/mount.nfs",
+          "/usr/bin/blkid", "/usr/bin/cat", "/usr/sbin/xfs_db"}) {
         EXPECT_TRUE(names.contains(path)) << path;
     }
     EXPECT_FALSE(names.contains("/usr/bin/jq"));
@@ -35,9 +35,9 @@ TEST(MentionedNames, WhatTheShellPutsInFitsAnything) {
         "inst /etc/sub[0-9]id plugin-?.so mount.{nfs,cifs}\n");
     for (const char* path :
          {"/usr/sbin/fsck.ext4", "/usr/sbin/mkfs.xfs", "/usr/lib64/libnss_files.so.2",
-          "/usr/lib/systemd/system/fsck@dev.service", "/usr/bin/helper",
-          "/usr/bin/some-daemon", "/usr/bin/tool-x86_64.bin", "/usr/lib/plugin-a.so",
-          "/usr/sbin/mount.cifs", "/usr/bin/sub0id"}) {
+          "/usr/lib/systemd/system/fsck@dev.service", "/usr/bin/helper", "/usr/bin/some-daemon",
+          "/usr/bin/tool-x86_64.bin", "/usr/lib/plugin-a.so", "/usr/sbin/mount.cifs",
+          "/usr/bin/sub0id"}) {
         EXPECT_TRUE(names.contains(path)) << path;
     }
     EXPECT_FALSE(names.contains("/usr/sbin/mkfs"));
@@ -52,8 +52,8 @@ TEST(MentionedNames, PatternsOfHardlyAnythingDoNotCount) {
 }
 
 TEST(MentionedNames, ListedDirectoriesCountAsAWhole) {
-    const MentionedNames names = names_of(
-        "inst_multiple /usr/lib/extensions/* \"$dir/system.attached/*\" \"$dir\"/*\n");
+    const MentionedNames names =
+        names_of("inst_multiple /usr/lib/extensions/* \"$dir/system.attached/*\" \"$dir\"/*\n");
     EXPECT_TRUE(names.contains("/usr/lib/extensions/anything"));
     EXPECT_TRUE(names.contains("/etc/systemd/system.attached/x.service"));
     EXPECT_FALSE(names.contains("/usr/lib/anything"));
@@ -61,8 +61,8 @@ TEST(MentionedNames, ListedDirectoriesCountAsAWhole) {
 }
 
 TEST(MentionedNames, OddTextIsRead) {
-    for (const char* text : {"", "$", "${", "{", "[", "a${", "'", "\"$\"", "`", "$(", "/", "*", "//*",
-                             "a/", "$/x", "\\", "[]", "${}"}) {
+    for (const char* text : {"", "$", "${", "{", "[", "a${", "'", "\"$\"", "`", "$(", "/", "*",
+                             "//*", "a/", "$/x", "\\", "[]", "${}"}) {
         EXPECT_FALSE(names_of(text).contains("/usr/bin/jq")) << text;
     }
     EXPECT_TRUE(names_of("abc${").contains("/abcdef"));
