@@ -47,6 +47,14 @@ void create_repository(const fs::path& path, OstreeRepo* repo) {
     if (code) {
         throw cannot_write(path, code.value());
     }
+    // Several builds may find it missing at the same time: one makes it.
+    const Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory || ::flock(directory.get(), LOCK_EX) != 0) {
+        throw errno_error(path.string(), errno);
+    }
+    if (is_repository(path)) {
+        return;
+    }
     const bool begun = fs::exists(path / "config", code);
     if (!begun && !fs::is_empty(path, code)) {
         throw error("{}: not an ostree repository, and not empty", path.string())

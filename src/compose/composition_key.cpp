@@ -34,8 +34,8 @@ AccountNumbers numbers_of(const Tree& tree) {
 }
 
 /// The name of a record or a result: all that decides it, by its digest.
-std::string name_of(const std::string& packages, std::string_view kind,
-                    const AccountNumbers& accounts = {}) {
+std::string entry_name(const std::string& packages, std::string_view kind,
+                       const AccountNumbers& accounts = {}) {
     Sha256 digest;
     digest.update_field(packages);
     digest.update_field(kind);
@@ -107,17 +107,17 @@ bool all_remain(const std::vector<std::vector<std::string>>& made, const Account
 std::string find_composition(const Context& ctx, const std::string& packages,
                              const ParentAccounts& seeds) {
     const AccountNumbers wanted = numbers_of(seeds);
-    if (const auto record = read_record(ctx, name_of(packages, "made with", wanted));
+    if (const auto record = read_record(ctx, entry_name(packages, "made with", wanted));
         record && record->size() == 1 && record->front().size() == 1) {
         return record->front().front();
     }
-    const auto names = read_record(ctx, name_of(packages, "accounts"));
+    const auto names = read_record(ctx, entry_name(packages, "accounts"));
     if (!names || names->size() != 2) {
         return {};
     }
     const std::optional<Numbers> users = pick(wanted.users, names->front());
     const std::optional<Numbers> groups = pick(wanted.groups, names->back());
-    return users && groups ? name_of(packages, "result", {*users, *groups}) : std::string();
+    return users && groups ? entry_name(packages, "result", {*users, *groups}) : std::string();
 }
 
 std::string name_composition(const Context& ctx, const std::string& packages,
@@ -126,14 +126,14 @@ std::string name_composition(const Context& ctx, const std::string& packages,
     const AccountNumbers given = numbers_of(seeds);
     const AccountNumbers accounts = numbers_of(tree);
     if (!all_remain(made, accounts)) {
-        std::string name = name_of(packages, "result of seeds", given);
-        write_record(ctx, name_of(packages, "made with", given), {{name}});
+        std::string name = entry_name(packages, "result of seeds", given);
+        write_record(ctx, entry_name(packages, "made with", given), {{name}});
         return name;
     }
-    std::string name = name_of(packages, "result", accounts);
-    write_record(ctx, name_of(packages, "accounts"),
+    std::string name = entry_name(packages, "result", accounts);
+    write_record(ctx, entry_name(packages, "accounts"),
                  {names_of(accounts.users), names_of(accounts.groups)});
-    write_record(ctx, name_of(packages, "made with", given), {{name}});
+    write_record(ctx, entry_name(packages, "made with", given), {{name}});
     return name;
 }
 

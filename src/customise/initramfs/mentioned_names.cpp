@@ -9,11 +9,11 @@ namespace edgegpu {
 
 namespace {
 
-constexpr std::string_view separators = " \t\n\r;|&()<>=`\\,";
+constexpr std::string_view word_ends = " \t\n\r;|&()<>=`\\,";
 /// Letters and digits in a row that a pattern needs: `*-*` would fit anything.
 constexpr std::ptrdiff_t least_letters = 3;
 /// A script is smaller than that.
-constexpr std::uint64_t largest_script = 1U << 20U;
+constexpr std::uint64_t largest_named_script = 1U << 20U;
 
 bool is_word(char letter) {
     return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
@@ -135,8 +135,8 @@ void MentionedNames::add(std::string_view given, bool with_patterns) {
     // "$dir/"a is the word that $dir/a is.
     std::erase_if(text, [](char letter) { return letter == '"' || letter == '\''; });
     const std::string_view all(text);
-    for (std::size_t at = all.find_first_not_of(separators); at < all.size();) {
-        const std::size_t end = std::min(all.find_first_of(separators, at), all.size());
+    for (std::size_t at = all.find_first_not_of(word_ends); at < all.size();) {
+        const std::size_t end = std::min(all.find_first_of(word_ends, at), all.size());
         // Beside a substitution the word goes on with what that prints.
         std::string word = at > 0 && (all[at - 1] == ')' || all[at - 1] == '`') ? "*" : "";
         word += all.substr(at, end - at);
@@ -149,7 +149,7 @@ void MentionedNames::add(std::string_view given, bool with_patterns) {
         } else if (with_patterns && !ends_in_comparison(all.substr(0, at))) {
             add_pattern(pattern);
         }
-        at = std::min(all.find_first_not_of(separators, end), all.size());
+        at = std::min(all.find_first_not_of(word_ends, end), all.size());
     }
 }
 
@@ -181,7 +181,7 @@ MentionedNames names_of_dracut(const Tree& tree) {
     const auto each = [&](std::string_view prefix, const auto& function) {
         for (auto at = tree.entries.lower_bound(prefix);
              at != tree.entries.end() && at->first.starts_with(prefix); ++at) {
-            if (at->second.type == EntryType::file && at->second.size <= largest_script) {
+            if (at->second.type == EntryType::file && at->second.size <= largest_named_script) {
                 const std::string text = read_entry(tree, at->first);
                 if (text.find('\0') == std::string::npos) {
                     function(text);
