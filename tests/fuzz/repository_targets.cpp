@@ -114,15 +114,12 @@ void read_repomd(std::string_view data) {
 }
 
 void read_updateinfo(std::string_view data) {
-    Blueprint blueprint;
-    blueprint.path = "/b.toml";
-    blueprint.repositories = {repository()};
     std::filesystem::remove_all(scratch() / "cache");
     test::make_metadata(scratch() / "repository", {"a-1:1-1.x86_64", "kernel-core-1-1.x86_64"}, "",
                         "", std::string(data));
     read_or_refuse([&] {
         const Context ctx = context();
-        const PackagePool pool(ctx, load_metadata(ctx, blueprint), "x86_64");
+        const PackagePool pool(ctx, load_metadata(ctx, {repository()}), "x86_64");
         std::vector<ResolvedPackage> packages;
         for (const Id id : pool.packages()) {
             packages.push_back(pool.resolved(id));

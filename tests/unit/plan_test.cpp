@@ -61,7 +61,7 @@ TEST_F(PlanTest, NamesEveryRootAndWhereItComesFrom) {
     EXPECT_THAT(names(plan.image), ElementsAre("bash"));
     ASSERT_TRUE(plan.module_build);
     EXPECT_EQ(plan.module_build->source.nevra.name, "kmod-nvidia-latest-dkms");
-    EXPECT_THAT(names(plan.module_build->root), ElementsAre("bash", "gcc"));
+    EXPECT_THAT(names(plan.module_build->packages), ElementsAre("bash", "gcc"));
     EXPECT_THAT(names(plan.policy_root), ElementsAre("selinux-policy-devel"));
     EXPECT_THAT(plan.sources, ElementsAre(Key("base"), Key("devel"), Key("nvidia"), Key("policy")));
     EXPECT_THAT(plan.sources.at("policy").repository.baseurls,
