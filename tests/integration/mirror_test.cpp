@@ -221,7 +221,7 @@ std::string missing_package(const Context& ctx, const Repository& repository,
     file.package.size = 1;
     file.path = ctx.cache / "app.rpm";
     try {
-        download_packages(ctx, repository, {file}, state);
+        download_packages(ctx, repository, {file}, state, [](std::size_t) {});
     } catch (const Error& problem) {
         return problem.render();
     }
