@@ -351,8 +351,9 @@ void append_given(const CLI::App& app, const std::set<std::string>& left_out,
 
 /// What each of several builds is told: everything but what makes their results one.
 std::vector<std::string> given_to_each(const CLI::App& app) {
-    const std::set<std::string> left_out{"color", "quiet",       "json",
-                                         "jobs",  "progress-fd", "unchanged-exit-77"};
+    const std::set<std::string> left_out{"color",   "quiet",       "json",
+                                         "jobs",    "progress-fd", "unchanged-exit-77",
+                                         "verbose", "log-level"};
     std::vector<std::string> words;
     append_given(app, left_out, words);
     append_given(*app.get_subcommand("build"), left_out, words);

@@ -119,7 +119,8 @@ void read_updateinfo(std::string_view data) {
                         "", std::string(data));
     read_or_refuse([&] {
         const Context ctx = context();
-        const PackagePool pool(ctx, load_metadata(ctx, {repository()}), "x86_64");
+        const std::vector<Repository> repositories{repository()};
+        const PackagePool pool(ctx, load_metadata(ctx, repositories), "x86_64");
         std::vector<ResolvedPackage> packages;
         for (const Id id : pool.packages()) {
             packages.push_back(pool.resolved(id));

@@ -34,11 +34,6 @@ TEST_F(DeflateLevel, IsTheRepositorysUnlessAskedFor) {
 TEST_F(DeflateLevel, AnythingElseIsAnError) {
     for (const char* level : {"0", "10", "-1", "", "six", "6 ", "99999999999999999999"}) {
         const std::string said = level_with(std::string("[archive]\nzlib-level=") + level + "\n");
-        // GKeyFile takes white space off the end.
-        if (std::string(level) == "6 ") {
-            EXPECT_EQ(said, "6");
-            continue;
-        }
         EXPECT_NE(said.find("config: zlib-level in [archive] is \"" + std::string(level) + "\""),
                   std::string::npos)
             << level << ": " << said;

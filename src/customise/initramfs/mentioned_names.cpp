@@ -32,6 +32,22 @@ std::size_t end_of_braces(std::string_view text, std::size_t at) {
     return at;
 }
 
+/// Where the word that begins at `at` ends: not at the commas of "{a,b}".
+std::size_t end_of_word(std::string_view text, std::size_t at) {
+    int depth = 0;
+    for (; at < text.size(); ++at) {
+        if (text[at] == '{') {
+            ++depth;
+        } else if (text[at] == '}') {
+            --depth;
+        } else if (word_ends.find(text[at]) != std::string_view::npos &&
+                   (text[at] != ',' || depth <= 0)) {
+            return at;
+        }
+    }
+    return at;
+}
+
 /// Where the variable at `at` ends, whose `$` is before it.
 std::size_t end_of_variable(std::string_view text, std::size_t at) {
     if (at < text.size() && text[at] == '{') {
@@ -136,7 +152,7 @@ void MentionedNames::add(std::string_view given, bool with_patterns) {
     std::erase_if(text, [](char letter) { return letter == '"' || letter == '\''; });
     const std::string_view all(text);
     for (std::size_t at = all.find_first_not_of(word_ends); at < all.size();) {
-        const std::size_t end = std::min(all.find_first_of(word_ends, at), all.size());
+        const std::size_t end = end_of_word(all, at);
         // Beside a substitution the word goes on with what that prints.
         std::string word = at > 0 && (all[at - 1] == ')' || all[at - 1] == '`') ? "*" : "";
         word += all.substr(at, end - at);
