@@ -254,19 +254,20 @@ std::string resolution_json(const Resolution& resolution, const Blueprint& bluep
                                 {"repomd_sha256", repository.repomd_sha256},
                                 {"revision_time", repository.revision_time}});
     }
-    ordered_json document = {{"format", "edgegpu-resolve/1"},
-                             {"kernel", resolution.kernel.text()},
-                             {"kernel_uname", resolution.kernel_uname},
-                             {"driver", resolution.driver_version},
-                             {"driver_flavor", resolution.driver_flavor ? enum_name(*resolution.driver_flavor) : ""},
-                             {"package_set", describe_package_set(blueprint)},
-                             {"modules", modules},
-                             {"repositories", repositories},
-                             {"passed_over", passed_over_json(resolution.passed_over)},
-                             {"packages", packages_json(resolution.packages)},
-                             {"build_root", packages_json(resolution.build_root)},
-                             {"policy_root", packages_json(resolution.policy_root)},
-                             {"warnings", warnings}};
+    ordered_json document = {
+        {"format", "edgegpu-resolve/1"},
+        {"kernel", resolution.kernel.text()},
+        {"kernel_uname", resolution.kernel_uname},
+        {"driver", resolution.driver_version},
+        {"driver_flavor", resolution.driver_flavor ? enum_name(*resolution.driver_flavor) : ""},
+        {"package_set", describe_package_set(blueprint)},
+        {"modules", modules},
+        {"repositories", repositories},
+        {"passed_over", passed_over_json(resolution.passed_over)},
+        {"packages", packages_json(resolution.packages)},
+        {"build_root", packages_json(resolution.build_root)},
+        {"policy_root", packages_json(resolution.policy_root)},
+        {"warnings", warnings}};
     if (resolution.dkms_source) {
         document["dkms_source"] = package_json(*resolution.dkms_source);
     }

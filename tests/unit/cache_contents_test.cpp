@@ -74,9 +74,9 @@ TEST_F(CacheContents, IsListedByKind) {
     ASSERT_EQ(items.size(), 4U);
     const std::int64_t now = std::time(nullptr);
     for (const CacheSummary& kind : summarise(items)) {
-        const std::size_t expected = kind.kind == "packages"                              ? 2
+        const std::size_t expected = kind.kind == "packages"                            ? 2
                                      : kind.kind == "imports" || kind.kind == "content" ? 1
-                                                                                          : 0;
+                                                                                        : 0;
         EXPECT_EQ(kind.items, expected) << kind.kind;
         if (kind.kind == "packages") {
             EXPECT_NEAR(static_cast<double>(*kind.last_use), static_cast<double>(now - 3600), 5);

@@ -34,8 +34,8 @@ TEST(Quantity, Durations) {
 }
 
 TEST(Quantity, OtherTextIsNoDuration) {
-    for (const char* text : {"", "30", "d", "-1d", "30D", "1d12h", "1y", "1mo", "1e9d",
-                             "999999999999w"}) {
+    for (const char* text :
+         {"", "30", "d", "-1d", "30D", "1d12h", "1y", "1mo", "1e9d", "999999999999w"}) {
         EXPECT_FALSE(parse_duration(text)) << text;
     }
 }

@@ -78,8 +78,9 @@ protected:
 TEST_F(StoreTest, WhatWasMadeIsFoundAndSaysTheSame) {
     EXPECT_EQ(get(), "made");
     const std::string first = shown_;
-    EXPECT_EQ(first,
-              "  2 of 3 letters\nwarning: a letter is late\nwarning: lost: one\n  waiting for ink\n");
+    EXPECT_EQ(
+        first,
+        "  2 of 3 letters\nwarning: a letter is late\nwarning: lost: one\n  waiting for ink\n");
     shown_.clear();
     console_ = std::make_unique<Console>([&] {
         ConsoleOutput output;
@@ -99,12 +100,12 @@ TEST_F(StoreTest, DamagedEntryIsMadeAgain) {
     expect_made_again("a flipped bit", [](const fs::path& entry) {
         change(entry / "letter", [](std::string& text) { text[1] ^= 4; });
     });
-    expect_made_again("cut off", [](const fs::path& entry) { fs::resize_file(entry / "letter", 2); });
+    expect_made_again("cut off",
+                      [](const fs::path& entry) { fs::resize_file(entry / "letter", 2); });
     expect_made_again("grown", [](const fs::path& entry) {
         change(entry / "letter", [](std::string& text) { text += "x"; });
     });
-    expect_made_again("a file is gone",
-                      [](const fs::path& entry) { fs::remove(entry / "stamp"); });
+    expect_made_again("a file is gone", [](const fs::path& entry) { fs::remove(entry / "stamp"); });
     expect_made_again("half-written: no seal",
                       [](const fs::path& entry) { fs::remove(entry / "seal"); });
     expect_made_again("an empty seal",

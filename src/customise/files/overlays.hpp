@@ -15,7 +15,8 @@ namespace edgegpu {
 /// programs, 0644 for other files, whatever the builder's umask or the archive says, unless a rule
 /// says otherwise: set-id bits come from rules alone, and others are warned of. Directories that
 /// the image has stay as they are, unless `replace`. Labels of rules are the policy's matter
-/// (selinux/labels/overlay_labels.hpp); here only the objects of the overlay may fit their patterns.
+/// (selinux/labels/overlay_labels.hpp); here only the objects of the overlay may fit their
+/// patterns.
 ///
 /// Only what the build took of them (`stored`) is read.
 ///

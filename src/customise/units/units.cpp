@@ -79,11 +79,10 @@ std::vector<Wish> gather_wishes(const Blueprint& blueprint) {
         wishes.push_back({unit.name, unit.state, unit.location.text()});
     }
     const ServicesRequest& services = blueprint.services;
-    for (const auto& [state, names] :
-         {std::pair<UnitState, const std::vector<std::string>&>{UnitState::enabled,
-                                                                services.enabled},
-          {UnitState::disabled, services.disabled},
-          {UnitState::masked, services.masked}}) {
+    for (const auto& [state, names] : {std::pair<UnitState, const std::vector<std::string>&>{
+                                           UnitState::enabled, services.enabled},
+                                       {UnitState::disabled, services.disabled},
+                                       {UnitState::masked, services.masked}}) {
         for (const std::string& name : names) {
             const auto place = services.locations.find(name);
             const std::string where =
@@ -109,7 +108,8 @@ void add_services_of_set(const Context& ctx, const Blueprint& blueprint, const T
             continue;
         }
         if (has_unit(tree, unit)) {
-            wishes.push_back({unit, UnitState::enabled, "package set " + describe_package_set(blueprint)});
+            wishes.push_back(
+                {unit, UnitState::enabled, "package set " + describe_package_set(blueprint)});
         } else {
             ctx.console->warn_of(
                 fmt::format("units that package set {} enables, but the image does not have",
@@ -219,9 +219,10 @@ void set_units(const Context& ctx, const Blueprint& blueprint, const std::set<st
         run_systemctl(ctx, tree, "preset-all", {});
     }
     // What is said of a unit wins over its preset.
-    for (const auto& [state, verb] : {std::pair<UnitState, const char*>{UnitState::preset, "preset"},
-                                      {UnitState::disabled, "disable"},
-                                      {UnitState::enabled, "enable"}}) {
+    for (const auto& [state, verb] :
+         {std::pair<UnitState, const char*>{UnitState::preset, "preset"},
+          {UnitState::disabled, "disable"},
+          {UnitState::enabled, "enable"}}) {
         std::vector<std::string> units;
         for (const Wish& wish : wishes) {
             if (wish.state == state) {

@@ -64,10 +64,10 @@ private:
         if (nvidia_.*member == value) {
             return;
         }
-        Fix fix{{text_.set_key(nvidia_.location, key, as_written(nvidia_.*member),
-                               as_written(value))},
-                failed_.blueprint,
-                ""};
+        Fix fix{
+            {text_.set_key(nvidia_.location, key, as_written(nvidia_.*member), as_written(value))},
+            failed_.blueprint,
+            ""};
         (*fix.changed.nvidia).*member = value;
         fixes_.push_back(std::move(fix));
     }

@@ -89,9 +89,9 @@ Origin origin_of(const PackagePool& pool, const Blueprint& blueprint, const Inst
     }
     const NvidiaRequest& nvidia = *blueprint.nvidia;
     if (install.why == "kernel") {
-        return {Origin::Kind::kernel, 0, nvidia.location,
-                fmt::format("{} asks for kernel \"{}\"", nvidia.location.text(),
-                            nvidia.kernel.text())};
+        return {
+            Origin::Kind::kernel, 0, nvidia.location,
+            fmt::format("{} asks for kernel \"{}\"", nvidia.location.text(), nvidia.kernel.text())};
     }
     if (install.why.find("toolkit") != std::string::npos) {
         return located(Origin::Kind::toolkit, 0, nvidia.location,

@@ -43,7 +43,8 @@ Plan make_plan(const Resolution& resolution, const std::vector<Repository>& repo
     if (resolution.dkms_source && !options.modules_compiled) {
         plan.module_build = {*resolution.dkms_source, resolution.build_root};
         add_source(plan.module_build->source);
-        std::for_each(plan.module_build->packages.begin(), plan.module_build->packages.end(), add_source);
+        std::for_each(plan.module_build->packages.begin(), plan.module_build->packages.end(),
+                      add_source);
     }
     return plan;
 }
