@@ -337,7 +337,7 @@ TEST_F(BadInput, LinkThatLeavesTheRoot) {
         const std::string text = build();
         EXPECT_TRUE(text.starts_with("error: cannot run 'depmod' in the image")) << text;
         EXPECT_TRUE(
-            fs::exists(work_.path() / "cache/work/lower" / outside.relative_path() / "secret"))
+            fs::exists(work_.path() / "cache/work/0/lower" / outside.relative_path() / "secret"))
             << target;
         EXPECT_EQ(status_, 1);
         EXPECT_TRUE(fs::is_empty(outside)) << target;
