@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Builds edgegpu and runs its tests; scripts/test calls it. Everything that the tests need is installed already."""
 import argparse
+import collections
+import itertools
 import json
 import os
 import pathlib
@@ -174,6 +176,15 @@ def scripts_of(suite):
     return sorted(path for path in (ROOT / "tests" / suite).glob("*_test") if os.access(path, os.X_OK))
 
 
+def taken(take):
+    """What `take` gives, until the queue that it takes from is empty."""
+    while True:
+        try:
+            yield take()
+        except IndexError:
+            return
+
+
 class Lane(threading.Thread):
     """Tests, as names and functions, one after the other, beside those of other lanes."""
 
@@ -193,7 +204,8 @@ class Lane(threading.Thread):
 
 
 def lanes(results, options):
-    """Scripts of integration keep little more than one core busy, and so do the machines that boot."""
+    """Scripts of integration keep little more than one core busy, and so do the machines that boot. When these have
+    ended, that lane takes scripts of integration from the end of their queue."""
     binary = build_directory(options.preset) / "edgegpu"
 
     def gtest(suite, preset):
@@ -204,19 +216,20 @@ def lanes(results, options):
     def script(suite, path):
         return path.name, lambda: run_script(results, suite, path, binary)
 
-    one, other = [], []
+    one, other = collections.deque(), []
     if "unit" in options.suites:
         other.append(gtest("unit", options.preset))
     if "integration" in options.suites:
         one.append(gtest("integration", options.preset))
-        one += [script("integration", path) for path in scripts_of("integration")]
+        one.extend(script("integration", path) for path in scripts_of("integration"))
     elif "hostile" in options.suites:
         one.append(script("integration", ROOT / "tests/integration/hostile_packages_test"))
     if "e2e" in options.suites:
         other += [script("e2e", path) for path in scripts_of("e2e")]
     for preset in options.gtests:
         other += [gtest("unit", preset), gtest("integration", preset)]
-    return [Lane(results, name, jobs) for name, jobs in (("integration", one), ("unit and e2e", other)) if jobs]
+    return [Lane(results, "integration", taken(one.popleft)),
+            Lane(results, "unit and e2e", itertools.chain(other, taken(one.pop)))]
 
 
 def prepare(options, results):
