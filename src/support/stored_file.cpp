@@ -96,13 +96,19 @@ public:
     void write(const char* data, std::size_t size) {
         digest_.update(data, size);
         write_all(file_.get(), data, size, path_);
+        size_ += size;
     }
-    /// Gives it its name.
+    /// Gives it its name. A file that has got the name meanwhile keeps it, as another build may be
+    /// linking to it: link(2) fails with ENOENT on a file that a rename takes the name from.
     std::string keep(const Context& ctx) {
         std::string digest = digest_.hex();
         const fs::path target = content_path(ctx, digest);
         make_directories(target.parent_path());
-        if (::rename(path_.c_str(), target.c_str()) != 0) {
+        if (::link(path_.c_str(), target.c_str()) == 0 ||
+            (errno == EEXIST && is_stored(target, size_))) {
+            return digest;
+        }
+        if (errno != EEXIST || ::rename(path_.c_str(), target.c_str()) != 0) {
             throw errno_error(target.string(), errno);
         }
         path_.clear();
@@ -113,6 +119,7 @@ private:
     std::string path_;
     Fd file_;
     Sha256 digest_;
+    std::uint64_t size_ = 0;
 };
 
 }  // namespace
