@@ -335,6 +335,7 @@ ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command) 
     request.argv = bubblewrap(ctx, command, root, files, points, failure_write.get());
     request.inner_argv = command.argv;
     request.inner_root = command.root.string();
+    request.purpose = command.name;
     request.input = command.input;
     request.as_root_of_namespace = true;
     request.descriptors = {image_user_namespace(), failure_write.get()};
