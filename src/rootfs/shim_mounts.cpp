@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fcntl.h>
@@ -44,7 +45,7 @@ unsigned long flags_of(const std::string& place) {
 }
 
 /// Mounts `source` over the object that `target` is open on.
-void bind(const fs::path& source, const Fd& target, const std::string& shown) {
+void mount_over(const fs::path& source, const Fd& target, const std::string& shown) {
     if (::mount(source.c_str(), path_of_descriptor(target.get()).c_str(), nullptr, MS_BIND,
                 nullptr) != 0) {
         throw errno_error("cannot mount anything over " + shown + " of the image", errno);
@@ -103,11 +104,23 @@ void ShimMounts::cover(const ImageRoot& root) {
             covers_[i].original = show(programs[i], covers_[i].program.name);
         }
     }
+    // Mounted twice over the same program, the first mount could not be found again.
+    std::set<std::pair<dev_t, ino_t>> covered;
     for (std::size_t i = 0; i < covers_.size(); ++i) {
-        if (programs[i]) {
-            bind(shim_, programs[i], covers_[i].program.path);
-            covers_[i].shim = root.open_path(covers_[i].program.path);
-            make_read_only(covers_[i].shim, covers_[i].program.path);
+        struct stat status {};
+        if (!programs[i]) {
+            continue;
+        }
+        const std::string& path = covers_[i].program.path;
+        if (::fstat(programs[i].get(), &status) != 0) {
+            throw errno_error(path, errno);
+        }
+        if (covered.emplace(status.st_dev, status.st_ino).second) {
+            mount_over(shim_, programs[i], path);
+            covers_[i].shim = root.open_path(path);
+            make_read_only(covers_[i].shim, path);
+        } else {
+            covers_[i].shim = root.open_path(path);
         }
     }
 }
@@ -138,7 +151,7 @@ Fd ShimMounts::show(const Fd& program, const std::string& name) const {
         return file;
     };
     write_file(original, "");
-    bind(path_of_descriptor(program.get()), open(), original.string());
+    mount_over(path_of_descriptor(program.get()), open(), original.string());
     return open();
 }
 
