@@ -1,7 +1,6 @@
 #include "compose/compose.hpp"
 
 #include <cerrno>
-#include <future>
 #include <optional>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "compose/composition_key.hpp"
 #include "compose/rpmdb.hpp"
 #include "image/account_files.hpp"
-#include "image/deflate.hpp"
 #include "image/overlay.hpp"
 #include "rootfs/import.hpp"
 #include "rootfs/lower.hpp"
@@ -121,8 +119,7 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
     United united = unite(packages);
 
     // Compressing what the packages ship needs nothing of what follows, which is mostly serial.
-    auto deflated = std::async(
-        std::launch::async, [&ctx, entries = united.entries] { deflate_contents(ctx, entries); });
+    DeflateAhead deflating(ctx, united.entries);
 
     Tree tree;
     tree.entries = std::move(united.entries);
@@ -160,8 +157,7 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
             tree.packaged_accounts.emplace(path, read_entry(tree, path));
         }
     }
-    deflated.get();
-    return {std::move(tree), std::move(mount)};
+    return {std::move(tree), std::move(mount), std::move(deflating)};
 }
 
 }  // namespace edgegpu

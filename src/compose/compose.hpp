@@ -7,6 +7,7 @@
 #include "blueprint/blueprint.hpp"
 #include "fetch/fetch.hpp"
 #include "image/account_files.hpp"
+#include "image/deflate_ahead.hpp"
 #include "image/overlay.hpp"
 #include "image/tree.hpp"
 #include "resolve/resolution.hpp"
@@ -14,10 +15,12 @@
 
 namespace edgegpu {
 
-/// A tree together with the mount its `root` lives in.
+/// A tree together with the mount its `root` lives in, and the compression of what its packages
+/// ship, which goes on beside the stages up to the commit.
 struct ComposedTree {
     Tree tree;
     RootMount mount;
+    DeflateAhead deflating;
 };
 
 /// Unpacks every package (each once, cached by its digest, in parallel), unites the trees,

@@ -56,7 +56,7 @@ public:
 
     /// The regular file at `path`, open for reading. Throws Error for everything else.
     [[nodiscard]] Fd open_file(std::string_view path, LastLink last = LastLink::followed) const;
-    /// The object at `path`, opened with O_PATH: to be bound into a sandbox as /proc/self/fd/N.
+    /// The object at `path`, opened with O_PATH: to be mounted, or mounted on.
     [[nodiscard]] Fd open_path(std::string_view path, LastLink last = LastLink::followed) const;
     /// The content of the regular file at `path`, of at most `limit` bytes. Throws Error for
     /// everything else.

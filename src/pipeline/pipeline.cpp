@@ -179,6 +179,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.end(counted(tree.entries.size(), "path") + " labelled");
 
     stages.begin("commit", "committing");
+    composed.deflating.finish();
     Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer);
     stages.end(fmt::format("{} new objects, {}", commit.new_objects, human_size(commit.new_bytes)));
     return {resolution, std::move(commit), false};

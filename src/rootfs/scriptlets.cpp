@@ -92,13 +92,10 @@ public:
         command.argv = std::move(argv);
         command.input = input;
         command.kernel = tree_.kernel;
-        const Shims::Originals originals = shims_.originals(ImageRoot(tree_.root));
+        shims_.cover(ImageRoot(tree_.root));
         command.name = running_;
         command.read_only_binds = shims_.read_only_binds();
-        for (const Shims::Binds* binds : {&originals.binds, &more}) {
-            command.read_only_binds.insert(command.read_only_binds.end(), binds->begin(),
-                                           binds->end());
-        }
+        command.read_only_binds.insert(command.read_only_binds.end(), more.begin(), more.end());
         command.writable_binds = shims_.writable_binds();
         ProcessResult result = run_in_sandbox(ctx_, command);
         if (const std::string fault = shims_.record_fault(); !fault.empty()) {
@@ -284,13 +281,16 @@ std::vector<std::vector<std::string>> run_scriptlets(const Context& ctx, Tree& t
         }
     };
     run_all(plan.before);
+    shims.uncover();
     if (!apply_owners(ctx, tree, owners, true).empty()) {
         // Some packages only ship a file in sysusers.d and trust in somebody to read it.
         run_if_present(runner, tree, "/usr/bin/systemd-sysusers", {});
+        shims.uncover();
         apply_owners(ctx, tree, owners, false);
     }
     run_all(plan.after);
     run_if_present(runner, tree, "/usr/bin/systemd-sysusers", {});
+    shims.uncover();
     if (has_ldconfig && shims.ldconfig_called()) {
         run_ldconfig(ctx, tree);
     }

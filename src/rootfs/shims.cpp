@@ -199,6 +199,26 @@ done
 printf '%s\0' "$(($# + 1))" "$name" "$@" >>"$record/calls"
 )shim";
 
+/// Those programs of an image that a shim is to stand over.
+std::vector<CoveredProgram> programs_to_cover(const Tree& tree) {
+    std::vector<CoveredProgram> programs;
+    if (find_entry(tree, "/bin/sh") == nullptr) {
+        return programs;  // Without a shell no scriptlet calls anything, and no shim could run.
+    }
+    // One program may be all of them and the shell as well (busybox): the shim cannot be that.
+    const std::string shell = resolve_in_tree(tree, "/bin/sh");
+    std::set<std::string> done;
+    for (const std::string_view program : covered) {
+        const std::string real = resolve_in_tree(tree, program);
+        const auto found = tree.entries.find(real);
+        if (found != tree.entries.end() && found->second.type == EntryType::file && real != shell &&
+            done.insert(real).second) {
+            programs.push_back({fs::path(program).filename().string(), real});
+        }
+    }
+    return programs;
+}
+
 Error damaged_record() {
     return Error("the record of the scriptlets' calls is damaged")
         .hinted("a scriptlet wrote to /run/edgegpu-record, which no package has a reason to do");
@@ -237,35 +257,9 @@ Shims::Shims(const Tree& tree, const ParentAccounts& parent, const fs::path& dir
             read_only_.emplace_back(directory / "sysusers", "/run/sysusers.d/00-edgegpu.conf");
         }
     }
-    if (find_entry(tree, "/bin/sh") == nullptr) {
-        return;  // Without a shell no scriptlet calls anything, and no shim could run.
-    }
-    // One program may be all of them and the shell as well (busybox): the shim cannot be that.
-    const std::string shell = resolve_in_tree(tree, "/bin/sh");
-    std::set<std::string> done;
-    for (const std::string_view program : covered) {
-        const std::string real = resolve_in_tree(tree, program);
-        const auto found = tree.entries.find(real);
-        if (found == tree.entries.end() || found->second.type != EntryType::file || real == shell ||
-            !done.insert(real).second) {
-            continue;
-        }
-        const std::string name = fs::path(program).filename().string();
-        hidden_.emplace_back(name, real);
-        read_only_.emplace_back(directory / "shim", real);
-    }
-}
-
-Shims::Originals Shims::originals(const ImageRoot& root) const {
-    Originals found;
-    for (const auto& [name, path] : hidden_) {
-        if (root.has_file(path)) {
-            const Fd& file = found.files.emplace_back(root.open_path(path));
-            found.binds.emplace_back(fmt::format("/proc/self/fd/{}", file.get()),
-                                     "/run/edgegpu/real/" + name);
-        }
-    }
-    return found;
+    mounts_ = std::make_unique<ShimMounts>(directory / "shim", directory / "real",
+                                           programs_to_cover(tree));
+    read_only_.emplace_back(mounts_->originals(), "/run/edgegpu/real");
 }
 
 std::string Shims::record_fault() const {

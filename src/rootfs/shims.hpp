@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,8 +9,8 @@
 #include "image/account_files.hpp"
 #include "image/image_root.hpp"
 #include "image/tree.hpp"
+#include "rootfs/shim_mounts.hpp"
 #include "support/context.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -26,19 +27,16 @@ public:
     Shims(const Tree& tree, const ParentAccounts& parent, const std::filesystem::path& directory);
 
     using Binds = std::vector<std::pair<std::filesystem::path, std::string>>;
-    /// Shims over the image's programs.
+    /// What a sandbox gets besides the image's root.
     [[nodiscard]] const Binds& read_only_binds() const { return read_only_; }
-
-    /// Programs of the image as binds; the files are open as long as this lives.
-    struct Originals {
-        std::vector<Fd> files;
-        Binds binds;
-    };
-    /// What the shims hide as it is now, at /run/edgegpu/real/NAME. To be asked before every
-    /// program that runs: scriptlets replace programs by links.
-    [[nodiscard]] Originals originals(const ImageRoot& root) const;
     /// Where the shims record.
     [[nodiscard]] const Binds& writable_binds() const { return writable_; }
+
+    /// Puts shims over the image's programs, whose originals are at /run/edgegpu/real/NAME then. To
+    /// be called before every program that runs.
+    void cover(const ImageRoot& root) { mounts_->cover(root); }
+    /// From then on paths of the image lead to its own programs.
+    void uncover() noexcept { mounts_->uncover(); }
 
     /// What is wrong with the record, to which every program of the image can write: something
     /// else than what the shims leave there, or too much of it. Empty where nothing is. To be asked
@@ -61,8 +59,7 @@ private:
     std::filesystem::path record_;
     Binds read_only_;
     Binds writable_;
-    /// programs that a shim stands over, as NAME and path
-    std::vector<std::pair<std::string, std::string>> hidden_;
+    std::unique_ptr<ShimMounts> mounts_;
     bool ldconfig_noted_ = false;
 };
 

@@ -8,7 +8,6 @@
 #include <functional>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -161,24 +160,6 @@ std::string append_uname(std::vector<std::string>& argv, const ImageRoot& root,
     return std::string(path);
 }
 
-/// Where a bind's source is. What a descriptor stands for is named by its path, as bubblewrap would
-/// do it: a descriptor handed over would reach the program, and lead it out of the image.
-std::string source_of(const fs::path& source) {
-    if (!source.string().starts_with("/proc/self/fd/")) {
-        return source.string();
-    }
-    struct stat open {};
-    struct stat named {};
-    std::error_code code;
-    const fs::path path = fs::read_symlink(source, code);
-    if (code || ::stat(source.c_str(), &open) != 0 || ::lstat(path.c_str(), &named) != 0 ||
-        open.st_dev != named.st_dev || open.st_ino != named.st_ino) {
-        throw error("{} (once {}) cannot be shown to a program of the image: it is gone",
-                    source.string(), path.string());
-    }
-    return path.string();
-}
-
 /// Those that this machine's /proc has, as a new one has the same.
 void append_proc(std::vector<std::string>& argv, const fs::path& files) {
     const auto there = [](std::string_view path) { return ::access(path.data(), F_OK) == 0; };
@@ -257,11 +238,11 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
 
     for (const auto& [source, target] : command.read_only_binds) {
         points.expect(point(target));
-        append_words(argv, {"--ro-bind", source_of(source), point(target)});
+        append_words(argv, {"--ro-bind", source.string(), point(target)});
     }
     for (const auto& [source, target] : command.writable_binds) {
         points.expect(point(target));
-        append_words(argv, {"--bind", source_of(source), point(target)});
+        append_words(argv, {"--bind", source.string(), point(target)});
     }
     append_variable(argv, path);
     for (const std::string& variable : fixed_environment(ctx)) {
@@ -326,7 +307,7 @@ ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command) 
     make_mount_points(root);
     BindPoints points(root);
     for (const auto& [source, target] : command.writable_binds) {
-        if (::lchown(source_of(source).c_str(), 0, 0) != 0) {
+        if (::lchown(source.c_str(), 0, 0) != 0) {
             throw errno_error(source.string(), errno);
         }
     }
@@ -335,6 +316,7 @@ ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command) 
     request.argv = bubblewrap(ctx, command, root, files, points, failure_write.get());
     request.inner_argv = command.argv;
     request.inner_root = command.root.string();
+    request.purpose = command.name;
     request.input = command.input;
     request.as_root_of_namespace = true;
     request.descriptors = {image_user_namespace(), failure_write.get()};

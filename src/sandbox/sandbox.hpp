@@ -23,9 +23,8 @@ struct SandboxCommand {
     std::string input;
     /// Added to the fixed environment, "K=V".
     std::vector<std::string> env;
-    /// (builder path, path in image) read-only binds on top of the root, e.g. shims. What an open
-    /// descriptor N of this process refers to is bound as "/proc/self/fd/N"; the program does not
-    /// get the descriptor.
+    /// (builder path, path in image) read-only binds on top of the root, with what is mounted below
+    /// them.
     std::vector<std::pair<std::filesystem::path, std::string>> read_only_binds;
     /// The same, writable, e.g. an output directory; it comes to belong to the image's root, but
     /// not what lies in it.

@@ -226,6 +226,9 @@ private:
             const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began_;
             std::vector<LogField> fields{
                 {"argv", request_.inner_argv.empty() ? request_.argv : request_.inner_argv}};
+            if (!request_.purpose.empty()) {
+                fields.push_back({"of", request_.purpose});
+            }
             if (!request_.inner_root.empty()) {
                 fields.push_back({"root", request_.inner_root});
             }

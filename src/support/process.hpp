@@ -31,6 +31,8 @@ struct ProcessRequest {
     /// arguments, and the root it runs in. Empty: `argv`, in no root.
     std::vector<std::string> inner_argv;
     std::string inner_root;
+    /// What the log says that it runs for, "package X: %post"; empty: nothing.
+    std::string purpose;
     /// on its standard input
     std::string input;
     /// where it begins; empty: where this process is

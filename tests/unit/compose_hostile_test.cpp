@@ -1,6 +1,7 @@
 // What scriptlets can leave behind in the image's root, in the upper layer and in the record of the
 // shims: nothing of it may lead to the builder's files.
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -114,21 +115,44 @@ TEST_F(ComposeHostile, ShimsBindTheImagesOwnPrograms) {
     for (const char* name : {"systemctl", "udevadm", "hostnamectl", "localectl", "loginctl"}) {
         put_entry(tree_, std::string("/usr/bin/") + name, file(name, 0755));
     }
-    const Shims shims(tree_, {}, top_ / "shims");
-    EXPECT_EQ(shims.originals(ImageRoot(tree_.root)).binds.size(), 5U);
-    fs::remove(tree_.root / "usr/bin/systemctl");
+    Shims shims(tree_, {}, top_ / "shims");
+    const ImageRoot root(tree_.root);
+    const auto original = [&](const std::string& name) {
+        return read_file(top_ / "shims/real" / name, 100);
+    };
+    const auto begins_as_shim = [&](const fs::path& path) {
+        return read_file(tree_.root / path, 1U << 20U).starts_with("#!/bin/sh");
+    };
+    shims.cover(root);
+    for (const char* name : {"systemctl", "udevadm", "hostnamectl", "localectl", "loginctl"}) {
+        EXPECT_EQ(original(name), name);
+        EXPECT_TRUE(begins_as_shim(std::string("usr/bin/") + name)) << name;
+    }
+    EXPECT_EQ(::open((tree_.root / "usr/bin/udevadm").c_str(), O_WRONLY | O_CLOEXEC), -1);
+    EXPECT_EQ(errno, EROFS);
+
+    // What programs may do to a directory takes the mounts along; they are found all the same.
+    fs::rename(tree_.root / "usr/bin", tree_.root / "usr/old");
+    fs::create_directory(tree_.root / "usr/bin");
+    shims.cover(root);
+    EXPECT_EQ(read_file(tree_.root / "usr/old/udevadm", 100), "udevadm");
+    fs::rename(tree_.root / "usr/old/udevadm", tree_.root / "usr/bin/udevadm");
     link(outside_ / "etc/key", tree_.root / "usr/bin/systemctl");
-    fs::remove(tree_.root / "usr/bin/hostnamectl");
-    fs::remove(tree_.root / "usr/bin/localectl");
     ASSERT_EQ(::mkfifo((tree_.root / "usr/bin/localectl").c_str(), 0755), 0);
-    fs::remove(tree_.root / "usr/bin/loginctl");
     link("/etc/alternatives/loginctl", tree_.root / "usr/bin/loginctl");
     put_entry(tree_, "/etc/alternatives/loginctl", file("other", 0755));
-    const Shims::Originals now = shims.originals(ImageRoot(tree_.root));
-    ASSERT_EQ(now.binds.size(), 2U);
-    EXPECT_EQ(now.binds[0].second, "/run/edgegpu/real/udevadm");
-    EXPECT_EQ(now.binds[1].second, "/run/edgegpu/real/loginctl");
-    EXPECT_EQ(fs::read_symlink(now.binds[1].first), tree_.root / "etc/alternatives/loginctl");
+    link("udevadm", tree_.root / "usr/bin/hostnamectl");
+    shims.cover(root);
+    EXPECT_EQ(original("udevadm"), "udevadm");
+    EXPECT_EQ(original("hostnamectl"), "udevadm") << "not the shim that stands over udevadm";
+    EXPECT_EQ(original("loginctl"), "other");
+    EXPECT_TRUE(begins_as_shim("etc/alternatives/loginctl"));
+    EXPECT_NE(read_file(outside_ / "etc/key", 100), "");
+    EXPECT_FALSE(begins_as_shim(outside_ / "etc/key"));
+    shims.uncover();
+    EXPECT_EQ(read_file(tree_.root / "usr/bin/udevadm", 100), "udevadm");
+    EXPECT_EQ(read_file(tree_.root / "etc/alternatives/loginctl", 100), "other");
+    fs::remove(tree_.root / "usr/bin/udevadm");
 }
 
 TEST_F(ComposeHostile, TheRecordHoldsWhatShimsWrite) {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "image/tree.hpp"
+#include "support/context.hpp"
+
+namespace edgegpu {
+
+/// Compresses contents (`deflate_contents`) while other stages run, for the commit to find them
+/// done. Its threads have a lower priority: what the build waits for is mostly serial, and they
+/// take the cores that it leaves idle. Movable.
+class DeflateAhead {
+public:
+    /// None: `finish` returns at once.
+    DeflateAhead();
+    /// Begins with the files of `entries`. `ctx` need not live longer than the call, but what it
+    /// points to must.
+    DeflateAhead(const Context& ctx, Entries entries);
+    DeflateAhead(DeflateAhead&&) noexcept;
+    DeflateAhead& operator=(DeflateAhead&&) noexcept;
+    /// Ends it where it is: files of which it has begun to write a stream are finished.
+    ~DeflateAhead();
+
+    /// Waits until all is done. Throws what stopped it (as `deflate_contents` does), or
+    /// ErrorKind::interrupted when the user asks to stop.
+    void finish();
+
+private:
+    class Work;
+    std::unique_ptr<Work> work_;
+};
+
+}  // namespace edgegpu
