@@ -115,12 +115,12 @@ PruneLimits limits_of(const CacheCommand& command) {
     limits.dry_run = command.dry_run;
     const bool any = limits.max_size || limits.unused_for;
     if (command.action.empty() && (any || limits.dry_run)) {
-        throw Error(ErrorKind::usage, "edgegpu cache: only pruning has limits")
-            .hinted("edgegpu cache prune …");
+        throw Error(ErrorKind::usage, "edgegpu cache: limits and --dry-run are for prune only")
+            .hinted("run edgegpu cache prune with these options");
     }
     if (!command.action.empty() && !any) {
-        throw Error(ErrorKind::usage, "edgegpu cache prune: nothing says what is to go")
-            .hinted("give --max-size, as in 20G, or --unused-for, as in 30d, or both");
+        throw Error(ErrorKind::usage, "edgegpu cache prune: no limit is given")
+            .hinted("give --max-size, such as 20G, or --unused-for, such as 30d, or both");
     }
     return limits;
 }

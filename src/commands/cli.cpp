@@ -22,13 +22,14 @@ namespace edgegpu {
 namespace {
 
 constexpr const char* description =
-    "Composes immutable edge operating-system images with GPUs: resolves driver and container\n"
-    "toolkit RPMs, assembles the tree, compiles the SELinux policy and commits an ostree ref.";
+    "Composes immutable operating-system images for edge devices with GPUs: resolves driver and\n"
+    "container toolkit RPMs, assembles the tree, compiles the SELinux policy and commits the\n"
+    "result to an ostree ref.";
 
 constexpr const char* footer =
-    "Exit status: 0 done; 1 failure; 2 usage or invalid blueprint; 3 unsolvable;\n"
-    "4 fetch or verification; 77 unchanged (with --unchanged-exit-77); 130 interrupted.\n"
-    "Result on stdout, everything else on stderr. NO_COLOR is honoured.";
+    "Exit status: 0 success; 1 failure; 2 wrong usage or invalid blueprint; 3 unsolvable;\n"
+    "4 download or verification failed; 77 unchanged (with --unchanged-exit-77);\n"
+    "130 interrupted. The result goes to stdout, everything else to stderr. NO_COLOR is honoured.";
 
 /// Everything the command line can say.
 struct Arguments {
@@ -49,7 +50,7 @@ CLI::Validator one_of(std::vector<std::string> choices) {
                 if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
                     return "";
                 }
-                return fmt::format("\"{}\" is none of {}", value, fmt::join(choices, ", "));
+                return fmt::format("\"{}\" is not one of {}", value, fmt::join(choices, ", "));
             },
             ""};
 }
@@ -60,15 +61,16 @@ CLI::Validator number_in(int least, int most) {
                 if (CLI::detail::lexical_cast(value, number) && number >= least && number <= most) {
                     return "";
                 }
-                return fmt::format("\"{}\" is no number from {} to {}", value, least, most);
+                return fmt::format("\"{}\" is not a number from {} to {}", value, least, most);
             },
             ""};
 }
 
 CLI::Validator size_text() {
     return {[](std::string& value) -> std::string {
-                return parse_size(value) ? ""
-                                         : fmt::format("\"{}\" is no size: {}", value, size_forms);
+                return parse_size(value)
+                           ? ""
+                           : fmt::format("\"{}\" is not a size: {}", value, size_forms);
             },
             ""};
 }
@@ -77,7 +79,7 @@ CLI::Validator duration_text() {
     return {[](std::string& value) -> std::string {
                 return parse_duration(value)
                            ? ""
-                           : fmt::format("\"{}\" is no time: {}", value, duration_forms);
+                           : fmt::format("\"{}\" is not a duration: {}", value, duration_forms);
             },
             ""};
 }
@@ -86,15 +88,16 @@ const std::vector<std::string> level_names{"error", "warning", "info", "debug"};
 
 void add_log_options(CLI::App& app, GlobalOptions& global) {
     app.add_option("--log", global.log_file,
-                   "Append to this file what is decided and done: packages, programs with all they "
-                   "print, requests; without passwords and keys")
+                   "Append log records to this file: decisions, programs with their whole output, "
+                   "requests; "
+                   "without passwords and keys")
         ->type_name("FILE");
     app.add_option_function<std::string>(
            "--log-format",
            [&global](const std::string& format) {
                global.log_format = format == "json" ? LogFormat::json : LogFormat::text;
            },
-           "How log files are written; json: one object a line (default: text)")
+           "Format of log files; json: one object per line (default: text)")
         ->check(one_of({"text", "json"}))
         ->type_name("text|json");
     app.add_option_function<std::string>(
@@ -103,7 +106,7 @@ void add_log_options(CLI::App& app, GlobalOptions& global) {
                const auto found = std::find(level_names.begin(), level_names.end(), name);
                global.log_level = static_cast<LogLevel>(found - level_names.begin());
            },
-           "Show records of the log up to this level on stderr")
+           "Show log records up to this level on stderr")
         ->check(one_of(level_names))
         ->type_name("error|warning|info|debug");
     app.add_flag_function(
@@ -113,7 +116,7 @@ void add_log_options(CLI::App& app, GlobalOptions& global) {
                 global.log_level = count > 1 ? LogLevel::debug : LogLevel::info;
             }
         },
-        "Show decisions on stderr; -vv: also every program and request");
+        "Show decisions on stderr; -vv: every program and request, too");
 }
 
 void add_global(CLI::App& app, GlobalOptions& global) {
@@ -125,46 +128,48 @@ void add_global(CLI::App& app, GlobalOptions& global) {
                               : when == "never" ? Color::never
                                                 : Color::automatic;
            },
-           "Colour messages; auto: on a terminal, unless NO_COLOR is set")
+           "Colour messages; auto: on a terminal, unless NO_COLOR is set (default: auto)")
         ->check(one_of({"auto", "always", "never"}))
         ->type_name("auto|always|never");
-    app.add_flag("-q,--quiet", global.quiet, "Warnings and errors only")
+    app.add_flag("-q,--quiet", global.quiet, "Show warnings and errors only")
         ->excludes(app.get_option("--verbose"), app.get_option("--log-level"));
     app.add_flag("--json", global.json, "Print the result as one JSON document");
     app.add_option("--progress-fd", global.progress_fd,
-                   "Write progress as JSON Lines to this open file descriptor")
+                   "Write progress events as JSON Lines to this open file descriptor")
         ->check(number_in(0, 1 << 20))
         ->type_name("N");
 }
 
 void add_cache_dir(CLI::App& verb, std::filesystem::path& cache_dir) {
     verb.add_option("--cache-dir", cache_dir,
-                    "Where downloads and intermediate results are kept "
+                    "Directory for downloads and intermediate results "
                     "(default: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu)")
         ->type_name("DIR");
 }
 
 void add_cache_options(CLI::App& verb, std::filesystem::path& cache_dir, bool& offline) {
     add_cache_dir(verb, cache_dir);
-    verb.add_flag("--offline", offline, "Touch no network: use what the cache holds, or fail");
+    verb.add_flag("--offline", offline,
+                  "Do not use the network: use what is in the cache, or fail");
 }
 
 /// What a blueprint may leave to the command line.
 void add_blueprint_options(CLI::App& verb, BlueprintOptions& inputs) {
     verb.add_option("--repository-file", inputs.repository_files,
-                    "A .repo file whose repositories are used besides the blueprint's; may be "
-                    "given more than once (without any repository at all: this machine's "
-                    "/etc/yum.repos.d, where its distribution is the image's)")
+                    "A .repo file whose repositories are added to those of the blueprint; can be "
+                    "given several times. Without any repository, those of this machine are used "
+                    "(/etc/yum.repos.d) if its distribution is that of the image")
         ->type_name("FILE")
         ->allow_extra_args(false);
     verb.add_option("--distro", inputs.distro,
-                    "Distribution of the image, as in rhel-9.4, centos-9 or fedora-40 (default: "
-                    "the blueprint's distro, else this machine's)")
+                    "Distribution of the image, such as rhel-9.4, centos-9 or fedora-40 (default: "
+                    "distro in the blueprint, else that of this machine)")
         ->type_name("NAME-VERSION");
 }
 
 void add_explain_option(CLI::App& verb, bool& explain) {
-    verb.add_flag("--explain", explain, "If nothing fits, add the solver's whole proof");
+    verb.add_flag("--explain", explain,
+                  "If the blueprint cannot be solved, print the whole proof of the solver");
 }
 
 void add_build(CLI::App& app, BuildCommand& build) {
@@ -172,68 +177,73 @@ void add_build(CLI::App& app, BuildCommand& build) {
         "build", "Build the image of a blueprint and commit it to an ostree repository");
     verb->add_option(
             "BLUEPRINT", build.blueprints,
-            "Blueprint file (TOML); several share the cache, and each is built for itself: "
-            "one that fails does not stop the others")
+            "Blueprint file (TOML); several are built in parallel and share the cache; a build "
+            "that fails does not stop the others")
         ->required()
         ->type_name("BLUEPRINT");
     verb->add_option("--repo", build.repo,
-                     "ostree repository (mode archive); made where it does not exist "
+                     "ostree repository (mode archive); created if it does not exist "
                      "(default: repo, in the working directory)")
         ->type_name("DIR");
     add_blueprint_options(*verb, build.inputs);
     add_cache_options(*verb, build.cache_dir, build.offline);
     verb->add_option("--lock", build.lockfile,
-                     "Lockfile to write, or to read with --locked (default: the blueprint's "
-                     "name with .lock, beside the repository)")
+                     "Lockfile to write, or to read with --locked (default: the name of the "
+                     "blueprint with .lock, next to the repository)")
         ->type_name("FILE");
-    verb->add_flag("--locked", build.locked, "Build exactly the lockfile's packages, or fail");
+    verb->add_flag("--locked", build.locked, "Build exactly the packages of the lockfile, or fail");
     add_explain_option(*verb, build.explain);
     verb->add_flag("--unchanged-exit-77", build.unchanged_exit_77,
-                   "Exit with 77 when the inputs are those of the last commit");
+                   "Exit with status 77 if the inputs are the same as those of the last commit");
     verb->add_option_function<std::string>(
             "--compression",
             [&build](const std::string& name) {
                 build.compression = parse_compression(name).value_or(Compression::usual);
             },
-            "Of new objects, which are the same whatever it is: fast takes less time and more "
-            "space, best the reverse (default: what the repository's config says, else level 6)")
+            "Compression of new objects: fast takes less time and more space, best the opposite; "
+            "checksums do not depend on it (default: zlib-level in the config of the repository, "
+            "else level 6)")
         ->check(one_of({"fast", "default", "best"}))
         ->type_name("fast|default|best");
-    verb->add_option("--jobs", build.jobs,
-                     "Worker threads; with several blueprints, how many are built at a time, which "
-                     "then share the processors (default: one a processor)")
+    verb->add_option(
+            "--jobs", build.jobs,
+            "Number of worker threads; with several blueprints, number of parallel builds, "
+            "which share the processors (default: number of processors)")
         ->type_name("N")
         ->check(number_in(1, 256));
     verb->add_option("--program-timeout", build.program_timeout,
-                     "How long one program of the image may run, a scriptlet or dracut; compiling "
-                     "kernel modules, six times as long; 0: without end (default: 600)")
+                     "Time limit for each program of the image, such as a scriptlet or dracut; six "
+                     "times as long for compiling kernel modules; 0: no limit (default: 600)")
         ->type_name("SECONDS")
         ->check(number_in(0, 86400));
-    verb->add_option("--cache-max-size", build.cache_max_size,
-                     "Afterwards remove the least recently used from the cache until it has no "
-                     "more than this: 20G, 500M (default: remove nothing)")
+    verb->add_option(
+            "--cache-max-size", build.cache_max_size,
+            "After the build, remove the least recently used entries until the cache is no "
+            "larger than this, such as 20G or 500M (default: remove nothing)")
         ->type_name("SIZE")
         ->check(size_text());
 }
 
 void add_resolve(CLI::App& app, ResolveCommand& resolve) {
     CLI::App* verb =
-        app.add_subcommand("resolve", "Show the packages a blueprint leads to, and why");
+        app.add_subcommand("resolve", "Show the packages of an image, and why each is included");
     verb->add_option("BLUEPRINT", resolve.blueprint, "Blueprint file (TOML)")
         ->required()
         ->type_name("BLUEPRINT");
     add_blueprint_options(*verb, resolve.inputs);
     add_cache_options(*verb, resolve.cache_dir, resolve.offline);
-    CLI::Option* lock = verb->add_option("--lock", resolve.lockfile,
-                                         "Write the lockfile there; with --update, read it first")
-                            ->type_name("FILE");
-    verb->add_option("--update", resolve.update,
-                     "Move only these packages (all, if none is named); the rest stays as locked")
+    CLI::Option* lock =
+        verb->add_option("--lock", resolve.lockfile,
+                         "Write the lockfile to this file; with --update, read it first")
+            ->type_name("FILE");
+    verb->add_option(
+            "--update", resolve.update,
+            "Update only these packages (all, if none is named) and keep the rest as locked")
         ->type_name("PACKAGE")
         ->expected(0, -1)
         ->needs(lock);
     verb->add_option("--against", resolve.against,
-                     "Show first what changed since a lockfile, or since a ref of --repo")
+                     "Show the changes since a lockfile, or since a ref of --repo, first")
         ->type_name("LOCK|REF");
     verb->add_option("--repo", resolve.repo,
                      "ostree repository for --against (default: repo, in the working directory)")
@@ -243,12 +253,13 @@ void add_resolve(CLI::App& app, ResolveCommand& resolve) {
 
 void add_why(CLI::App& app, WhyCommand& why) {
     CLI::App* verb = app.add_subcommand(
-        "why", "Show the chain that pulls a package into the image, or what keeps it out");
+        "why", "Show which dependencies pull a package into the image, or what keeps it out");
     verb->add_option("BLUEPRINT", why.blueprint, "Blueprint file (TOML)")
         ->required()
         ->type_name("BLUEPRINT");
-    verb->add_option("PACKAGE", why.package,
-                     "Name, NEVRA form or glob, something a package provides, or a path")
+    verb->add_option(
+            "PACKAGE", why.package,
+            "Name, NEVRA or glob of a package, a capability that packages provide, or a path")
         ->required()
         ->type_name("PACKAGE");
     add_blueprint_options(*verb, why.inputs);
@@ -256,8 +267,7 @@ void add_why(CLI::App& app, WhyCommand& why) {
 }
 
 void add_check(CLI::App& app, CheckCommand& check) {
-    CLI::App* verb =
-        app.add_subcommand("check", "Validate blueprints, as far as that needs no network");
+    CLI::App* verb = app.add_subcommand("check", "Validate blueprints without network access");
     verb->add_option("BLUEPRINT", check.blueprints, "Blueprint files (TOML)")
         ->required()
         ->type_name("BLUEPRINT");
@@ -266,42 +276,46 @@ void add_check(CLI::App& app, CheckCommand& check) {
 
 void add_diff(CLI::App& app, DiffCommand& diff) {
     CLI::App* verb = app.add_subcommand(
-        "diff", "Show what was gained and lost between two commits, from packages to policy rules");
-    verb->add_option("A", diff.before, "Ref or commit, also the beginning of a checksum; ^: parent")
+        "diff", "Show the differences between two commits, from packages to policy rules");
+    verb->add_option(
+            "A", diff.before,
+            "Ref, checksum or abbreviated checksum of a commit; a trailing ^ selects the parent")
         ->required()
         ->type_name("COMMIT");
-    verb->add_option("B", diff.after, "The commit to compare A with; A with its parent if left out")
+    verb->add_option("B", diff.after,
+                     "The commit to compare A with; without it, A is compared with its parent")
         ->type_name("COMMIT");
     verb->add_option("--repo", diff.repo,
-                     "ostree repository of both (default: repo, in the working directory)")
+                     "ostree repository of both commits (default: repo, in the working directory)")
         ->type_name("DIR");
-    verb->add_flag("--files", diff.all_files, "Show every file, not only the largest");
+    verb->add_flag("--files", diff.all_files, "List all files, not only the largest");
 }
 
 void add_cache(CLI::App& app, CacheCommand& cache) {
     CLI::App* verb = app.add_subcommand(
-        "cache", "Show what is in the cache, or remove what was not used for long");
+        "cache", "Show the contents of the cache, or remove entries that are no longer used");
     verb->add_option("ACTION", cache.action,
-                     "prune: remove what the limits below exceed, also while builds run")
+                     "prune: remove entries beyond the limits below; safe while builds run")
         ->check(one_of({"prune"}))
         ->type_name("prune");
     add_cache_dir(*verb, cache.cache_dir);
     verb->add_option("--max-size", cache.max_size,
-                     "Remove the least recently used until no more than this is left: 20G, 500M")
+                     "Remove the least recently used entries until the cache is no larger than "
+                     "this, such as 20G or 500M")
         ->type_name("SIZE")
         ->check(size_text());
     verb->add_option("--unused-for", cache.unused_for,
-                     "Remove what was not used for so long: 30d, 12h")
+                     "Remove entries that have not been used for this long, such as 30d or 12h")
         ->type_name("TIME")
         ->check(duration_text());
-    verb->add_flag("--dry-run", cache.dry_run, "Remove nothing, and say what would be removed");
+    verb->add_flag("--dry-run", cache.dry_run, "Remove nothing, only show what would be removed");
 }
 
 void add_all(CLI::App& app, Arguments& arguments) {
     app.footer(footer);
     app.require_subcommand(0, 1);
     app.fallthrough();
-    app.set_help_flag("-h,--help", "Print this help, or that of the command, and exit");
+    app.set_help_flag("-h,--help", "Print this help, or that of a command, and exit");
     app.set_version_flag("--version", std::string("edgegpu ") + EDGEGPU_VERSION,
                          "Print the version and exit");
     app.get_formatter()->label("REQUIRED", "");
@@ -314,9 +328,10 @@ void add_all(CLI::App& app, Arguments& arguments) {
     add_diff(app, arguments.diff);
     add_check(app, arguments.check);
     add_cache(app, arguments.cache);
-    app.add_subcommand("gpus", "List NVIDIA GPUs: which driver branches and modules drive them")
+    app.add_subcommand(
+           "gpus", "List NVIDIA GPUs with the driver branches and kernel modules that support them")
         ->add_option("GPU", arguments.gpu,
-                     "PCI id (10de:20b7), or part of a name; all GPUs if left out")
+                     "PCI id (10de:20b7) or part of a name (default: all GPUs)")
         ->type_name("ID|NAME");
     app.add_subcommand("completion", "Print a completion script for a shell")
         ->add_option("SHELL", arguments.shell, "The shell")
@@ -326,7 +341,7 @@ void add_all(CLI::App& app, Arguments& arguments) {
     app.add_subcommand("manual", "Print the manual page edgegpu(1), for man -l -");
     for (CLI::App* verb : app.get_subcommands({})) {
         verb->group("Commands");
-        verb->footer("The options of edgegpu itself may stand here, too: see edgegpu --help.");
+        verb->footer("The options of edgegpu itself can be given here, too: see edgegpu --help.");
     }
 }
 

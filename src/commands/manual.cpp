@@ -61,45 +61,52 @@ std::string synopsis(const CommandInfo& command) {
 constexpr const char* tail = R"(.SH EXIT STATUS
 .TP
 .B 0
-Done.
+Success.
 .TP
 .B 1
-Failure that fits nothing below.
+A failure that is none of those below.
 .TP
 .B 2
-Wrong arguments, or an invalid blueprint.
+Wrong usage or an invalid blueprint.
 .TP
 .B 3
 No set of packages satisfies the blueprint.
 .TP
 .B 4
-A download failed, or a digest or signature is wrong.
+A download failed, or a checksum or signature is wrong.
 .TP
 .B 77
 The image is unchanged (only with \fB\-\-unchanged\-exit\-77\fR).
 .TP
 .B 130
-Interrupted by SIGINT or SIGTERM. The ref is where it was; what was downloaded is kept.
+Interrupted by SIGINT or SIGTERM. The ref has not changed; downloads are kept.
 .SH ENVIRONMENT
 .TP
 .B NO_COLOR
-Not empty: no colours, unless \fB\-\-color always\fR.
+If not empty, messages have no colours, unless \fB\-\-color always\fR is given.
 .TP
 .B XDG_CACHE_HOME
-The cache is \fI$XDG_CACHE_HOME/edgegpu\fR, else \fI$HOME/.cache/edgegpu\fR.
+The default cache directory is \fI$XDG_CACHE_HOME/edgegpu\fR, else \fI$HOME/.cache/edgegpu\fR.
 .TP
 .B SOURCE_DATE_EPOCH
-The time of the image as seconds since 1970, instead of its newest package's.
+The time inside the image, in seconds since 1970, instead of the build time of its newest package.
+.TP
+.B EDGEGPU_DATADIR
+Directory of the shipped overlays, manifests and policy modules, instead of the installed ones.
+.TP
+.BR http_proxy ", " https_proxy ", " no_proxy
+Proxies for repositories that do not set \fBproxy\fR.
 .TP
 .B TERM
-\fBdumb\fR: nothing is redrawn in place.
+With \fBdumb\fR, progress is not redrawn in place.
 .SH NOTES
 The result goes to standard output, everything else to standard error.
-The documents of \fB\-\-json\fR are described by the schemas, the lines of
-\fB\-\-progress\-fd\fR by progress.md, the log by log.md, all in the documentation directory.
-The logs of the last ten builds are in \fIlogs/\fR of the cache.
+The documentation directory has schemas of the \fB\-\-json\fR documents, describes the events of
+\fB\-\-progress\-fd\fR in progress.md, and the log in log.md.
+The cache keeps the logs of the last ten builds in \fIlogs/\fR.
 .PP
-\fBbuild\fR needs root: it mounts an overlay and gives files the image's owners.
+\fBbuild\fR does not need root. It needs user namespaces and, for ordinary users, a range of 65535
+subordinate ids in \fI/etc/subuid\fR and \fI/etc/subgid\fR: see pipelines.md.
 .SH EXAMPLES
 .nf
 edgegpu check gpu\-node.toml
@@ -130,7 +137,7 @@ std::string manual_page(const Interface& interface) {
         text += fmt::format(".SS {}\n{}.\n", synopsis(command), roff(command.description));
         text += options_of(command.options);
     }
-    text += ".SH GLOBAL OPTIONS\nThey may stand before or after the command.\n";
+    text += ".SH GLOBAL OPTIONS\nThey can be given before or after the command.\n";
     return text + options_of(interface.options) + tail;
 }
 

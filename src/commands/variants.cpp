@@ -11,10 +11,10 @@ namespace {
 
 void refuse_shared_lockfile(const BuildCommand& command) {
     if (!command.lockfile.empty()) {
-        throw error(ErrorKind::usage, "--lock names one lockfile, but there are {} blueprints",
+        throw error(ErrorKind::usage, "--lock names a single lockfile for {} blueprints",
                     command.blueprints.size())
             .hinted(
-                "leave it out: each build has its own lockfile, BLUEPRINT.lock beside the "
+                "omit it: each build has its own lockfile, BLUEPRINT.lock next to the "
                 "repository");
     }
 }
@@ -50,10 +50,10 @@ std::vector<Variant> read_variants(const BuildCommand& command) {
     mistakes.throw_any(command.blueprints.front().string());
     refuse_twins(
         variants, [](const Variant& variant) { return variant.ref; }, "ref",
-        "each variant needs a ref of its own in [ostree], or one would be the other's update");
+        "give each variant a ref of its own in [ostree]; otherwise one would update the other");
     refuse_twins(
         variants, [](const Variant& variant) { return variant.name; }, "name",
-        "it names the lockfile: rename one of the files");
+        "rename one of the files: the lockfile is named after the blueprint");
     return variants;
 }
 

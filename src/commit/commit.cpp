@@ -121,7 +121,7 @@ void count_new(const Repo::Impl& repo, const std::vector<std::string>& objects, 
 void move_ref(const Repo::Impl& repo, const std::string& checksum) {
     const std::string current = resolve_commit(repo, repo.ref);
     if (current != repo.ref_at_start) {
-        throw error("{}: ref {} was moved by somebody else during this build, from {} to {}",
+        throw error("{}: another process moved ref {} during this build, from {} to {}",
                     repo.path.string(), repo.ref,
                     repo.ref_at_start.empty() ? "nothing" : repo.ref_at_start,
                     current.empty() ? "nothing" : current)

@@ -87,7 +87,7 @@ void open_repository(Repo::Impl& repo) {
         throw error("{}: the repository's mode is {}, not archive", repo.path.string(),
                     mode ? mode.get() : "unknown")
             .hinted(
-                "give an absent directory with --repo, or make one with `ostree init "
+                "give an absent directory with --repo, or create one with `ostree init "
                 "--mode=archive`");
     }
     for (const char* name : {"", "objects", "tmp", "refs/heads"}) {

@@ -305,15 +305,16 @@ void check_top_level(const Tree& tree) {
             throw error("{} is a directory: the image is not usr-merged", path)
                 .hinted("it must be a link to usr" + path);
         }
-        throw error("{} has no place in a commit", path)
+        throw error("{}: a commit cannot contain this path", path)
             .hinted(
-                "packages and overlays may have /usr, /etc, /opt and /var; see "
+                "packages and overlays can have files in /usr, /etc, /opt and /var; see "
                 "docs/architecture.md");
     }
     const auto usr_etc = tree.entries.lower_bound("/usr/etc/");
     if (usr_etc != tree.entries.end() && usr_etc->first.starts_with("/usr/etc/")) {
-        throw error("{}: packages must not bring /usr/etc, which is where ostree keeps /etc",
-                    usr_etc->first);
+        throw error(
+            "{}: packages must not contain /usr/etc, where ostree keeps the defaults of /etc",
+            usr_etc->first);
     }
 }
 

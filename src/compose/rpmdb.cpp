@@ -130,7 +130,8 @@ void link_database(Tree& tree, const std::string& path, const std::string& targe
         for (auto child = tree.entries.lower_bound(prefix);
              child != tree.entries.end() && child->first.starts_with(prefix); ++child) {
             if (child->second.type != EntryType::directory) {
-                throw error("{} of a package is in the way of the rpmdb", child->first);
+                throw error("a package contains {}, where the rpmdb has to be written",
+                            child->first);
             }
         }
         remove_entry(tree, real);

@@ -55,7 +55,7 @@ bool has_changed(const Context& ctx, const Repository& repository,
     if (changed) {
         failure = error(ErrorKind::fetch,
                         "repository '{}' changed between its metadata and its packages: package {} "
-                        "is not there as it was",
+                        "is no longer available unchanged",
                         repository.id, name);
     }
     for (const TransferFailure& why : result.failures) {

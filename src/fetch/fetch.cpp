@@ -110,7 +110,7 @@ Error wrong_content(const ResolvedPackage& package, const PackageContent& conten
         .traced(fmt::format("file {}", content.shown()))
         .hinted(
             "the file was truncated or changed after the repository's metadata were made; "
-            "remove it from the cache if it lies there, or have the repository made again");
+            "remove it if it is in the cache, or have the repository metadata regenerated");
 }
 
 /// Names the package in EntryLock.

@@ -47,7 +47,9 @@ void require_identity(const PackageFile& file) {
         throw error(ErrorKind::fetch, "package {}: the file is truncated or damaged",
                     package.nevra.text())
             .traced("file " + file.content->shown())
-            .hinted("its repository offers it like this: tell who runs the repository");
+            .hinted(
+                "this is the file that the repository has: report it to the maintainer of the "
+                "repository");
     }
     const Nevra found{text_of(header.get(), RPMTAG_NAME),
                       static_cast<std::uint32_t>(headerGetNumber(header.get(), RPMTAG_EPOCH)),

@@ -103,7 +103,7 @@ void apply(std::uint64_t& set, bool chosen, char operation, std::uint64_t mask) 
 void parse_clause(std::string_view clause, Sets& sets) {
     const std::size_t first = clause.find_first_of("=+-");
     if (first == std::string_view::npos) {
-        throw error("'{}' is no capability clause", clause);
+        throw error("'{}' is not a capability clause", clause);
     }
     // "=ep" without names means all, as in cap_from_text(3).
     const std::uint64_t mask = first == 0 ? all_capabilities : parse_names(clause.substr(0, first));
@@ -119,7 +119,7 @@ void parse_clause(std::string_view clause, Sets& sets) {
             p |= clause[at] == 'p';
             i |= clause[at] == 'i';
             if (std::string_view("epi").find(clause[at]) == std::string_view::npos) {
-                throw error("'{}' is no capability clause", clause);
+                throw error("'{}' is not a capability clause", clause);
             }
         }
         apply(sets.effective, e, operation, mask);

@@ -98,7 +98,7 @@ void link_headers(Tree& tree) {
     const std::string sources = "/usr/src/kernels/" + tree.kernel;
     if (find_entry(tree, sources) == nullptr) {
         throw error("the build root has no {}", sources)
-            .hinted("kernel-devel of exactly the image's kernel has to bring it");
+            .hinted("kernel-devel of exactly the image's kernel has to contain it");
     }
     for (const char* name : {"build", "source"}) {
         const std::string path = fmt::format("/usr/lib/modules/{}/{}", tree.kernel, name);

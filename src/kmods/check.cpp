@@ -115,7 +115,7 @@ void check_identity(const Resolution& resolution, const Tree& tree, const Module
     const std::string magic = info.value("vermagic");
     if (info.kernel() != resolution.kernel_uname ||
         (!kernel_magic.empty() && magic != kernel_magic)) {
-        throw error("{} of {} does not fit the image's kernel", path, module_package(tree))
+        throw error("{} of {} is not for the image's kernel", path, module_package(tree))
             .traced(fmt::format("module: vermagic '{}'", magic))
             .traced(fmt::format("kernel: vermagic '{}'",
                                 kernel_magic.empty() ? resolution.kernel_uname : kernel_magic))
@@ -139,9 +139,8 @@ std::string check_signature(const Tree& tree, const std::string& path, std::stri
         const std::optional<bool> fits = signature_fits(content, signature, certificate);
         if (fits && !*fits) {
             throw error(
-                "the signature of {} does not fit it: {} linked something else than was "
-                "signed",
-                path, module_package(tree))
+                "the signature of {} does not match: {} linked other content than was signed", path,
+                module_package(tree))
                 .traced("signed by " + signature.text())
                 .traced("certificate " + where)
                 .hinted(
@@ -215,7 +214,7 @@ void check_kernel_modules(const Context& ctx, const Resolution& resolution, cons
                 check_signature(tree, path, content, *info.signature, certificates);
             signer = fmt::format("signed by {}, {}", info.signature->text(),
                                  certificate.empty()
-                                     ? "no certificate of it in the image to check them with"
+                                     ? "not verified: the image does not have the certificate"
                                      : "certificate " + certificate);
         }
         signers[signer].push_back(name);
@@ -233,8 +232,7 @@ void check_module_index(const Resolution& resolution, const Tree& tree) {
         if (index.find(fmt::format("\n{}:", path.substr(directory.size()))) == std::string::npos) {
             throw error("modules.dep of the image does not list {}", path)
                 .hinted(
-                    "look into /etc/depmod.d of the image: a search line may leave out the "
-                    "directory");
+                    "check /etc/depmod.d of the image: a search line may exclude the directory");
         }
     }
 }

@@ -150,8 +150,8 @@ PackageFile package_modules(const Context& ctx, const Resolution& resolution,
         const std::string path = fmt::format("{}/{}.der", certificate_directory, certificate->name);
         package.files.emplace(path, certificate->der);
         ctx.console->note(
-            fmt::format("Secure Boot: on every device once, mokutil --import {}, then "
-                        "reboot and confirm the enrolment",
+            fmt::format("Secure Boot: run mokutil --import {} once on every device, then reboot "
+                        "and confirm the enrolment",
                         path));
     }
     return write_package(ctx, package);

@@ -104,7 +104,7 @@ void name_signer(ModuleSignature& signature, const std::string& name) {
     const CmsHandle message = parse_message(signature.message);
     CMS_SignerInfo* signer = message ? only_signer(message.get()) : nullptr;
     if (signer == nullptr) {
-        throw error("{}: the signature at its end is no PKCS#7 message with one signer", name);
+        throw error("{}: the signature at its end is not a PKCS#7 message with one signer", name);
     }
     ASN1_OCTET_STRING* key = nullptr;
     X509_NAME* issuer = nullptr;

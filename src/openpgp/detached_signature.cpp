@@ -115,7 +115,7 @@ DetachedSignature check_one(std::string_view content, const Packet& whole,
     const auto packet = read_signature_packet(whole.body);
     constexpr unsigned of_text = 1;
     if (!packet || packet->type > of_text) {
-        return damaged("it is no signature of a file, or of an unknown version");
+        return damaged("it is not a signature of a file, or of an unknown version");
     }
     if (packet->issuer.empty()) {
         return damaged("it does not say which key it was made with");
@@ -173,11 +173,11 @@ Error other_key_error(const DetachedSignature& signature, const std::string& rep
     for (const Certificate& certificate : certificates) {
         failure.traced("its gpgkey has " + certificate.text());
     }
-    return failure.hinted(
-        signature.owner.empty()
-            ? "check gpgkey: where the repository changed its key, get the new one from who runs it"
-            : fmt::format("check gpgkey and the URL: is this the metadata of {}?",
-                          signature.owner));
+    return failure.hinted(signature.owner.empty()
+                              ? "check gpgkey: if the repository has a new key, get it from the "
+                                "maintainer of the repository"
+                              : fmt::format("check gpgkey and the URL: is this the metadata of {}?",
+                                            signature.owner));
 }
 
 Error refusal(const DetachedSignature& signature, const std::string& repository,
@@ -191,23 +191,23 @@ Error refusal(const DetachedSignature& signature, const std::string& repository,
             return refused(
                        fmt::format("it was made over {}, which can be forged", signature.digest))
                 .hinted(
-                    "who runs the repository has to sign with SHA-256 or stronger: "
-                    "gpg --digest-algo SHA256");
+                    "the maintainer of the repository has to sign with SHA-256 or stronger: gpg "
+                    "--digest-algo SHA256");
         case SignatureVerdict::revoked_key:
             return refused("its key was revoked")
-                .hinted("a revoked key may be in a stranger's hands: ask who runs the repository");
+                .hinted("a revoked key may be compromised: ask the maintainer of the repository");
         case SignatureVerdict::expired_key:
             return refused(fmt::format("it was made on {}, after its key had expired on {}",
                                        day(signature.made), day(signature.key_expired)))
                 .hinted(
-                    "where the key was prolonged since, get it again from who runs the "
+                    "if the key's validity was extended, get it again from the maintainer of the "
                     "repository");
         case SignatureVerdict::expired:
-            return refused("it held for a time that is over")
-                .hinted("try another mirror; this one may have stopped to follow the repository");
+            return refused("it has expired")
+                .hinted("try another mirror; this one may be out of date");
         case SignatureVerdict::not_for_signing:
-            return refused("its key is not one for signatures")
-                .hinted("tell who runs the repository");
+            return refused("its key is not for signing")
+                .hinted("report this to the maintainer of the repository");
         default:
             return refused(signature.detail).hinted("check gpgkey of the repository");
     }
@@ -229,7 +229,7 @@ DetachedSignature check_detached_signature(std::string_view content, std::string
     const std::string data = signature_packets(signature, problem);
     const auto packets = split_packets(data);
     if (!problem.empty() || !packets) {
-        return damaged(problem.empty() ? "it is truncated or no OpenPGP data" : problem);
+        return damaged(problem.empty() ? "it is truncated or not OpenPGP data" : problem);
     }
     DetachedSignature best = damaged("it holds no OpenPGP signature");
     // Nobody signs with more keys; each one asks GnuPG.
@@ -264,16 +264,14 @@ Error signature_error(const DetachedSignature& signature, const std::string& rep
             return error(ErrorKind::fetch, "repository '{}': the signature of {} is damaged: {}",
                          repository, file, signature.detail)
                 .hinted(
-                    "try again, then another mirror; where that does not help, tell who runs "
-                    "the repository");
+                    "try again, then try another mirror; if that does not help, report this to the "
+                    "maintainer of the repository");
         case SignatureVerdict::unfit_content:
             return error(ErrorKind::fetch, "repository '{}': the signature does not fit {}",
                          repository, file)
                 .traced("signed with its key " + key_text(signature))
-                .traced(
-                    "either the file was tampered with, or the mirror is half-way through an "
-                    "update")
-                .hinted("try again in a few minutes, then another mirror");
+                .traced("either the file was tampered with, or the mirror is being updated")
+                .hinted("try again in a few minutes, then try another mirror");
         case SignatureVerdict::other_key:
             return other_key_error(signature, repository, file, certificates);
         default:

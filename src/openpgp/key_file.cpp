@@ -164,19 +164,19 @@ private:
 
 Error damaged(const std::string& origin, std::string_view why) {
     return error(ErrorKind::fetch, "{}: a damaged OpenPGP key: {}", origin, why)
-        .hinted("get the key again from who runs the repository");
+        .hinted("get the key again from the maintainer of the repository");
 }
 
 Error private_key(const std::string& origin) {
     return error(ErrorKind::fetch, "{}: holds a private key", origin)
-        .hinted(fmt::format("keep that one to yourself and {}", get_public_key));
+        .hinted(fmt::format("do not publish it, but {}", get_public_key));
 }
 
 void read_certificates(std::string_view data, const std::string& origin,
                        std::vector<Certificate>& certificates) {
     const auto packets = split_packets(data);
     if (!packets) {
-        throw damaged(origin, "it is truncated or no OpenPGP data");
+        throw damaged(origin, "it is truncated or not OpenPGP data");
     }
     std::optional<CertificateReader> reader;
     const auto finish = [&] {
@@ -243,7 +243,7 @@ std::vector<Certificate> read_key_file(std::string_view content, const std::stri
             .hinted(std::string(get_public_key));
     }
     if (content.size() > largest_file) {
-        throw error(ErrorKind::fetch, "{}: {} bytes are too many for a key file", origin,
+        throw error(ErrorKind::fetch, "{}: {} bytes exceed the limit for a key file", origin,
                     content.size())
             .hinted("a file of keys has at most 1 MiB");
     }

@@ -102,7 +102,7 @@ std::string objection(const SignaturePacket& signature,
                       const std::vector<Certificate>& certificates, bool& known) {
     known = false;
     bool counts = false;
-    std::string why = "its key is none of the repository's";
+    std::string why = "its key is not one of the repository's";
     for (const Certificate& certificate : certificates) {
         const PublicKey* key = certificate.find(signature.issuer);
         if (key == nullptr) {
@@ -114,7 +114,7 @@ std::string objection(const SignaturePacket& signature,
             return "its key was revoked";
         }
         if (!key->can_sign) {
-            why = "its key is not one for signatures";
+            why = "its key is not for signing";
         } else if (key->expires != 0 && signature.made >= key->expires) {
             why = "it was made after its key had expired";
         } else {
@@ -137,8 +137,8 @@ Error refused(const std::string& name, const SignaturePacket& signature, const s
     return error(ErrorKind::fetch, "the signature of package {} is refused: {}", name, why)
         .traced("its signature: " + describe(signature))
         .hinted(
-            "who runs the repository has to sign the package again; gpgcheck = false takes it "
-            "as it is");
+            "the maintainer of the repository has to sign the package again; gpgcheck = false "
+            "accepts it unverified");
 }
 
 }  // namespace
@@ -209,7 +209,9 @@ void PackageKeys::verify(const std::filesystem::path& rpm, const std::string& sh
     if (!header || (!fits && !check(set.get(), rpm, RPMSIG_DIGEST_TYPE, _RPMVSF_NOSIGNATURES))) {
         throw error(ErrorKind::fetch, "package {}: the file is truncated or damaged", name)
             .traced(file)
-            .hinted("its repository offers it like this: tell who runs the repository");
+            .hinted(
+                "this is the file that the repository has: report it to the maintainer of the "
+                "repository");
     }
     const std::vector<SignaturePacket> signatures = signatures_of(header.get());
     if (signatures.empty()) {
@@ -225,7 +227,9 @@ void PackageKeys::verify(const std::filesystem::path& rpm, const std::string& sh
         throw error(ErrorKind::fetch, "the signature of package {} does not fit it", name)
             .traced("its signature: " + describe(signatures.front()))
             .traced(file)
-            .hinted("the package was tampered with or badly signed: tell who runs the repository");
+            .hinted(
+                "the package was tampered with or signed incorrectly: report this to the "
+                "maintainer of the repository");
     }
     Error failure =
         error(ErrorKind::fetch, "package {} was not signed with a key of its repository", name);

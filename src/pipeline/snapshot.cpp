@@ -43,7 +43,7 @@ StoredFile take_file(const Context& ctx, const SourceLocation& location, std::st
         throw errno_error(path.string(), errno);
     }
     if (!S_ISREG(status.st_mode)) {
-        throw error_at(location, "{} {} is no regular file", what, path.string());
+        throw error_at(location, "{} {} is not a regular file", what, path.string());
     }
     const Fd file = open_regular(place.get(), path.string());
     return store_file(ctx, file.get(), path.string());

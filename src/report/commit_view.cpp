@@ -124,7 +124,7 @@ CommitView::CommitView(RepoHandle repo, std::string repository, std::string name
     const VariantHandle trusted(loaded);
     const VariantHandle commit = untrusted(loaded);
     if ((state & OSTREE_REPO_COMMIT_STATE_PARTIAL) != 0) {
-        throw error("{}: commit {} is not whole: it was pulled in part", repository_, checksum)
+        throw error("{}: commit {} is incomplete: it was pulled partially", repository_, checksum)
             .hinted("pull it again without --commit-metadata-only and --subpath");
     }
     info_ = read_info(commit.get(), std::move(name), std::move(checksum));
@@ -138,19 +138,19 @@ Error CommitView::unreadable(const GlibFailure& failure, const std::string& chec
                              std::string_view path) const {
     const std::string what = path.empty() ? "the commit itself" : std::string(path);
     if (failure.is(G_IO_ERROR_NOT_FOUND)) {
-        return error("{}: commit {} is not whole: the object of {} is missing ({})", repository_,
+        return error("{}: commit {} is incomplete: the object of {} is missing ({})", repository_,
                      info_.checksum, what, checksum)
-            .hinted("pull the commit again, or look with `ostree fsck`");
+            .hinted("pull the commit again, or check the repository with `ostree fsck`");
     }
     return failure
         .to_error(repository_, fmt::format("commit {}: cannot read {}", info_.checksum, what))
-        .hinted("the repository may be damaged: look with `ostree fsck`");
+        .hinted("the repository may be damaged: check it with `ostree fsck`");
 }
 
 Error CommitView::malformed(std::string_view path, std::string_view what) const {
     return error("{}: commit {}: malformed object of {}: {}", repository_, info_.checksum, path,
                  what)
-        .hinted("the repository is damaged: look with `ostree fsck`");
+        .hinted("the repository is damaged: check it with `ostree fsck`");
 }
 
 VariantHandle CommitView::load(OstreeObjectType type, const std::string& checksum,

@@ -20,7 +20,7 @@ public:
         const toml::node* node = table_.get(key);
         const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
         return error(ErrorKind::usage, "{}:{}: '{}' {}", file_, line, key, what)
-            .hinted("make the lockfile anew: edgegpu build --lock FILE without --locked");
+            .hinted("create the lockfile again: edgegpu build --lock FILE without --locked");
     }
     [[nodiscard]] std::string text(const std::string& key, bool may_lack = false) const {
         const toml::node* node = table_.get(key);

@@ -49,7 +49,7 @@ std::string seed(const SourceLocation& location, const Kind& kind, const Fixed& 
                 throw error(ErrorKind::usage,
                             "{}: {} {} of {} '{}' belongs to '{}' in the parent commit",
                             location.text(), kind.number, number, kind.noun, name, other)
-                    .hinted("choose a number that nobody has");
+                    .hinted("choose a number that is not in use");
             }
         }
         rows += fmt::format("{}:x:{}:\n", name, number);
@@ -75,7 +75,7 @@ void check_fixed(const Blueprint& blueprint, const Kind& kind, const Fixed& fixe
             if (account_id(row) == number) {
                 throw error(ErrorKind::usage, "{}: {} {} of {} '{}' is taken by '{}'", where,
                             kind.number, number, kind.noun, name, row.front())
-                    .hinted("choose a number that nobody has");
+                    .hinted("choose a number that is not in use");
             }
             names.push_back(row.front());
         }

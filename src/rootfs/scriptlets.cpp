@@ -103,7 +103,7 @@ public:
                 "{} damaged /run/edgegpu-record, the record of what is left to the build: "
                 "{}",
                 running_.empty() ? command.argv.front() + " of the image" : running_, fault)
-                .hinted("no package has a reason to write there; leave it out");
+                .hinted("that path is reserved for edgegpu; leave the package out");
         }
         return result;
     }
@@ -199,7 +199,7 @@ private:
         }
         return problem.hinted(
             "the scriptlet ran inside the image, without network and without a running system; "
-            "leave the package out, or report this to its maker");
+            "leave the package out, or report this to its maintainer");
     }
 
     const Context& ctx_;

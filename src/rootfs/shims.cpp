@@ -221,7 +221,7 @@ std::vector<CoveredProgram> programs_to_cover(const Tree& tree) {
 
 Error damaged_record() {
     return Error("the record of the scriptlets' calls is damaged")
-        .hinted("a scriptlet wrote to /run/edgegpu-record, which no package has a reason to do");
+        .hinted("a scriptlet wrote to /run/edgegpu-record, which is reserved for edgegpu");
 }
 
 /// What the shims write to; besides there is the directory `kept`.

@@ -170,7 +170,7 @@ private:
             throw error("packages {} and {} both ship {}, with different {}",
                         packages_[first.package].nevra.text(),
                         packages_[second.package].nevra.text(), path, difference)
-                .hinted("leave one of them out: [packages] exclude, or another version");
+                .hinted("leave one of them out with excludes, or use another version");
         }
     }
 

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 void check_package_path(const std::string& package, const std::string& path) {
     const auto refuse = [&](const char* why) {
         return error("package {}: {} {}", package, path.empty() ? "an empty path" : path, why)
-            .hinted("the package is damaged or hostile; nothing of it was installed");
+            .hinted("the package is corrupt or malicious; nothing of it was installed");
     };
     if (path.empty() || path.front() != '/') {
         throw refuse("is not absolute");

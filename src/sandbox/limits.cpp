@@ -53,13 +53,14 @@ std::string way_out(Ended ended) {
     switch (ended) {
         case Ended::time:
             return "give it more time with --program-timeout SECONDS, leave the package out, or "
-                   "report this to its maker";
+                   "report this to its maintainer";
         case Ended::memory:
             return "build on a machine with more memory, or leave the package out";
         case Ended::disk:
-            return "make room there, name another place with --cache-dir, or leave the package out";
+            return "free some space there, use another directory with --cache-dir, or leave the "
+                   "package out";
         default:
-            return "leave the package out, or report this to its maker";
+            return "leave the package out, or report this to its maintainer";
     }
 }
 

@@ -69,7 +69,7 @@ void add(const Filter& filter, std::uint32_t action, const char* call,
     const int code = seccomp_rule_add_array(
         filter.get(), action, number, static_cast<unsigned>(arguments.size()), arguments.begin());
     if (code != 0 && code != -EDOM) {  // EDOM: an architecture of the filter lacks the call
-        throw errno_error(std::string("cannot filter the call ") + call, -code);
+        throw errno_error(std::string("cannot filter the system call ") + call, -code);
     }
 }
 
@@ -148,7 +148,7 @@ Filter new_filter() {
     Filter filter(seccomp_init(SCMP_ACT_ALLOW));
     if (!filter ||
         seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) != 0) {
-        throw Error("cannot make a filter of system calls");
+        throw Error("cannot create a system call filter");
     }
     // A tree instead of a list: a call passes few comparisons.
     seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
@@ -158,7 +158,7 @@ Filter new_filter() {
 Fd memory_file(const char* name) {
     Fd memory(::memfd_create(name, MFD_CLOEXEC));
     if (!memory) {
-        throw errno_error("memory file for a filter of system calls", errno);
+        throw errno_error("memory file for a system call filter", errno);
     }
     return memory;
 }
@@ -192,12 +192,12 @@ std::string compile() {
 #endif
     const Fd memory = memory_file("filter");
     if (const int code = seccomp_export_bpf(filter.get(), memory.get()); code != 0) {
-        throw errno_error("cannot make a filter of system calls", -code);
+        throw errno_error("cannot create a system call filter", -code);
     }
     const off_t size = ::lseek(memory.get(), 0, SEEK_END);
     std::string program(static_cast<std::size_t>(size > 0 ? size : 0), '\0');
     if (program.empty() || ::pread(memory.get(), program.data(), program.size(), 0) != size) {
-        throw Error("cannot make a filter of system calls");
+        throw Error("cannot create a system call filter");
     }
     return program;
 }
@@ -211,7 +211,7 @@ Fd open_call_filter() {
     if (::write(memory.get(), program.data(), program.size()) !=
             static_cast<ssize_t>(program.size()) ||
         ::lseek(memory.get(), 0, SEEK_SET) != 0) {
-        throw errno_error("memory file for a filter of system calls", errno);
+        throw errno_error("memory file for a system call filter", errno);
     }
     return memory;
 }

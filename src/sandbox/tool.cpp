@@ -153,13 +153,12 @@ void check_started(const ToolCommand& command, const ProcessResult& result) {
     const std::string_view line = output.substr(0, output.find('\n'));
     if (result.status == 127 && line.starts_with("prlimit: failed to execute ")) {
         throw error("{}: program not found", command.argv.front())
-            .hinted(
-                "install the package that brings it; scripts/setup installs all that is needed");
+            .hinted("install its package; scripts/setup installs everything that is needed");
     }
     if (result.status == 1 && line.starts_with("bwrap: ")) {
         throw error("cannot run '{}' in a sandbox: {}", command.argv.front(), line.substr(7))
             .hinted(
-                "programs that read what others made run under bubblewrap: it needs user "
+                "programs that read untrusted files run under bubblewrap, which needs user "
                 "namespaces (sysctl kernel.unprivileged_userns_clone=1); in a container: "
                 "docs/pipelines.md");
     }

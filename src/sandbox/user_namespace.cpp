@@ -79,8 +79,8 @@ std::vector<IdRange> subordinate_ranges(const std::string& user, IdKind kind) {
 Error too_few_ids(const std::string& user, IdKind kind) {
     const char* file = kind == IdKind::user ? "/etc/subuid" : "/etc/subgid";
     return error(
-               "{} gives user {} fewer than {} ids, which the owners of an image's files are to "
-               "have on this machine",
+               "{} gives user {} fewer than {} ids, which edgegpu needs for the owners of an "
+               "image's files",
                file, user, image_ids)
         .hinted(fmt::format("sudo usermod --add-subuids 100000-165535 --add-subgids "
                             "100000-165535 {} (a range that no other line of {} has)",
@@ -103,8 +103,8 @@ IdMap map_of(IdKind kind) {
         current, parse_subordinate_file(read_small(users ? "/etc/subuid" : "/etc/subgid")));
     if (map.empty()) {
         throw error(
-            "the user namespace of this container has fewer than {} ids besides root's, "
-            "which the owners of an image's files are to have",
+            "the user namespace of this container has fewer than {} ids besides root's, which "
+            "edgegpu needs for the owners of an image's files",
             image_ids)
             .hinted(
                 "start the container with a range of 65536 ids or more, as rootless podman "
@@ -116,7 +116,7 @@ IdMap map_of(IdKind kind) {
 // ---- entering ------------------------------------------------------------------------------
 
 Error namespace_error(int code) {
-    Error problem = errno_error("cannot make a user namespace, in which an image is built", code);
+    Error problem = errno_error("cannot create the user namespace of the build", code);
     if (code == ENOSPC) {
         return problem.hinted("sudo sysctl user.max_user_namespaces=28633");
     }
@@ -210,10 +210,8 @@ Error map_error(const MapFailure& failure) {
                 "sudo apt-get install uidmap (Debian, Ubuntu), or sudo dnf install "
                 "shadow-utils");
     }
-    return error(
-               "{} refused to map the ids of an image (its exit status is {}; what it says is "
-               "above)",
-               name_of(failure.mapper), failure.code)
+    return error("{} refused to map the ids of an image (exit status {}; its message is above)",
+                 name_of(failure.mapper), failure.code)
         .hinted(fmt::format("it has to be set-id root or to have file capabilities, on a file "
                             "system without nosuid: ls -l $(command -v {})",
                             name_of(failure.mapper)));

@@ -135,7 +135,7 @@ void Signer::allow(const SigningRequest& request) {
 
 const SigningRequest& Signer::request() const {
     if (!request_) {
-        throw Error("nobody told the signing process what it may sign");
+        throw Error("the signing process has no configuration");
     }
     return *request_;
 }
@@ -155,7 +155,7 @@ Message Signer::ask(std::uint32_t kind, const std::vector<std::string_view>& fie
     std::optional<Message> answer = channel_.receive(answer_limit);
     if (!answer) {
         throw Error("the signing process is gone")
-            .hinted("if nobody ended it, this is a defect of edgegpu");
+            .hinted("if it was not killed, this is a bug in edgegpu");
     }
     if (answer->kind != signing_message::done) {
         record.ended("refused");

@@ -110,7 +110,7 @@ std::string SigningKeys::sign_commit(std::string_view object) {
     const VariantHandle commit =
         object.size() > commit_limit ? nullptr : parse(OSTREE_COMMIT_GVARIANT_STRING, object);
     if (!commit || ostree_validate_structureof_commit(commit.get(), nullptr) == FALSE) {
-        throw refused("what is no commit");
+        throw refused("something that is not a commit");
     }
     if (!is_bound_to(commit.get(), request_.ref)) {
         throw refused(fmt::format("a commit that is not bound to ref {} alone", request_.ref));
@@ -131,7 +131,7 @@ std::string SigningKeys::sign_summary(std::string_view summary) {
     const VariantHandle parsed =
         summary.size() > commit_limit ? nullptr : parse(OSTREE_SUMMARY_GVARIANT_STRING, summary);
     if (!parsed) {
-        throw refused("what is no summary");
+        throw refused("something that is not a summary");
     }
     const std::string named = commit_in_summary(parsed.get(), request_.ref);
     if (commit_.empty() ? owed_summary_signed_ : named != commit_) {
@@ -148,10 +148,10 @@ std::string SigningKeys::sign_module(std::string_view module) const {
         throw refused("a kernel module: the blueprint has no [nvidia.secure_boot]");
     }
     if (module.size() > module_limit_to_sign || !is_object_file(module)) {
-        throw refused("what is no kernel module");
+        throw refused("something that is not a kernel module");
     }
     if (module.ends_with(signature_marker)) {
-        throw refused("a kernel module that has a signature already");
+        throw refused("a kernel module that is already signed");
     }
     return modules_->signature(module);
 }

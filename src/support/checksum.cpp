@@ -81,9 +81,9 @@ Checksum make_checksum(std::string_view name, std::string_view hex) {
     const auto algorithm = checksum_algorithm(name);
     if (!algorithm) {
         if (plain_name(name) == "md5") {
-            throw error("an MD5 checksum protects nothing and is not taken");
+            throw error("MD5 checksums are not secure and not accepted");
         }
-        throw error("'{}' is no kind of checksum that edgegpu knows", name);
+        throw error("'{}' is not a supported kind of checksum", name);
     }
     Checksum checksum{*algorithm, ""};
     checksum.hex.reserve(hex.size());

@@ -44,8 +44,7 @@ Error errno_error(std::string_view what, int code) {
     const char* description = strerrordesc_np(code);
     Error failure = error("{}: {}", what, description != nullptr ? description : "unknown error");
     if (code == ENOSPC || code == EDQUOT) {
-        failure.hinted(
-            "free some space and build again; the ref still names the commit it named before");
+        failure.hinted("free some space and build again; the ref has not changed");
     }
     return failure;
 }

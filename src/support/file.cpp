@@ -78,8 +78,7 @@ std::string read_file(int fd, const std::string& name, std::uint64_t limit) {
         throw error("{}: not a regular file", name);
     }
     if (static_cast<std::uint64_t>(status.st_size) > limit) {
-        throw error("{}: {} bytes are more than the {} expected at most", name, status.st_size,
-                    limit);
+        throw error("{}: {} bytes exceed the limit of {}", name, status.st_size, limit);
     }
     std::string content(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t filled = 0;

@@ -118,8 +118,8 @@ Fd open_log_file(const std::filesystem::path& file) {
     if (!opened || ::fcntl(opened.get(), F_SETFL, O_APPEND) != 0) {
         const int code = errno;
         throw error(ErrorKind::usage, "cannot write the log {}: {}", file.string(),
-                    code == ENXIO ? "nobody reads this pipe" : strerrordesc_np(code))
-            .hinted("--log FILE names a file in a directory that is there and can be written to");
+                    code == ENXIO ? "the pipe has no reader" : strerrordesc_np(code))
+            .hinted("name a file in an existing, writable directory with --log");
     }
     return opened;
 }
@@ -184,7 +184,7 @@ struct Log::State {
         logger->set_error_handler([this, name, told = std::make_shared<std::atomic<bool>>(false)](
                                       const std::string& why) {
             if (!told->exchange(true)) {
-                report(fmt::format("the log {} cannot be written to any more: {}", name, why));
+                report(fmt::format("cannot write to the log {} any more: {}", name, why));
             }
         });
         places.push_back({rendering, std::move(logger)});

@@ -69,7 +69,7 @@ std::string find_program(const std::string& name, const std::vector<std::string>
         path.remove_prefix(std::min(end + 1, path.size()));
     }
     throw error("{}: program not found", name)
-        .hinted("install the package that brings it; scripts/setup installs all that is needed");
+        .hinted("install its package; scripts/setup installs everything that is needed");
 }
 
 /// A memory file rather than a pipe: it never blocks, never raises SIGPIPE, and programs may
@@ -313,7 +313,7 @@ public:
         const int status = reap();
         trim(output_limit);
         if (!all_gone) {
-            throw Error("what a program had started could not be ended");
+            throw Error("processes started by a program could not be killed");
         }
         const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         if (code == 128 + SIGXFSZ) {

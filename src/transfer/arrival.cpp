@@ -95,7 +95,7 @@ std::optional<TransferFailure> copy_local(const WantedFile& file, const std::str
                 source, Kind::wrong,
                 known ? fmt::format("has {} bytes, but {} promises {}", status.st_size,
                                     file.promise.promiser, file.promise.size)
-                      : fmt::format("has more than {} bytes, which no such file has",
+                      : fmt::format("has more than {} bytes, the limit for such a file",
                                     file.promise.most()));
             why.of_file = true;
             return why;

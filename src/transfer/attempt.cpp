@@ -145,11 +145,11 @@ bool TransferAttempt::begin_body(std::string_view bytes) {
     const long status = status_of(handle_.get());
     const bool is_rest = status == 206;
     if (status != 200 && !is_rest) {
-        refuse(Kind::wrong, fmt::format("answers {} in place of the file", status));
+        refuse(Kind::wrong, fmt::format("answers {} instead of the file", status));
         return false;
     }
     if (is_rest && range_start_ != static_cast<std::int64_t>(part_.size())) {
-        refuse(Kind::broken, "sends another part of the file than was asked for");
+        refuse(Kind::broken, "sends a different part of the file than requested");
         part_.restart();
         return false;
     }
@@ -162,7 +162,7 @@ bool TransferAttempt::begin_body(std::string_view bytes) {
         content_length_ < 0 || promise.size == 0 ||
         part_.size() + static_cast<std::uint64_t>(content_length_) == promise.size;
     if (looks_like_web_page(bytes) && (!size_fits || !promise.checksum)) {
-        refuse(Kind::wrong, "answers with a web page in place of the file");
+        refuse(Kind::wrong, "answers with a web page instead of the file");
         return false;
     }
     if (!size_fits) {
@@ -187,7 +187,7 @@ bool TransferAttempt::take_body(std::string_view bytes) {
         refuse(Kind::wrong, promise.size != 0
                                 ? fmt::format("sends more than the {} bytes that {} promises",
                                               promise.size, promise.promiser)
-                                : fmt::format("sends more than {} bytes, which no such file has",
+                                : fmt::format("sends more than {} bytes, the limit for such a file",
                                               promise.limit));
         return false;
     }
@@ -222,7 +222,8 @@ TransferFailure TransferAttempt::status_failure() const {
     const long status = status_of(handle_.get());
     if (status == 401 && proxy_asked_) {
         // tinyproxy's word for a wrong password.
-        return failure(Kind::refused, status_reason(status) + " after the proxy asked for a log-in",
+        return failure(Kind::refused,
+                       status_reason(status) + " after the proxy asked for authentication",
                        proxy_hint());
     }
     return failure(status_kind(status), status_reason(status), status_hint(status));
@@ -269,7 +270,7 @@ std::optional<TransferFailure> TransferAttempt::end(CURLcode code) {
     }
     const long status = status_of(handle_.get());
     if (!body_begun_ && status != 200) {
-        return failure(Kind::wrong, fmt::format("answers {} in place of the file", status));
+        return failure(Kind::wrong, fmt::format("answers {} instead of the file", status));
     }
     if (!body_begun_) {
         part_.restart();  // an empty file

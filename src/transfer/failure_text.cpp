@@ -22,7 +22,7 @@ constexpr std::array<StatusName, 12> status_names{{{400, "bad request"},
                                                    {401, "log-in refused"},
                                                    {403, "forbidden"},
                                                    {404, "not found"},
-                                                   {407, "the proxy refuses the log-in"},
+                                                   {407, "the proxy rejects the credentials"},
                                                    {408, "request timed out"},
                                                    {410, "gone"},
                                                    {429, "too many requests"},
@@ -79,11 +79,11 @@ std::string proxy_hint() {
 std::string status_hint(long status) {
     switch (status) {
         case 401:
-            return "the server wants a user name and a password: username and password of the "
-                   "repository, or an entry in ~/.netrc";
+            return "the server requires authentication: set username and password of the "
+                   "repository, or add an entry to ~/.netrc";
         case 403:
-            return "the server knows the file and does not give it to you: check sslclientcert and "
-                   "sslclientkey (an entitlement may have ended), or username and password";
+            return "the server has the file but denies access: check sslclientcert and "
+                   "sslclientkey (an entitlement may have expired), or username and password";
         case 407:
             return proxy_hint();
         default:
@@ -110,26 +110,26 @@ CurlProblem curl_problem(CURLcode code, const char* message, bool began) {
             return {began ? Kind::broken : Kind::unreachable, "does not answer in time: " + text,
                     ""};
         case CURLE_TOO_MANY_REDIRECTS:
-            return {
-                Kind::wrong,
-                fmt::format("redirects more than {} times, perhaps in a circle", most_redirects),
-                ""};
+            return {Kind::wrong,
+                    fmt::format("redirects more than {} times, perhaps in a loop", most_redirects),
+                    ""};
         case CURLE_UNSUPPORTED_PROTOCOL:
             return {Kind::wrong, "leads to something that is neither http nor https", ""};
         case CURLE_URL_MALFORMAT:
-            return {Kind::wrong, "is no valid URL: " + text, ""};
+            return {Kind::wrong, "is not a valid URL: " + text, ""};
         case CURLE_PEER_FAILED_VERIFICATION:
             return {Kind::refused, "has a certificate that cannot be trusted: " + text,
-                    "sslcacert of the repository names the file of another authority; sslverify = "
-                    "false would trust anybody"};
+                    "set sslcacert of the repository to the certificate of its authority; "
+                    "sslverify = false would accept any server"};
         case CURLE_SSL_CACERT_BADFILE:
             return {Kind::refused, "sslcacert cannot be read: " + text, "check sslcacert"};
         case CURLE_SSL_CERTPROBLEM:
             return {Kind::refused, "sslclientcert or sslclientkey cannot be used: " + text,
                     "check sslclientcert and sslclientkey of the repository"};
         case CURLE_SSL_CONNECT_ERROR:
-            return {Kind::unreachable, "no TLS connection: " + text,
-                    "the server may want a client certificate: sslclientcert and sslclientkey"};
+            return {
+                Kind::unreachable, "no TLS connection: " + text,
+                "the server may require a client certificate: set sslclientcert and sslclientkey"};
         default:
             return {began ? Kind::broken : Kind::unreachable, text, ""};
     }

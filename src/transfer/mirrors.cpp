@@ -120,12 +120,12 @@ MirrorList ask(const Context& ctx, const Repository& repository, const char* kin
     } else if (looks_like_web_page(text)) {
         throw list_error(repository, kind, url, "is a web page");
     } else if (std::string_view(kind) == "metalink") {
-        throw list_error(repository, kind, url, "is no metalink");
+        throw list_error(repository, kind, url, "is not a metalink");
     } else {
         list.mirrors = read_mirrorlist(text, local_file(url).has_value());
     }
     if (list.mirrors.empty()) {
-        throw list_error(repository, kind, url, "names no mirror with http or https");
+        throw list_error(repository, kind, url, "lists no mirror with http or https");
     }
     return list;
 }
@@ -193,7 +193,7 @@ MirrorList find_mirrors(const Context& ctx, const Repository& repository) {
         }
         const std::string why =
             problem.traces().size() < 2 ? "" : fmt::format(" ({})", problem.traces().front());
-        ctx.console->warn(problem.message() + why + "; its baseurl was used alone");
+        ctx.console->warn(problem.message() + why + "; only its baseurl was used");
     }
     return all;
 }

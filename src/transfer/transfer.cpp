@@ -90,10 +90,10 @@ std::string hint_of(const std::vector<TransferFailure>& failures) {
     }
     if (std::any_of(failures.begin(), failures.end(),
                     [](const TransferFailure& failure) { return failure.kind == Kind::wrong; })) {
-        return "a mirror that is being updated looks like this: try again later, or name another "
+        return "the mirror may be in the middle of an update: try again later, or use another "
                "mirror";
     }
-    return all(Kind::broken) ? "try again later, or name another mirror"
+    return all(Kind::broken) ? "try again later, or use another mirror"
                              : "check the URL of the repository";
 }
 

@@ -155,8 +155,8 @@ protected:
             "error: package kernel-core-6.1.0-1.x86_64: {} bytes with SHA-256 {}, but repository "
             "'base' promises {} bytes with {}\n  file {}\n{}hint: the file was truncated or "
             "changed "
-            "after the repository's metadata were made; remove it from the cache if it lies there, "
-            "or have the repository made again\n",
+            "after the repository's metadata were made; remove it if it is in the cache, or have "
+            "the repository metadata regenerated\n",
             fs::file_size(rpm), sha256_file(rpm), fs::file_size(promised), sha256_file(promised),
             rpm.string(), during("fetching the packages of"));
     }
@@ -289,10 +289,10 @@ TEST_F(BadInput, TruncatedBeforeTheMetadataWereMade) {
     fs::resize_file(rpm, fs::file_size(rpm) - 200000);
     createrepo(own());
     blueprint(own(), "big", "gpgkey = \"" + key().public_key().string() + "\"\n");
-    EXPECT_EQ(build(),
-              "error: package big-1-1.x86_64: the file is truncated or damaged\n  file " +
-                  rpm.string() + "\n" + during("fetching the packages of") +
-                  "hint: its repository offers it like this: tell who runs the repository\n");
+    EXPECT_EQ(build(), "error: package big-1-1.x86_64: the file is truncated or damaged\n  file " +
+                           rpm.string() + "\n" + during("fetching the packages of") +
+                           "hint: this is the file that the repository has: report it to the "
+                           "maintainer of the repository\n");
     EXPECT_EQ(status_, 4);
     blueprint(own(), "big");
     const std::string text = build();
@@ -312,7 +312,7 @@ TEST_F(BadInput, PathThatLeavesTheRoot) {
     EXPECT_EQ(build(),
               "error: package evil-1-1.x86_64: /../evildirs/secret leaves the root (\"..\")\n" +
                   during("composing") +
-                  "hint: the package is damaged or hostile; nothing of it was installed\n");
+                  "hint: the package is corrupt or malicious; nothing of it was installed\n");
     EXPECT_EQ(status_, 1);
     EXPECT_FALSE(fs::exists(work_.path() / "cache/evildirs"));
     EXPECT_FALSE(fs::exists("/evildirs"));
@@ -400,12 +400,13 @@ TEST_F(BadInput, FailingScriptlet) {
                                  "%files\n"));
     createrepo(own());
     blueprint(own(), "failing");
-    EXPECT_EQ(build(),
-              "error: package failing-1-1.x86_64: %post failed with exit status 3\n  starting\n  "
-              "out of cheese\n" +
-                  during("composing") +
-                  "hint: the scriptlet ran inside the image, without network and "
-                  "without a running system; leave the package out, or report this to its maker\n");
+    EXPECT_EQ(
+        build(),
+        "error: package failing-1-1.x86_64: %post failed with exit status 3\n  starting\n  "
+        "out of cheese\n" +
+            during("composing") +
+            "hint: the scriptlet ran inside the image, without network and "
+            "without a running system; leave the package out, or report this to its maintainer\n");
     EXPECT_EQ(status_, 1);
 }
 
@@ -435,7 +436,7 @@ TEST_F(BadInput, FullDiskAtTheStart) {
     EXPECT_EQ(build(disk.path()), "error: " + disk.path().string() + ": no space left on device\n" +
                                       during("opening the repository for") +
                                       "hint: free some space and build "
-                                      "again; the ref still names the commit it named before\n");
+                                      "again; the ref has not changed\n");
     EXPECT_EQ(status_, 1);
 }
 

@@ -153,7 +153,7 @@ TEST_F(MetadataSignature, OfOtherContent) {
     const Error problem = failure();
     EXPECT_EQ(problem.message(), "repository 'mine': the signature does not fit repomd.xml");
     EXPECT_TRUE(has_trace(problem, "signed with its key ")) << problem.render();
-    EXPECT_EQ(problem.hint(), "try again in a few minutes, then another mirror");
+    EXPECT_EQ(problem.hint(), "try again in a few minutes, then try another mirror");
 }
 
 TEST_F(MetadataSignature, FileThatDoesNotFit) {

@@ -173,7 +173,7 @@ TEST_F(Mirrors, ListThatIsNone) {
     write_file(site_.path() / "list", "# nothing\n");
     repository().mirrorlist = nginx("list");
     EXPECT_EQ(failure(), "error: repository 'web': its mirrorlist " + nginx("list") +
-                             " names no mirror with http or https\n"
+                             " lists no mirror with http or https\n"
                              "  repository defined at /blueprint.toml:3:1\n"
                              "hint: check mirrorlist of the repository, or give baseurl instead\n");
     write_file(site_.path() / "list", "<metalink><files>");
@@ -181,7 +181,7 @@ TEST_F(Mirrors, ListThatIsNone) {
     // With a baseurl the list is not needed.
     repository().baseurls = {nginx("new")};
     EXPECT_EQ(load(), digest("new"));
-    EXPECT_TRUE(console_.warnings().back().ends_with("; its baseurl was used alone"));
+    EXPECT_TRUE(console_.warnings().back().ends_with("; only its baseurl was used"));
 }
 
 TEST_F(Mirrors, HalfSynchronised) {
@@ -198,7 +198,7 @@ TEST_F(Mirrors, HalfSynchronised) {
         text.starts_with("error: repository 'web': primary.xml does not have the checksum "
                          "that repomd.xml promises: sha256:"))
         << text;
-    EXPECT_NE(text.find("\nhint: a mirror that is being updated looks like this: try again later"),
+    EXPECT_NE(text.find("\nhint: the mirror may be in the middle of an update: try again later"),
               std::string::npos);
 }
 
@@ -232,7 +232,7 @@ TEST_F(Mirrors, RepositoryThatChangedSince) {
     repository().baseurls = {nginx("new")};
     EXPECT_EQ(missing_package(ctx_, repository(), digest("old")),
               "error: repository 'web' changed between its metadata and its packages: package "
-              "app-2-1.x86_64 is not there as it was\n  " +
+              "app-2-1.x86_64 is no longer available unchanged\n  " +
                   nginx("new/Packages/app.rpm") +
                   ": answers 404 (not found)\n  from repository 'web', Packages/app.rpm\n"
                   "hint: run again; with --locked the lockfile asks for what the repository no "

@@ -95,10 +95,11 @@ TEST_F(LogIn, ProxyWithTheWrongPassword) {
         "hint: check proxy, proxy_username and proxy_password of the repository, or http_proxy and "
         "https_proxy of the environment\n";
     const std::string begin = "error: repository 'web': cannot get file\n  ";
-    EXPECT_EQ(get(), begin + server_->url() +
-                         "/plain/file: answers 401 (log-in refused) after the proxy asked for a "
-                         "log-in\n" +
-                         hint);
+    EXPECT_EQ(
+        get(),
+        begin + server_->url() +
+            "/plain/file: answers 401 (log-in refused) after the proxy asked for authentication\n" +
+            hint);
     EXPECT_EQ(server_->count("/plain/file"), 0);
     // To a server with TLS the proxy says it before there is a connection.
     EXPECT_EQ(get("https://127.0.0.1:1"),
@@ -107,7 +108,7 @@ TEST_F(LogIn, ProxyWithTheWrongPassword) {
     const test::OddServer strict(site_.path());
     repository_.transfer.proxy = strict.url();
     EXPECT_EQ(get(), begin + server_->url() +
-                         "/plain/file: answers 407 (the proxy refuses the log-in)\n" + hint);
+                         "/plain/file: answers 407 (the proxy rejects the credentials)\n" + hint);
 }
 
 TEST_F(LogIn, ProxyOfTheEnvironment) {
@@ -155,8 +156,8 @@ TEST_F(LogIn, UserAndPassword) {
     EXPECT_EQ(text, "error: repository 'web': cannot get file\n  " + server_->url() +
                         "/auth/file: answers 401 (log-in refused)\n"
                         "  repository defined at /blueprint.toml:3:1\n"
-                        "hint: the server wants a user name and a password: username and password "
-                        "of the repository, or an entry in ~/.netrc\n");
+                        "hint: the server requires authentication: set username and password of "
+                        "the repository, or add an entry to ~/.netrc\n");
 }
 
 TEST_F(LogIn, UserAndPasswordInTheUrlAreNotShown) {

@@ -173,7 +173,7 @@ const std::vector<Case>& cases() {
     const std::string damaged = "truncated or damaged";
     const std::string revoked = "its key was revoked";
     const std::string late = "it was made after its key had expired";
-    const std::string other_use = "its key is not one for signatures";
+    const std::string other_use = "its key is not for signing";
     static const std::vector<Case> all{
         // algorithms and digests
         {"rsa", "rsa"},

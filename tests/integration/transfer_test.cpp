@@ -150,17 +150,17 @@ TEST_F(TransferFiles, ThreeAtATimeFromOneServer) {
 }
 
 TEST_F(TransferFiles, WebPageIsPassedOver) {
-    expect_passed_over("html", "big", "answers with a web page in place of the file");
+    expect_passed_over("html", "big", "answers with a web page instead of the file");
 }
 TEST_F(TransferFiles, WebPageIsPassedOverWhereNothingIsPromised) {
     EXPECT_EQ(reason(odd_->url() + "/html", unknown()),
-              "answers with a web page in place of the file");
+              "answers with a web page instead of the file");
 }
 TEST_F(TransferFiles, EmptyAnswerIsPassedOver) {
     expect_passed_over("empty", "small", "has 0 bytes, but the repository promises 5");
 }
 TEST_F(TransferFiles, RedirectsInACircleArePassedOver) {
-    expect_passed_over("loop", "small", "redirects more than 10 times, perhaps in a circle");
+    expect_passed_over("loop", "small", "redirects more than 10 times, perhaps in a loop");
 }
 TEST_F(TransferFiles, RedirectsToFilesAreNotFollowed) {
     EXPECT_EQ(reason(odd_->url() + "/tofile", wanted("small")),
@@ -242,7 +242,7 @@ TEST_F(TransferFiles, EndlessAnswersEndAtWhatIsPromised) {
     file.promise = {};
     file.promise.limit = 100000;
     EXPECT_EQ(reason(odd_->url() + "/endless", file),
-              "sends more than 100000 bytes, which no such file has");
+              "sends more than 100000 bytes, the limit for such a file");
     EXPECT_FALSE(fs::exists(here("big.part")));
 }
 

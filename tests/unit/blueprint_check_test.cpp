@@ -54,10 +54,9 @@ TEST_F(BlueprintCheckTest, overlays) {
     put("../overlays/node/etc/motd", "x");
     EXPECT_EQ(check("[[overlays]]\nsource = \"node\"\n"), "no error");
     put("../overlays/node/run/x", "x");
-    EXPECT_EQ(
-        check("[[overlays]]\nsource = \"node\"\n"),
-        "error: b.toml:7:1: an image cannot carry /run of overlay overlays/node: /run is made "
-        "at boot; use a tmpfiles.d file\n");
+    EXPECT_EQ(check("[[overlays]]\nsource = \"node\"\n"),
+              "error: b.toml:7:1: an image cannot carry /run of overlay overlays/node: /run is "
+              "created at boot; use a tmpfiles.d file\n");
     put("fifo/etc/a", "x");
     ASSERT_EQ(::mkfifo((directory_ / "fifo/etc/pipe").c_str(), 0600), 0);
     EXPECT_EQ(check("[[overlays]]\nsource = \"./fifo\"\n"),

@@ -28,7 +28,7 @@ TEST_F(CustomizationsTest, accounts) {
     EXPECT_EQ(blueprint.accounts.gids.at("render"), 105U);
     EXPECT_EQ(blueprint.accounts.location.line, 7U);
     EXPECT_EQ(fault("[[customizations.user]]\nname = \"a\"\nforce_password_reset = true\n"),
-              "b.toml:4:24: user \"a\" has no password to change at the first log-in");
+              "b.toml:4:24: user \"a\" has no password to change at the first login");
     EXPECT_EQ(fault("[accounts]\nuids = { a = 5, b = 5 }\n"),
               "b.toml:3:21: users \"a\" and \"b\" have one number: 5");
     EXPECT_EQ(fault("[accounts]\nuids = { \"a b\" = 5 }\n"),
@@ -80,12 +80,12 @@ TEST_F(CustomizationsTest, certificates_are_parsed) {
     EXPECT_EQ(blueprint.ca_location.line, 3U);
     const std::string begin =
         "b.toml:3:14: \"customizations.cacerts.pem_certs\": not a CA certificate: ";
-    EXPECT_EQ(fault(table("hello")), begin + "there is no PEM block \"BEGIN CERTIFICATE\" in it");
+    EXPECT_EQ(fault(table("hello")), begin + "it has no PEM block \"BEGIN CERTIFICATE\"");
     EXPECT_EQ(fault(table(good.substr(0, 100))), begin + "the PEM block is damaged");
     EXPECT_EQ(fault(table("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")),
               begin + "the PEM block is damaged");
     EXPECT_EQ(fault(table(test::leaf_certificate)),
-              begin + "it is not the certificate of an authority (basicConstraints: CA)");
+              begin + "it is not a CA certificate (basicConstraints: CA)");
     EXPECT_EQ(fault(table(good + "-----BEGIN PRIVATE KEY-----\n")),
               begin + "it contains a private key");
 }
@@ -152,7 +152,7 @@ TEST_F(CustomizationsTest, repositories_of_the_device) {
     EXPECT_EQ(fault(table + "id = \"a\"\n"),
               "b.toml:2:1: repository \"a\" has neither baseurls nor metalink nor mirrorlist");
     EXPECT_EQ(fault(table + "id = \"a\"\nbaseurls = [\"https://e\"]\ngpgcheck = true\n"),
-              "b.toml:2:1: repository \"a\" has no gpgkeys to check with");
+              "b.toml:2:1: repository \"a\" has no gpgkeys to verify signatures with");
     EXPECT_EQ(fault(table + "id = \"a\"\nbaseurls = [\"https://e\"]\nfilename = \"../x\"\n"),
               "b.toml:5:12: \"../x.repo\" cannot be a file of /etc/yum.repos.d");
     EXPECT_EQ(fault(table + "id = \"a\"\nbaseurls = [\"https://e\"]\ngpgkeys = [\"junk\"]\n"),

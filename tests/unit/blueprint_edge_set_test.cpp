@@ -180,7 +180,7 @@ TEST_F(EdgeSetTest, distribution_of_the_machine) {
     EXPECT_EQ(blueprint.distro, "rhel-9.4");
     EXPECT_EQ(blueprint.ostree.ref, "rhel/9/x86_64/edge");
     EXPECT_EQ(blueprint.package_set.name, "edge-commit");
-    EXPECT_THAT(blueprint.notes, Contains(HasSubstr("distro rhel-9.4: this machine's")));
+    EXPECT_THAT(blueprint.notes, Contains(HasSubstr("distro rhel-9.4 is that of this machine")));
     EXPECT_EQ(parse("distro = \"lab-12\"\n").distro, "lab-12");
     EXPECT_EQ(parse_with("distro = \"lab-12\"\n", {{}, "fedora-41"}).distro, "fedora-41");
     // Without RPM packages it is no distribution of an image.
@@ -219,7 +219,7 @@ TEST_F(EdgeSetTest, repositories_from_the_command_line) {
     ASSERT_EQ(again.repositories.size(), 1U);
     EXPECT_THAT(again.repositories[0].baseurls, ElementsAre("file:///x"));
     EXPECT_THAT(again.warnings,
-                ElementsAre(HasSubstr("again.repo:1:1: repository \"own\" is passed over")));
+                ElementsAre(HasSubstr("again.repo:1:1: repository \"own\" is ignored")));
 }
 
 TEST_F(EdgeSetTest, repositories_of_the_machine) {
@@ -233,7 +233,7 @@ TEST_F(EdgeSetTest, repositories_of_the_machine) {
     ASSERT_EQ(blueprint.repositories.size(), 2U);
     EXPECT_EQ(blueprint.repositories[0].id, "a");
     EXPECT_THAT(blueprint.repositories[1].baseurls, ElementsAre("https://b/9/value"));
-    EXPECT_THAT(blueprint.notes, ElementsAre(HasSubstr("repositories: those of this machine")));
+    EXPECT_THAT(blueprint.notes, ElementsAre(HasSubstr("using the repositories of this machine")));
     // subscription-manager release --set=9.4 writes this.
     host_file("dnf/vars/releasever", "9.4\n");
     EXPECT_THAT(parse("distro = \"rhel-9.6\"\n").repositories[1].baseurls,
@@ -242,7 +242,7 @@ TEST_F(EdgeSetTest, repositories_of_the_machine) {
                 ElementsAre("https://b/9.2/value"));
     EXPECT_THAT(parse("distro = \"rhel-8.10\"\n").repositories, IsEmpty());
     EXPECT_THAT(parse("distro = \"rhel-8.10\"\n").notes,
-                ElementsAre("this machine's repositories are of rhel-9.4, the image is rhel-8.10: "
+                ElementsAre("the repositories of this machine are for rhel-9.4, not for rhel-8.10: "
                             "they are not used"));
     // Who names one has named them all.
     const Blueprint own =

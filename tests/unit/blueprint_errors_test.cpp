@@ -13,7 +13,7 @@ TEST_F(BlueprintTest, unknown_keys) {
               "hint: did you mean \"customizations.hostname\"?\n");
     EXPECT_EQ(failure_of("[modprobe]\nzzzzzzzz = 1\n"),
               "error: b.toml:3:1: unknown key \"modprobe.zzzzzzzz\"\n"
-              "hint: known here: blacklist, options, softdeps\n");
+              "hint: known keys: blacklist, options, softdeps\n");
     EXPECT_EQ(failure_of("[[packages]]\nname = \"a\"\nversoin = \"1\"\n"),
               "error: b.toml:4:1: unknown key \"packages.versoin\"\n"
               "hint: did you mean \"packages.version\"?\n");
@@ -183,7 +183,7 @@ TEST_F(BlueprintTest, hostile_names_and_paths) {
               "error: b.toml:3:8: \"customizations.files.path\" must be an absolute path, not "
               "\"etc/a\"\n");
     EXPECT_EQ(failure_of("[[customizations.files]]\npath = \"/run/a\"\n"),
-              "error: b.toml:3:8: an image cannot carry /run/a: /run is made at boot; use a "
+              "error: b.toml:3:8: an image cannot carry /run/a: /run is created at boot; use a "
               "tmpfiles.d file\n");
     EXPECT_EQ(failure_of("[[customizations.files]]\npath = \"/etc/a\"\nmode = \"0999\"\n"),
               "error: b.toml:4:8: \"customizations.files.mode\" must be an octal number as a "
@@ -204,7 +204,7 @@ TEST_F(BlueprintTest, passwords_are_hashes_and_never_shown) {
         failure_of("[[customizations.user]]\nname = \"a\"\npassword = \"hunter2\"\n"),
         "error: b.toml:4:12: \"customizations.user.password\" must be a crypt(3) hash, and this "
         "is plain text\n"
-        "hint: make one with: openssl passwd -6\n");
+        "hint: create one with: openssl passwd -6\n");
 }
 
 TEST_F(BlueprintTest, bad_choices) {

@@ -39,7 +39,7 @@ TEST_F(BlueprintTest, every_mistake_is_told_in_order_of_lines) {
         "error: b.toml:21:11: \"nvidia.modules\" must be one of \"auto\", \"precompiled\", "
         "\"dkms\", not \"none\"\n"
         "error: b.toml:22:17: not for an edge commit: customizations.sshd\n"
-        "hint: write a file of /etc/ssh/sshd_config.d with customizations.files\n"
+        "hint: add a file in /etc/ssh/sshd_config.d with customizations.files\n"
         "error: b.toml:23:17: not for an edge commit: customizations.rpm\n"
         "hint: the rpm database of a commit is read-only on the device: give the keys to "
         "customizations.repositories (gpgkeys)\n");
@@ -49,7 +49,7 @@ TEST_F(BlueprintTest, a_hint_that_several_have_is_there_once) {
     EXPECT_EQ(failure_of("[[customizations.user]]\nname = \"a\"\npassword = \"x\"\n"
                          "[[customizations.user]]\nname = \"b\"\npassword = \"y\"\n"),
               "error: b.toml:4:12: \"customizations.user.password\" must be a crypt(3) hash, and "
-              "this is plain text\nhint: make one with: openssl passwd -6\n"
+              "this is plain text\nhint: create one with: openssl passwd -6\n"
               "error: b.toml:7:12: \"customizations.user.password\" must be a crypt(3) hash, and "
               "this is plain text\n");
 }
@@ -86,7 +86,7 @@ TEST_F(BlueprintTest, thousands_of_mistakes_are_counted) {
     const std::string message = failure(text);
     EXPECT_NE(message.find("error: b.toml:101:1: "), std::string::npos);
     EXPECT_EQ(message.find("error: b.toml:102:1: "), std::string::npos);
-    EXPECT_NE(message.find("b.toml: 4900 more mistakes\n"), std::string::npos);
+    EXPECT_NE(message.find("b.toml: 4900 more errors\n"), std::string::npos);
 }
 
 TEST_F(BlueprintTest, accounts_and_mounts_are_not_to_be_written) {
@@ -133,10 +133,10 @@ TEST_F(BlueprintTest, hostile_documents) {
     EXPECT_LT(failure("distro = \"" + std::string(1000000, 'x') + "\"\n").size(), 1000U);
     EXPECT_LT(failure("distro = \"lab-12\"\n" + std::string(1000000, 'x') + " = 1\n").size(),
               1000U);
-    EXPECT_EQ(failure("  {\"name\": \"x\"}\n"),
-              "error: b.toml:1:1: this is JSON, and a blueprint is TOML\n"
-              "hint: image builder gives the same blueprint as TOML: composer-cli blueprints save "
-              "NAME\n");
+    EXPECT_EQ(
+        failure("  {\"name\": \"x\"}\n"),
+        "error: b.toml:1:1: this is JSON; a blueprint must be TOML\n"
+        "hint: image builder exports blueprints as TOML: composer-cli blueprints save NAME\n");
 }
 
 TEST_F(BlueprintTest, what_is_no_file_does_not_hang) {

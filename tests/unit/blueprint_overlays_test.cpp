@@ -125,14 +125,14 @@ TEST_F(OverlaySourceTest, names_that_leave_the_overlay) {
               "b.toml:5:1: overlay x.tar: \"../etc/shadow\" is a hard link to ../etc/shadow, which "
               "leaves the overlay (\"..\")");
     EXPECT_EQ(refusal_of({"usr/lib/x", '1', "", "etc/shadow"}),
-              "b.toml:5:1: overlay x.tar: \"usr/lib/x\" is a hard link to etc/shadow, which is no "
-              "file before it in the archive");
+              "b.toml:5:1: overlay x.tar: \"usr/lib/x\" is a hard link to etc/shadow, which is not "
+              "a file before it in the archive");
 }
 
 TEST_F(OverlaySourceTest, members_below_links_and_files_of_the_archive) {
     archive({{"usr/lib/out", '2', "", "/etc"}, {"usr/lib/out/passwd", '0', "x"}});
     EXPECT_EQ(refusal(),
-              "b.toml:5:1: overlay x.tar: \"usr/lib/out/passwd\" lies below /usr/lib/out, which is "
+              "b.toml:5:1: overlay x.tar: \"usr/lib/out/passwd\" is below /usr/lib/out, which is "
               "a link of the same overlay");
     archive({{"usr/lib/out", '0', "x"}, {"usr/lib/out/passwd", '0', "x"}});
     EXPECT_NE(refusal().find("which is a file of the same overlay"), std::string::npos);
@@ -148,14 +148,13 @@ TEST_F(OverlaySourceTest, what_no_image_carries) {
               "b.toml:5:1: overlay x.tar: \"dev/x\" is a character device");
     EXPECT_EQ(refusal_of({"usr/x", '4'}), "b.toml:5:1: overlay x.tar: \"usr/x\" is a block device");
     EXPECT_EQ(refusal_of({"usr/x", '6'}), "b.toml:5:1: overlay x.tar: \"usr/x\" is a fifo");
-    EXPECT_EQ(
-        refusal_of({"var/lib/x/state", '0', "a"}),
-        "b.toml:5:1: an image cannot carry /var/lib/x/state of overlay x.tar: /var belongs to "
-        "the device: what it holds is not updated with the image");
+    EXPECT_EQ(refusal_of({"var/lib/x/state", '0', "a"}),
+              "b.toml:5:1: an image cannot carry /var/lib/x/state of overlay x.tar: /var belongs "
+              "to the device: its content is not updated with the image");
     EXPECT_EQ(refusal_of({"var/lib/x", '5'}), "no error");
     EXPECT_EQ(
         refusal_of({"run/x", '5'}),
-        "b.toml:5:1: an image cannot carry /run of overlay x.tar: /run is made at boot; use a "
+        "b.toml:5:1: an image cannot carry /run of overlay x.tar: /run is created at boot; use a "
         "tmpfiles.d file");
     EXPECT_NE(refusal_of({"usr/local/bin/x"}).find("/usr/local belongs to the device"),
               std::string::npos);
@@ -185,15 +184,15 @@ TEST_F(OverlaySourceTest, damaged_archives) {
         tar_archive({{"usr/a", '0', "a"}, {"usr/b", '0', std::string(5000, 'b')}});
     put("x.tar", whole.substr(0, 2500));
     EXPECT_EQ(refusal().substr(0, 69),
-              "b.toml:5:1: overlay x.tar is damaged or cut short at member \"usr/b\": ");
+              "b.toml:5:1: overlay x.tar is corrupt or truncated at member \"usr/b\": ");
     std::string broken = whole;
     broken[1024 + 10] = 'X';  // the second header's checksum no longer fits
     put("x.tar", broken);
-    EXPECT_NE(refusal().find("is damaged or cut short at member \"usr/a\""), std::string::npos);
+    EXPECT_NE(refusal().find("is corrupt or truncated at member \"usr/a\""), std::string::npos);
     put("x.tar", "PK\003\004 this is no tar archive");
-    EXPECT_NE(refusal().find("overlay x.tar is damaged or cut short: "), std::string::npos);
+    EXPECT_NE(refusal().find("overlay x.tar is corrupt or truncated: "), std::string::npos);
     put("x.tar", "");
-    EXPECT_NE(refusal().find("damaged or cut short"), std::string::npos);
+    EXPECT_NE(refusal().find("corrupt or truncated"), std::string::npos);
     std::filesystem::remove(overlay_.source);
     EXPECT_EQ(refusal(), "b.toml:5:1: overlay not found: x.tar");
 }
@@ -204,7 +203,7 @@ TEST_F(OverlaySourceTest, rules_must_fit_something) {
     rule.path = "/usr/bin/b*";
     rule.location = {"b.toml", 9, 1};
     overlay_.rules = {rule};
-    EXPECT_EQ(refusal(), "b.toml:9:1: nothing in overlay x.tar fits \"/usr/bin/b*\"");
+    EXPECT_EQ(refusal(), "b.toml:9:1: nothing in overlay x.tar matches \"/usr/bin/b*\"");
     overlay_.rules[0].path = "/usr/bin/*";
     EXPECT_EQ(refusal(), "no error");
 }
@@ -241,7 +240,7 @@ TEST_F(OverlayTableTest, mistakes) {
               "the image, not \"usr/bin/*\"\n"
               "hint: as in \"/usr/bin/*\" or \"/usr/lib/vendor/**\"\n");
     EXPECT_EQ(rule("path = \"/usr/bin/*\"\n"),
-              "error: b.toml:4:1: the rule for \"/usr/bin/*\" says nothing\n"
+              "error: b.toml:4:1: the rule for \"/usr/bin/*\" sets nothing\n"
               "hint: set user, group, mode or label\n");
     EXPECT_EQ(rule("path = \"/usr/[\"\nmode = \"0755\"\n"),
               "error: b.toml:5:8: '/usr/[' has a '[' without its ']'\n");

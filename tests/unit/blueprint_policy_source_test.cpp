@@ -151,7 +151,7 @@ TEST_F(PolicyPackageFile, MayBeCompressed) {
     run({"bzip2", "-k", "x.pp"});
     const std::string packed = read_file(directory_.path() / "x.pp.bz2");
     EXPECT_EQ(read_policy_package(packed, "x.pp.bz2").name, "x");
-    EXPECT_EQ(refused(packed.substr(0, packed.size() / 2)), "x.pp: not a whole bzip2 file");
+    EXPECT_EQ(refused(packed.substr(0, packed.size() / 2)), "x.pp: not a complete bzip2 file");
     EXPECT_EQ(refused("BZh9 is how it begins"), "x.pp: not a compiled policy module");
 }
 
@@ -161,7 +161,7 @@ TEST_F(PolicyPackageFile, ThatIsCutOffOrForeignIsRefused) {
     for (const std::size_t size :
          {std::size_t{12}, std::size_t{30}, package_.size() / 2, package_.size() - 40}) {
         EXPECT_EQ(refused(package_.substr(0, size)),
-                  "x.pp: the policy module is cut off or damaged")
+                  "x.pp: the policy module is truncated or corrupt")
             << size;
     }
 }

@@ -226,10 +226,10 @@ TEST_F(BlueprintTest, repo_files_as_they_lie_on_machines) {
     EXPECT_EQ(blueprint.repositories[0].gpgkeys, (Strings{"file:///k1", "file:///k2"}));
     EXPECT_EQ(blueprint.repositories[1].id, "b");
     ASSERT_EQ(blueprint.warnings.size(), 2U);
-    EXPECT_NE(blueprint.warnings[0].find("a.repo:7:1: unknown key \"unknwon\" is passed over"),
+    EXPECT_NE(blueprint.warnings[0].find("a.repo:7:1: unknown key \"unknwon\" is ignored"),
               std::string::npos)
         << blueprint.warnings[0];
-    EXPECT_NE(blueprint.warnings[1].find("b.repo:1:1: repository \"a\" is passed over"),
+    EXPECT_NE(blueprint.warnings[1].find("b.repo:1:1: repository \"a\" is ignored"),
               std::string::npos)
         << blueprint.warnings[1];
 }

@@ -42,25 +42,25 @@ TEST(SshKey, WhatSshKeygenWritesIsRight) {
 TEST(SshKey, OptionsMayStandBeforeIt) {
     EXPECT_EQ(reason("restrict ssh-ed25519 " + ed25519), "");
     EXPECT_EQ(reason("from=\"10.0.0.0/8\",command=\"echo \\\"a b\\\"\" ssh-rsa " + rsa), "");
-    EXPECT_EQ(reason("command=\"open ssh-rsa " + rsa), "it is no public SSH key");
+    EXPECT_EQ(reason("command=\"open ssh-rsa " + rsa), "it is not a public SSH key");
 }
 
 TEST(SshKey, WhatIsNoneSaysWhy) {
-    EXPECT_EQ(reason("ssh-key 1234"), "\"ssh-key\" is no type of SSH key");
+    EXPECT_EQ(reason("ssh-key 1234"), "\"ssh-key\" is not a type of SSH key");
     EXPECT_EQ(ssh_key_fault("ssh-ed25518 " + ed25519).hint, "did you mean \"ssh-ed25519\"?");
-    EXPECT_EQ(reason("<ssh public key>"), "it is no public SSH key");
-    EXPECT_EQ(reason(ed25519), "it is no public SSH key");
-    EXPECT_EQ(reason("ssh-rsa"), "after \"ssh-rsa\" there is no key");
+    EXPECT_EQ(reason("<ssh public key>"), "it is not a public SSH key");
+    EXPECT_EQ(reason(ed25519), "it is not a public SSH key");
+    EXPECT_EQ(reason("ssh-rsa"), "\"ssh-rsa\" is not followed by a key");
     EXPECT_EQ(reason("ssh-rsa AAAAB3NzaC1yc2E... a"), "the ssh-rsa key is shortened (\"...\")");
-    EXPECT_EQ(reason("ssh-rsa not,base64"), "what follows \"ssh-rsa\" is no base64");
+    EXPECT_EQ(reason("ssh-rsa not,base64"), "the text after \"ssh-rsa\" is not base64");
     EXPECT_EQ(reason("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC a@b"), "the ssh-rsa key is cut off");
     EXPECT_EQ(reason("ssh-rsa " + rsa.substr(0, rsa.size() - 4)), "the ssh-rsa key is cut off");
-    EXPECT_EQ(reason("ssh-rsa " + ed25519), "the key calls itself ssh-ed25519, and not ssh-rsa");
+    EXPECT_EQ(reason("ssh-rsa " + ed25519), "the key is of type ssh-ed25519, not ssh-rsa");
     EXPECT_EQ(reason("ssh-ed25519 " + ed25519 + "AAAA"), "the ssh-ed25519 key is damaged");
     EXPECT_EQ(reason("ecdsa-sha2-nistp256 " + ecdsa),
-              "the key calls itself ecdsa-sha2-nistp384, and not ecdsa-sha2-nistp256");
+              "the key is of type ecdsa-sha2-nistp384, not ecdsa-sha2-nistp256");
     EXPECT_EQ(reason("ssh-ed25519 AAAA"), "the ssh-ed25519 key is cut off");
-    EXPECT_EQ(reason("ssh-rsa " + short_rsa), "an RSA key of 512 bits is one that sshd refuses");
+    EXPECT_EQ(reason("ssh-rsa " + short_rsa), "sshd rejects RSA keys of 512 bits");
     EXPECT_EQ(reason("-----BEGIN OPENSSH PRIVATE KEY-----"), "it is a private key");
 }
 
@@ -88,19 +88,19 @@ TEST(PasswordHash, WhatCryptWritesIsRight) {
 TEST(PasswordHash, WhatIsNoneSaysWhatItIs) {
     for (const auto& [text, fault] :
          {std::pair<const char*, const char*>{"hunter2", "plain text"},
-          {"", "nothing, which lets everybody in"},
+          {"", "empty, which allows login without a password"},
           {"$6$salt$hash",
-           "a SHA-512 hash that is cut off: 4 characters after the salt instead of 86"},
-          {"$6$salt", "a SHA-512 hash that is cut off"},
-          {"$6$rounds=many$salt$x", "a SHA-512 hash whose \"rounds=\" is no number"},
-          {"$1$salt$9GHNWvCB1UrDZjPi7uag:0", "an MD5 hash with characters that no hash has"},
-          {"$1$sa:t$9GHNWvCB1UrDZjPi7uags0", "an MD5 hash with a salt that none has"},
+           "a SHA-512 hash that is truncated: 4 characters after the salt instead of 86"},
+          {"$6$salt", "a SHA-512 hash that is truncated"},
+          {"$6$rounds=many$salt$x", "a SHA-512 hash whose \"rounds=\" is not a number"},
+          {"$1$salt$9GHNWvCB1UrDZjPi7uag:0", "an MD5 hash with invalid characters"},
+          {"$1$sa:t$9GHNWvCB1UrDZjPi7uags0", "an MD5 hash with an invalid salt"},
           {"$1$saltsaltsalt$9GHNWvCB1UrDZjPi7uags0",
            "an MD5 hash whose salt is longer than 8 characters"},
-          {"$2b$10$abc", "a bcrypt hash that is damaged or cut off"},
+          {"$2b$10$abc", "a bcrypt hash that is corrupt or truncated"},
           {"$2b$abc", "a bcrypt hash without its cost"},
-          {"$y$j9T$salt$hash", "a yescrypt hash that is damaged or cut off"},
-          {"$9$salt$hash", "a hash of a kind that no crypt(3) knows"}}) {
+          {"$y$j9T$salt$hash", "a yescrypt hash that is corrupt or truncated"},
+          {"$9$salt$hash", "a hash of a kind that crypt(3) does not support"}}) {
         EXPECT_EQ(password_hash_fault(text), fault) << text;
     }
 }

@@ -65,9 +65,8 @@ std::string checksum_refusal(const std::string& text) {
 TEST(Checksum, WhatIsNoneIsRefusedWithTheReason) {
     const std::string forty(40, 'a');
     EXPECT_EQ(checksum_refusal("md5:d41d8cd98f00b204e9800998ecf8427e"),
-              "an MD5 checksum protects nothing and is not taken");
-    EXPECT_EQ(checksum_refusal("sha9:" + forty),
-              "'sha9' is no kind of checksum that edgegpu knows");
+              "MD5 checksums are not secure and not accepted");
+    EXPECT_EQ(checksum_refusal("sha9:" + forty), "'sha9' is not a supported kind of checksum");
     EXPECT_EQ(checksum_refusal(forty),
               "'" + forty + "' is not a checksum of the form sha256:DIGITS");
     EXPECT_EQ(checksum_refusal("sha256:" + forty),

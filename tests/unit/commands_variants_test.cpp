@@ -71,8 +71,7 @@ TEST_F(Variants, OneLockfileForAllIsAnError) {
     add("a.toml", "edge/a");
     add("b.toml", "edge/b");
     command_.lockfile = "x.lock";
-    EXPECT_NE(failure().find("--lock names one lockfile, but there are 2 blueprints"),
-              std::string::npos);
+    EXPECT_NE(failure().find("--lock names a single lockfile for 2 blueprints"), std::string::npos);
 }
 
 TEST_F(Variants, EachIsToldWhatAllWereTold) {

@@ -195,7 +195,7 @@ TEST(Commit, AMovedRefIsAnError) {
                            parent, "x", signer);
         FAIL() << "the ref was overwritten";
     } catch (const Error& caught) {
-        EXPECT_NE(caught.message().find("was moved by somebody else"), std::string::npos)
+        EXPECT_NE(caught.message().find("another process moved ref"), std::string::npos)
             << caught.message();
     }
     EXPECT_EQ(ostree(fixture, "rev-parse " + first.ref), moved);

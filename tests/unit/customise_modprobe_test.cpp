@@ -110,23 +110,23 @@ TEST_F(Modprobe, AFileOfEtcHidesItsNamesake) {
 
 TEST_F(Modprobe, KernelArgumentsAndDependencies) {
     tree.kernel_arguments = {"quiet", "rd.driver.pre=drm,nouveau"};
-    EXPECT_EQ(failure(),
-              "b.toml:4:1: the blacklisted kernel module nouveau would be loaded: kernel argument "
-              "rd.driver.pre=drm,nouveau|take the module out of the blacklist or out of that "
-              "argument");
+    EXPECT_EQ(
+        failure(),
+        "b.toml:4:1: the blacklisted kernel module nouveau would be loaded: kernel argument "
+        "rd.driver.pre=drm,nouveau|remove the module from the blacklist or from that argument");
     tree.kernel_arguments = {"modules_load=nouveau"};
     EXPECT_NE(failure().find("kernel argument modules_load=nouveau"), std::string::npos);
     tree.kernel_arguments.clear();
     blueprint.modprobe.blacklist = {"drm"};
     EXPECT_EQ(failure(),
               "b.toml:4:1: the blacklisted kernel module drm would be loaded: nouveau needs it|"
-              "blacklist these as well, or take it out of the blacklist");
+              "blacklist these as well, or remove it from the blacklist");
     blueprint.modprobe.blacklist = {"drm", "nouveau"};
     EXPECT_EQ(failure(), "");
     blueprint.modprobe.blacklist = {"ext4"};
     EXPECT_EQ(failure(),
-              "b.toml:4:1: the blacklisted kernel module ext4 is built into the kernel|no "
-              "configuration keeps it away: take it out of the blacklist");
+              "b.toml:4:1: the blacklisted kernel module ext4 is built into the kernel|it cannot "
+              "be blacklisted: remove it from the blacklist");
 }
 
 TEST_F(Modprobe, MissingModulesAreWarnedOf) {

@@ -88,7 +88,7 @@ TEST_F(Overlays, ReplacesOnlyWhenTold) {
     host_file("overlay/usr/bin/bash", "other", 0644);
     EXPECT_EQ(failure(),
               "b.toml:5:1: overlay overlay: /usr/bin/bash is already in the image|"
-              "set 'replace = true' on the overlay if it shall win");
+              "set 'replace = true' on the overlay to replace it");
     overlay.replace = true;
     add();
     EXPECT_EQ(text("/usr/bin/bash"), "other");
@@ -114,8 +114,9 @@ TEST_F(Overlays, DirectoriesOfTheImageStayUnlessReplaced) {
 TEST_F(Overlays, CannotReachMountsThroughLinksOfTheImage) {
     link("/usr/lib/state", "../../run");
     host_file("overlay/usr/lib/state/x", "");
-    EXPECT_NE(failure().find("an image cannot carry /run of overlay overlay: /run is made at boot"),
-              std::string::npos);
+    EXPECT_NE(
+        failure().find("an image cannot carry /run of overlay overlay: /run is created at boot"),
+        std::string::npos);
 }
 
 TEST_F(Overlays, ALabelStaysInsideTheOverlay) {
@@ -126,7 +127,7 @@ TEST_F(Overlays, ALabelStaysInsideTheOverlay) {
     EXPECT_EQ(
         failure(),
         "b.toml:8:1: the label bin_t of \"/usr/bin/*\" would be that of /usr/bin/bash as well, "
-        "which is not of this overlay|let the pattern fit the overlay's own objects only");
+        "which is not of this overlay|use a pattern that matches only paths of the overlay");
 }
 
 }  // namespace

@@ -77,10 +77,10 @@ TEST_F(DriverModules, AreAllThere) {
 TEST_F(DriverModules, AreForTheImagesKernel) {
     put(path_of("nvidia"), module("6.1.0-56-amd64 SMP preempt mod_unload modversions ", "535.1"));
     EXPECT_THAT(failure(), HasSubstr("extra/nvidia.ko of kmod-nvidia-535.1-6.1.0-47-3:535.1-1."
-                                     "x86_64 does not fit the image's kernel"));
+                                     "x86_64 is not for the image's kernel"));
     // The same kernel, built another way.
     put(path_of("nvidia"), module("6.1.0-47-amd64 SMP preempt_rt mod_unload ", "535.1"));
-    EXPECT_THAT(failure(), HasSubstr("does not fit the image's kernel"));
+    EXPECT_THAT(failure(), HasSubstr("is not for the image's kernel"));
 }
 
 TEST_F(DriverModules, AreListed) {

@@ -139,7 +139,7 @@ TEST_F(Layout, AccountsAreSplitForAltfiles) {
 TEST_F(Layout, WhatHasNoPlaceIsAnError) {
     file("/data/x", "");
     EXPECT_EQ(error_of([&] { finish_layout(ctx, tree); }).substr(0, 32),
-              "/data has no place in a commit|p");
+              "/data: a commit cannot contain this path|p");
 }
 
 TEST_F(Layout, ImageMustBeUsrMerged) {

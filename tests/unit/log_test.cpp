@@ -148,7 +148,7 @@ TEST_F(LogTest, AFileThatCannotBeWrittenIsToldAtOnce) {
               "cannot write the log " + directory + "/no/log: No such file or directory");
     const fs::path fifo = directory_.path() / "fifo";
     ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-    EXPECT_EQ(failure(fifo), "cannot write the log " + fifo.string() + ": nobody reads this pipe");
+    EXPECT_EQ(failure(fifo), "cannot write the log " + fifo.string() + ": the pipe has no reader");
     EXPECT_EQ(failure(file()), "");
     struct stat status {};
     ASSERT_EQ(::stat(file().c_str(), &status), 0);
@@ -166,7 +166,7 @@ TEST_F(LogTest, AFullDiskIsToldOnce) {
     });
     log.info("one");
     log.info("two");
-    EXPECT_THAT(told, testing::ElementsAre("the log /dev/full cannot be written to any more: "
+    EXPECT_THAT(told, testing::ElementsAre("cannot write to the log /dev/full any more: "
                                            "No space left on device"));
     EXPECT_EQ(lines().size(), 3U) << "the other file still gets every record";
 }

@@ -133,9 +133,10 @@ TEST_F(MetadataRecordsOf, PlacesOfAServer) {
     for (const auto& [href, base] : {std::pair("file:///etc/x.rpm", ""),
                                      {"x.rpm", "file:///etc"},
                                      {"ftp://other.invalid/x.rpm", ""}}) {
-        EXPECT_TRUE(failure([&, h = href, b = base] {
-                        return place(h, b);
-                    }).starts_with("repository 'r': package x lies where edgegpu does not read"))
+        EXPECT_TRUE(
+            failure([&, h = href, b = base] {
+                return place(h, b);
+            }).starts_with("repository 'r': package x is at a location that edgegpu does not read"))
             << href;
     }
     EXPECT_TRUE(failure([&] {
@@ -151,7 +152,7 @@ TEST_F(MetadataRecordsOf, PlacesOfThisMachine) {
          {std::pair("../x.rpm", ""), {"a/../../x.rpm", ""}, {"../x.rpm", "file:///srv/p"}}) {
         EXPECT_TRUE(failure([&, h = href, b = base] {
                         return place(h, b);
-                    }).starts_with("repository 'r': package x lies outside the repository"))
+                    }).starts_with("repository 'r': package x is outside of the repository"))
             << href;
     }
 }

@@ -235,7 +235,7 @@ TEST(KeyFile, RefusesWhatIsNoKey) {
     EXPECT_EQ(failure("\n<!DOCTYPE HTML><html>"), "KEY: a web page (HTML), not a key");
     EXPECT_EQ(failure("<?xml version=\"1.0\"?>\n<HTML>"), "KEY: a web page (HTML), not a key");
     EXPECT_EQ(failure(std::string((1U << 20U) + 1, 'x')),
-              "KEY: 1048577 bytes are too many for a key file");
+              "KEY: 1048577 bytes exceed the limit for a key file");
     EXPECT_EQ(failure(replaced(armored_key, "PUBLIC", "PRIVATE")), "KEY: holds a private key");
     EXPECT_EQ(failure(replaced(armored_key, "PUBLIC KEY BLOCK", "SIGNATURE")),
               "KEY: holds a PGP SIGNATURE, not a key");

@@ -196,11 +196,11 @@ TEST_F(Snapshot, OnlyRegularFilesAreTaken) {
     request.source = scratch / "fifo.te";
     const std::string fifo = (scratch / "fifo.te").string();
     blueprint.files = {request};
-    EXPECT_EQ(failure(), "b.toml:7:1: file " + fifo + " is no regular file|");
+    EXPECT_EQ(failure(), "b.toml:7:1: file " + fifo + " is not a regular file|");
     blueprint.files.clear();
     blueprint.selinux.modules = {fifo};
     blueprint.selinux.location = {"b.toml", 8, 1};
-    EXPECT_EQ(failure(), "b.toml:8:1: policy module " + fifo + " is no regular file|");
+    EXPECT_EQ(failure(), "b.toml:8:1: policy module " + fifo + " is not a regular file|");
     blueprint.selinux.modules.clear();
     add_overlay_of("fifo.te");
     EXPECT_EQ(failure(), "b.toml:5:1: overlay not found: " + fifo + "|");

@@ -170,7 +170,7 @@ TEST(CommitView, ACommitInPartIsAnError) {
     write_file(marker, "");
     EXPECT_EQ(opening_fails(fixture, commit.ref),
               "commit " + commit.checksum +
-                  " is not whole: it was pulled in part | pull it again without "
+                  " is incomplete: it was pulled partially | pull it again without "
                   "--commit-metadata-only and --subpath");
 }
 
@@ -183,13 +183,13 @@ TEST(CommitView, MissingObjectsAreNamedByTheirPath) {
     fs::remove(object_file(fixture, file, "filez"));
     fs::remove(object_file(fixture, directory, "dirtree"));
     const std::string whose = fixture.repo().string() + ": commit " + built.checksum;
-    const std::string hint = " | pull the commit again, or look with `ostree fsck`";
+    const std::string hint = " | pull the commit again, or check the repository with `ostree fsck`";
     EXPECT_EQ(
         failure_of([&] { (void)commit.describe("/usr/bin/tool"); }),
-        whose + " is not whole: the object of /usr/bin/tool is missing (" + file + ")" + hint);
+        whose + " is incomplete: the object of /usr/bin/tool is missing (" + file + ")" + hint);
     EXPECT_EQ(
         failure_of([&] { (void)commit.read("/usr/lib/passwd", 100); }),
-        whose + " is not whole: the object of /usr/lib is missing (" + directory + ")" + hint);
+        whose + " is incomplete: the object of /usr/lib is missing (" + directory + ")" + hint);
 }
 
 TEST(CommitView, BadNamesAndGarbageAreErrors) {

@@ -102,7 +102,7 @@ TEST(Gpus, TheFlavorMustFitTheCard) {
         "/ Tesla V100-PCIE-16GB-LS (10de:1db4): the one needs the open, the other the "
         "proprietary ones\n"
         "  [nvidia] at b.toml:7:1\n"
-        "hint: make one blueprint for each\n");
+        "hint: use a blueprint for each\n");
 }
 
 TEST(Gpus, TheCardsDecideAboutAnAutomaticFlavor) {
@@ -120,8 +120,8 @@ TEST(Gpus, AnUnknownCardIsAWarningUnlessTheTableIsTheDriversOwn) {
         check_devices(gpu_request("535", {"10de:ffff"}), shipped_gpus(), "535", false);
     EXPECT_EQ(verdict.warnings,
               (std::vector<std::string>{
-                  "10de:ffff is no GPU that driver 570.133.07 knows: whether driver 535 drives it "
-                  "cannot be told here; see the supported products of that driver"}));
+                  "10de:ffff is not in the list of GPUs of driver 570.133.07: check in the "
+                  "supported products of driver 535 that it is supported"}));
     EXPECT_EQ(refusal(gpu_request("535", {"10de:ffff"}), true),
               "error: NVIDIA driver 535 does not support device 10de:ffff\n"
               "  [nvidia] at b.toml:7:1\n"

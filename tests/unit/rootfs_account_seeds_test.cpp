@@ -43,7 +43,7 @@ TEST_F(AccountSeeds, ContradictionsWithTheParentAreNamed) {
     parent.passwd = "sshd:x:994:998::/:/sbin/nologin\n";
     EXPECT_EQ(failure(),
               "b.toml:5:1: uid 994 of user 'chrony' belongs to 'sshd' in the parent commit|choose "
-              "a number that nobody has");
+              "a number that is not in use");
 }
 
 TEST_F(AccountSeeds, ADriftNamesUserAndBothNumbers) {
@@ -66,8 +66,8 @@ TEST_F(AccountSeeds, FixedNumbersHaveToComeTrue) {
               "take 'chrony' out of uids");
     blueprint.accounts.uids = {{"chronyd", 990}};
     EXPECT_EQ(failure(),
-              "b.toml:5:1: uid 990 of user 'chronyd' is taken by 'chrony'|choose a number that "
-              "nobody has");
+              "b.toml:5:1: uid 990 of user 'chronyd' is taken by 'chrony'|choose a number that is "
+              "not in use");
     blueprint.accounts.uids = {{"chronyy", 1}};
     EXPECT_EQ(failure(), "b.toml:5:1: the image has no user 'chronyy'|did you mean 'chrony'?");
     blueprint.accounts.uids = {{"chrony", 990}};

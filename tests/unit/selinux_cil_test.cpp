@@ -52,21 +52,20 @@ TEST(Cil, StatementsInBlocksAreFound) {
 }
 
 TEST(Cil, HostileTextIsRefusedWithItsLine) {
-    EXPECT_EQ(cil_failure("(type a)\n)"), "m:2: a parenthesis closes nothing");
+    EXPECT_EQ(cil_failure("(type a)\n)"), "m:2: unmatched closing parenthesis");
     EXPECT_EQ(cil_failure("(optional a\n(type b)"), "m:2: a block does not end");
     EXPECT_EQ(cil_failure("(allow a"), "m:1: a list does not end");
     EXPECT_EQ(cil_failure("(x \"abc"), "m:1: a string does not end");
     EXPECT_EQ(cil_failure("\nabc"), "m:2: a statement does not begin with a parenthesis");
-    EXPECT_EQ(cil_failure("(true (allow a b (c (d))))"),
-              "m:1: a branch stands outside of a condition");
+    EXPECT_EQ(cil_failure("(true (allow a b (c (d))))"), "m:1: branch outside of a condition");
     std::string deep = "(allow ";
     std::string blocks;
     for (int i = 0; i < 100'000; ++i) {
         deep += "(";
         blocks += "(optional x ";
     }
-    EXPECT_EQ(cil_failure(deep), "m:1: lists stand too deep in each other");
-    EXPECT_EQ(cil_failure(blocks), "m:1: blocks stand too deep in each other");
+    EXPECT_EQ(cil_failure(deep), "m:1: lists are nested too deeply");
+    EXPECT_EQ(cil_failure(blocks), "m:1: blocks are nested too deeply");
     EXPECT_EQ(cil_failure("(" + deep), "m:1: a list does not end");
 }
 

@@ -67,7 +67,7 @@ TEST_F(Compile, PointsAtTheLineOfAnError) {
 
 TEST_F(Compile, AModuleOfAnotherNameThanItsFileIsRefused) {
     EXPECT_EQ(refusal("module y 1.0;\nrequire { type a_t; }\n"),
-              "x.te: the module calls itself 'y'");
+              "x.te: the name of the module is 'y'");
 }
 
 TEST_F(Compile, ASourceReadsNoOtherFile) {
@@ -178,11 +178,10 @@ TEST(MacroErrors, PointAtTheUsersLine) {
               "selinux/x.te:3: unknown type y_t at ';' | what other modules declare is required "
               "first, in gen_require");
     EXPECT_EQ(explained("/usr/bin/m4:x.if:2: ERROR: end of file in string\n"),
-              "selinux/x.if:2: end of file in string | macros quote with ` and ', each as often as "
-              "the other");
+              "selinux/x.if:2: end of file in string | quotes of macros must be balanced: ` and '");
     EXPECT_EQ(
         explained("checkmodule: Module name y is different than the output base filename x\n"),
-        "selinux/x.te: the module calls itself 'y' | a module is named as its file is: "
+        "selinux/x.te: the name of the module is 'y' | a module must have the name of its file: "
         "policy_module(NAME, VERSION) in NAME.te");
 }
 
@@ -292,9 +291,10 @@ TEST_F(Failures, ABrokenNeverallowNamesBothRules) {
                                   "module x 1.0;\nrequire { type a_t, shadow_t; class file { read "
                                   "open }; }\nallow a_t shadow_t:file { read open };\n",
                                   others + own);
-    EXPECT_EQ(error.message(), (directory_ / "x.te").string() +
-                                   ":3: 'allow a_t shadow_t:file { read open }' breaks a "
-                                   "neverallow rule of the policy");
+    EXPECT_EQ(
+        error.message(),
+        (directory_ / "x.te").string() +
+            ":3: 'allow a_t shadow_t:file { read open }' violates a neverallow rule of the policy");
     EXPECT_EQ(error.traces(),
               (std::vector<std::string>{"neverallow base_typeattr_1 shadow_t:file { read }"}));
     const CompiledModule module{"x", directory_ / "x.te", directory_ / "out/x.pp"};

@@ -100,11 +100,12 @@ TEST_F(Signing, OnlyTheBuildsOwnCommit) {
     const auto refusal = [&](const std::string& what) {
         return failure_of([&] { (void)keys.sign_commit(what); });
     };
-    EXPECT_EQ(refusal(""), "refused to sign what is no commit");
-    EXPECT_EQ(refusal("Signed-off-by: me\n"), "refused to sign what is no commit");
-    EXPECT_EQ(refusal(bytes + '\0'), "refused to sign what is no commit");
-    EXPECT_EQ(refusal(summary()), "refused to sign what is no commit");
-    EXPECT_EQ(refusal(read_file(fixture_.repo() / "config")), "refused to sign what is no commit");
+    EXPECT_EQ(refusal(""), "refused to sign something that is not a commit");
+    EXPECT_EQ(refusal("Signed-off-by: me\n"), "refused to sign something that is not a commit");
+    EXPECT_EQ(refusal(bytes + '\0'), "refused to sign something that is not a commit");
+    EXPECT_EQ(refusal(summary()), "refused to sign something that is not a commit");
+    EXPECT_EQ(refusal(read_file(fixture_.repo() / "config")),
+              "refused to sign something that is not a commit");
     for (std::size_t size = 0; size < bytes.size(); size += 7) {
         EXPECT_THAT(refusal(bytes.substr(0, size)), StartsWith("refused to sign ")) << size;
     }
@@ -133,8 +134,9 @@ TEST_F(Signing, ASummaryHasToNameTheCommit) {
     const auto refusal = [&](const std::string& what) {
         return failure_of([&] { (void)keys.sign_summary(what); });
     };
-    EXPECT_EQ(refusal("x"), "refused to sign what is no summary");
-    EXPECT_EQ(refusal(object(first.checksum, "commit")), "refused to sign what is no summary");
+    EXPECT_EQ(refusal("x"), "refused to sign something that is not a summary");
+    EXPECT_EQ(refusal(object(first.checksum, "commit")),
+              "refused to sign something that is not a summary");
     EXPECT_NE(keys.sign_summary(old), "") << "the one that a killed build owes";
     EXPECT_THAT(refusal(old), StartsWith("refused to sign a summary that says of ref "));
     EXPECT_NE(keys.sign_commit(object(second.checksum, "commit")), "");
@@ -167,11 +169,12 @@ TEST_F(Signing, OnlyKernelModules) {
     const auto refusal = [&](const std::string& what) {
         return failure_of([&] { (void)signer.sign_module(what); });
     };
-    EXPECT_EQ(refusal(""), "refused to sign what is no kernel module");
-    EXPECT_EQ(refusal("#!/bin/sh\n"), "refused to sign what is no kernel module");
-    EXPECT_EQ(refusal(read_file("/proc/self/exe")), "refused to sign what is no kernel module");
+    EXPECT_EQ(refusal(""), "refused to sign something that is not a kernel module");
+    EXPECT_EQ(refusal("#!/bin/sh\n"), "refused to sign something that is not a kernel module");
+    EXPECT_EQ(refusal(read_file("/proc/self/exe")),
+              "refused to sign something that is not a kernel module");
     EXPECT_EQ(refusal(module + signature),
-              "refused to sign a kernel module that has a signature already");
+              "refused to sign a kernel module that is already signed");
     EXPECT_EQ(signer.sign_module(module), signature) << "a refusal ends nothing";
 
     request.key = request.certificate;

@@ -117,10 +117,9 @@ void read_image_table(const TableReader& root, Blueprint& blueprint) {
     }
     if (!found) {
         if (distro && (distro->name == "rhel" || distro->name == "centos")) {
-            blueprint.notes.push_back(
-                fmt::format("no package set is known for {}: the image gets what the blueprint "
-                            "asks for",
-                            distro->text()));
+            blueprint.notes.push_back(fmt::format(
+                "no package set is known for {}: the image gets only what the blueprint requests",
+                distro->text()));
         }
         return;
     }

@@ -96,8 +96,8 @@ void check_selinux(const Blueprint& blueprint, Mistakes& mistakes) {
                                  module.string());
             } catch (Error& missing) {
                 throw missing.hinted(
-                    fmt::format("it ships with edgegpu, whose data are looked for in {}; "
-                                "EDGEGPU_DATADIR names another directory",
+                    fmt::format("it is part of edgegpu, whose data directory is {}; set "
+                                "EDGEGPU_DATADIR to use another one",
                                 data_directory().string()));
             }
             check_policy_module(module);

@@ -45,10 +45,9 @@ std::optional<DistroName> choose_distro(const TableReader& root, const Blueprint
     }
     std::optional<DistroName> host = host_distro();
     if (host) {
-        notes.push_back(
-            fmt::format("distro {}: this machine's, as neither blueprint nor --distro "
-                        "names one",
-                        host->text()));
+        notes.push_back(fmt::format(
+            "distro {} is that of this machine, since neither blueprint nor --distro specifies one",
+            host->text()));
     }
     return host;
 }
@@ -146,9 +145,9 @@ void read_host_repositories(const TableReader& root, ParseScope scope, Blueprint
     }
     const DistroName image = split_distro({}, blueprint.distro);
     if (image.name != host->name || image.major != host->major) {
-        blueprint.notes.push_back(
-            fmt::format("this machine's repositories are of {}, the image is {}: they are not used",
-                        host->text(), image.text()));
+        blueprint.notes.push_back(fmt::format(
+            "the repositories of this machine are for {}, not for {}: they are not used",
+            host->text(), image.text()));
         return;
     }
     auto variables = host_variables();
@@ -164,8 +163,8 @@ void read_host_repositories(const TableReader& root, ParseScope scope, Blueprint
     }
     if (!blueprint.repositories.empty()) {
         blueprint.notes.push_back(
-            fmt::format("repositories: those of this machine ({}), as neither blueprint nor "
-                        "--repository-file names one",
+            fmt::format("using the repositories of this machine ({}), since neither blueprint nor "
+                        "--repository-file specifies any",
                         (host_root() / "etc/yum.repos.d").string()));
     }
 }

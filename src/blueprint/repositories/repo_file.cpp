@@ -181,7 +181,7 @@ void apply(Repository& repository, const IniEntry& entry, std::vector<std::strin
     }
     const std::vector<std::string> near = nearest_names(entry.key, known);
     warnings.push_back(
-        fmt::format("{}: unknown key \"{}\" is passed over{}", entry.location.text(),
+        fmt::format("{}: unknown key \"{}\" is ignored{}", entry.location.text(),
                     url_to_show(shortened(entry.key)),
                     near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near.front())));
 }
@@ -257,7 +257,7 @@ void add_repo_file(RepoFile file, Blueprint& blueprint) {
             all.push_back(std::move(repository));
         } else {
             blueprint.warnings.push_back(fmt::format(
-                "{}: repository \"{}\" is passed over, there is one already: {}",
+                "{}: repository \"{}\" is ignored, since it is already defined: {}",
                 repository.location.text(), shortened(repository.id), known->location.text()));
         }
     }

@@ -52,7 +52,7 @@ struct TarReader::Impl {
     [[nodiscard]] Error failure() const {
         const std::string reason = text_or_empty(archive_error_string(reader.get()));
         const std::string place = member.empty() ? "" : fmt::format(" at member \"{}\"", member);
-        return error(ErrorKind::usage, "{} is damaged or cut short{}: {}", called, place,
+        return error(ErrorKind::usage, "{} is corrupt or truncated{}: {}", called, place,
                      reason.empty() ? "unreadable" : reason)
             .hinted("an overlay is a directory, or a tar archive (plain, gzip, xz, zstd, bzip2)");
     }

@@ -105,7 +105,8 @@ std::string Checker::place(std::string_view name, std::string_view what) const {
     if (name.starts_with('/')) {
         throw refused(name, fmt::format("{}has an absolute name", what))
             .hinted(
-                "names begin at the overlay's 'target': make the archive with tar -C DIRECTORY");
+                "names must be relative to the overlay's 'target': create the archive with tar -C "
+                "DIRECTORY");
     }
     if (has_control_characters(name) || name.find('\0') != std::string_view::npos) {
         throw refused(printable_line(name), fmt::format("{}has a control character", what));
@@ -159,7 +160,7 @@ void Checker::add_parents(const OverlayMember& member) {
             note(directory);
         } else if (found->second != MemberType::directory) {
             throw refused(member.name,
-                          fmt::format("lies below {}, which is a {} of the same overlay", parent,
+                          fmt::format("is below {}, which is a {} of the same overlay", parent,
                                       found->second == MemberType::symlink ? "link" : "file"));
         }
     }
@@ -178,7 +179,9 @@ void Checker::note(const OverlayMember& member) {
             return;
         }
         throw refused(member.name, fmt::format("is a second {} in the same overlay", member.path))
-            .hinted("an archive grown with tar -r holds old and new: make it anew");
+            .hinted(
+                "an archive extended with tar -r contains the old and the new member: create it "
+                "again");
     }
     for (auto& [glob, fits] : rules_) {
         fits = fits || glob.matches(member.path);
@@ -208,9 +211,9 @@ void Checker::finish() const {
     }
     for (std::size_t i = 0; i < rules_.size(); ++i) {
         if (!rules_[i].second) {
-            throw error_at(overlay_.rules[i].location, "nothing in overlay {} fits \"{}\"",
+            throw error_at(overlay_.rules[i].location, "nothing in overlay {} matches \"{}\"",
                            overlay_.source.string(), overlay_.rules[i].path)
-                .hinted("the pattern is of absolute paths in the image; '*' stops at '/'");
+                .hinted("patterns match absolute paths in the image; '*' does not match '/'");
         }
     }
 }
@@ -293,10 +296,11 @@ void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Check
             member.linked =
                 checker.place(raw.linked, fmt::format("is a hard link to {}, which ", raw.linked));
             if (!member.path.empty() && !checker.has_file(member.linked)) {
-                throw checker.refused(raw.name,
-                                      fmt::format("is a hard link to {}, which is no file before "
-                                                  "it in the archive",
-                                                  raw.linked));
+                throw checker.refused(
+                    raw.name,
+                    fmt::format(
+                        "is a hard link to {}, which is not a file before it in the archive",
+                        raw.linked));
             }
         } else if (raw.type == S_IFLNK) {
             member.type = MemberType::symlink;
@@ -340,9 +344,7 @@ std::string unfit_member_reason(std::string_view path, MemberType type) {
         // Empty directories there become lines of tmpfiles.d.
         if (is_below(path, top) && type != MemberType::directory) {
             return fmt::format(
-                "{} belongs to the device: what it holds is not updated with the "
-                "image",
-                top);
+                "{} belongs to the device: its content is not updated with the image", top);
         }
     }
     return {};
@@ -350,16 +352,16 @@ std::string unfit_member_reason(std::string_view path, MemberType type) {
 
 std::string unfit_member_hint(std::string_view path) {
     if (is_below(path, "/usr/local")) {
-        return "use /usr/bin, /usr/lib or /usr/share for what comes with the image";
+        return "use /usr/bin, /usr/lib or /usr/share for files of the image";
     }
     if (is_below(path, "/var") || is_below(path, "/srv")) {
         return fmt::format(
-            "put it at /usr/share/factory{0}, and 'C {0}' into a file of /usr/lib/tmpfiles.d: "
+            "put it at /usr/share/factory{0}, and add 'C {0}' to a file in /usr/lib/tmpfiles.d: "
             "devices then get a copy at boot",
             path);
     }
     if (is_below(path, "/home") || is_below(path, "/root")) {
-        return "what new home directories begin with lies in /etc/skel";
+        return "put files for new home directories into /etc/skel";
     }
     return {};
 }

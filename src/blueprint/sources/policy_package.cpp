@@ -51,14 +51,14 @@ std::string unpack_bzip2(const std::string& packed, const std::string& shown) {
     archive_entry* entry = nullptr;
     if (archive_read_open_memory(reader.get(), packed.data(), packed.size()) != ARCHIVE_OK ||
         archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK) {
-        throw refusal(shown, "not a whole bzip2 file");
+        throw refusal(shown, "not a complete bzip2 file");
     }
     std::string content;
     std::vector<char> buffer(1U << 16U);
     while (true) {
         const la_ssize_t got = archive_read_data(reader.get(), buffer.data(), buffer.size());
         if (got < 0) {
-            throw refusal(shown, "not a whole bzip2 file");
+            throw refusal(shown, "not a complete bzip2 file");
         }
         if (got == 0) {
             return content;
@@ -83,7 +83,8 @@ std::uint32_t word_at(std::string_view content, std::size_t offset) {
 std::vector<std::string_view> read_sections(std::string_view content, const std::string& shown) {
     if (content.size() < head_size || word_at(content, 0) != package_magic) {
         throw refusal(shown, "not a compiled policy module")
-            .hinted("a .pp begins with libsepol's magic number; semodule_package makes one");
+            .hinted(
+                "a .pp begins with libsepol's magic number; semodule_package creates such files");
     }
     const std::size_t count = word_at(content, 8);
     bool whole = count > 0 && count <= most_sections && content.size() >= head_size + count * 4;
@@ -96,7 +97,7 @@ std::vector<std::string_view> read_sections(std::string_view content, const std:
         sections.push_back(whole ? content.substr(begin, end - begin) : std::string_view());
     }
     if (!whole) {
-        throw refusal(shown, "the policy module is cut off or damaged");
+        throw refusal(shown, "the policy module is truncated or corrupt");
     }
     return sections;
 }
@@ -150,7 +151,7 @@ PolicyPackage read_policy_package(std::string content, const std::string& shown)
     // One that is newer than the builder's libsepol is for the image's to judge.
     if (known < 0 || (format_version(sections.front()) <= MOD_POLICYDB_VERSION_MAX &&
                       !is_readable(content, handle.get()))) {
-        throw refusal(shown, "the policy module is cut off or damaged");
+        throw refusal(shown, "the policy module is truncated or corrupt");
     }
     if (type != SEPOL_POLICY_MOD || !name) {
         throw refusal(shown, "a base policy, not a module");

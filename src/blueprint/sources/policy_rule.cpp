@@ -46,7 +46,7 @@ public:
     std::string name(std::string_view what) {
         const char first = next();
         if (first == '*' || first == '~' || first == '-') {
-            throw failure("only names are understood, not * and not what to leave out");
+            throw failure("only names are supported, not * or exclusions");
         }
         std::size_t end = at_;
         while (end < text_.size() && is_name_part(text_[end])) {

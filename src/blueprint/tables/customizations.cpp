@@ -114,10 +114,10 @@ void read_device_configuration(const TableReader& table, Blueprint& blueprint) {
 /// What image builder reads for disks, installers and containers, and what serves here.
 void refuse_keys_of_other_images(const TableReader& table) {
     constexpr const char* partitions =
-        "a commit has no partitions: they are made where it is installed, by the kickstart file or "
-        "by the tool that makes the disk image";
+        "a commit has no partitions: they are created when it is installed, by the kickstart file "
+        "or the tool that creates the disk image";
     constexpr const char* installer =
-        "it belongs to the installer: write it into the kickstart file that installs the commit";
+        "this is for the installer: put it into the kickstart file that installs the commit";
     const std::array<std::pair<std::string_view, std::string_view>, 11> foreign{{
         {"disk", partitions},
         {"fdo",
@@ -125,8 +125,8 @@ void refuse_keys_of_other_images(const TableReader& table) {
          "customizations.services; the server is an argument of the installer"},
         {"filesystem", partitions},
         {"ignition",
-         "its configuration is read when a device is installed: give the installer "
-         "ignition.config.url=…; or use customizations.user, files and firstboot"},
+         "the configuration is read when a device is installed: pass ignition.config.url=… to the "
+         "installer; or use customizations.user, files and firstboot"},
         {"installation_device", installer},
         {"installer", installer},
         {"iso", installer},
@@ -137,7 +137,7 @@ void refuse_keys_of_other_images(const TableReader& table) {
         {"rpm",
          "the rpm database of a commit is read-only on the device: give the keys to "
          "customizations.repositories (gpgkeys)"},
-        {"sshd", "write a file of /etc/ssh/sshd_config.d with customizations.files"},
+        {"sshd", "add a file in /etc/ssh/sshd_config.d with customizations.files"},
     }};
     for (const auto& [key, instead] : foreign) {
         table.refuse_foreign(key, instead);

@@ -64,7 +64,7 @@ std::optional<std::string> read_password(const TableReader& table) {
         table.note(error_at(table.location("password"),
                             "\"{}\" must be a crypt(3) hash, and this is {}",
                             table.full_name("password"), fault)
-                       .hinted("make one with: openssl passwd -6"));
+                       .hinted("create one with: openssl passwd -6"));
     }
     return password;
 }
@@ -122,8 +122,8 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
     require_account_name(table.location("name"), "user", user.name);
     if (user.force_password_reset && !user.password) {
         table.note(error_at(table.location("force_password_reset"),
-                            "user \"{}\" has no password to change at the first log-in", user.name)
-                       .hinted("give \"password\" too, or leave \"force_password_reset\" out"));
+                            "user \"{}\" has no password to change at the first login", user.name)
+                       .hinted("set \"password\" too, or omit \"force_password_reset\""));
     }
     for (const UserRequest& earlier : blueprint.users) {
         if (earlier.name == user.name) {

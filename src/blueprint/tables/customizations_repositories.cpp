@@ -97,7 +97,8 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
     read_keys(table, device);
     if (!table.has("gpgkeys") &&
         ((table.has("gpgcheck") && repository.gpgcheck) || repository.repo_gpgcheck)) {
-        table.note(error_at(repository.location, "repository \"{}\" has no gpgkeys to check with",
+        table.note(error_at(repository.location,
+                            "repository \"{}\" has no gpgkeys to verify signatures with",
                             repository.id));
     }
     blueprint.device_repositories.push_back(std::move(device));

@@ -150,12 +150,11 @@ std::string certificate_fault(const std::string& text) {
             if (count > 0 && ended) {
                 return {};
             }
-            return ended ? "there is no PEM block \"BEGIN CERTIFICATE\" in it"
-                         : "the PEM block is damaged";
+            return ended ? "it has no PEM block \"BEGIN CERTIFICATE\"" : "the PEM block is damaged";
         }
         ++count;
         if (X509_check_ca(certificate.get()) == 0) {
-            return "it is not the certificate of an authority (basicConstraints: CA)";
+            return "it is not a CA certificate (basicConstraints: CA)";
         }
     }
 }

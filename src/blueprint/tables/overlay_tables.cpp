@@ -56,7 +56,7 @@ OverlayRule read_rule(const TableReader& table) {
     table.finish();
     // A key that is there and could not be read has been told of.
     if (table.keys().size() <= 1) {
-        throw error_at(rule.location, "the rule for \"{}\" says nothing", rule.path)
+        throw error_at(rule.location, "the rule for \"{}\" sets nothing", rule.path)
             .hinted("set user, group, mode or label");
     }
     return rule;

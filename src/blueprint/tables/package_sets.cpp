@@ -126,7 +126,7 @@ void read_enabled_module(const TableReader& table, Blueprint& blueprint) {
         const std::size_t slash = request.stream.find('/');
         if (slash != std::string::npos && is_plain_name(request.stream.substr(slash + 1), "_.-+")) {
             blueprint.notes.push_back(fmt::format(
-                "{}: the profile in \"{}\" is passed over: enabling a stream installs nothing",
+                "{}: the profile in \"{}\" is ignored: enabling a stream installs nothing",
                 table.location("stream").text(), shortened(request.stream)));
             request.stream.resize(slash);
         }

@@ -41,16 +41,16 @@ std::string judge_salted(const Method& method, std::string_view rest) {
     if (method.rounds && rest.starts_with(rounds)) {
         const std::size_t end = std::min(rest.find('$'), rest.size());
         if (!is_number(rest.substr(rounds.size(), end - rounds.size()))) {
-            return fmt::format("{} hash whose \"rounds=\" is no number", method.name);
+            return fmt::format("{} hash whose \"rounds=\" is not a number", method.name);
         }
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     const std::size_t dollar = rest.find('$');
     if (dollar == std::string_view::npos) {
-        return fmt::format("{} hash that is cut off", method.name);
+        return fmt::format("{} hash that is truncated", method.name);
     }
     if (rest.substr(0, dollar).find_first_of(": *!\\") != std::string_view::npos) {
-        return fmt::format("{} hash with a salt that none has", method.name);
+        return fmt::format("{} hash with an invalid salt", method.name);
     }
     if (dollar > method.longest_salt) {
         return fmt::format("{} hash whose salt is longer than {} characters", method.name,
@@ -62,9 +62,8 @@ std::string judge_salted(const Method& method, std::string_view rest) {
                            method.name, hash.size() < method.hash_length ? "cut off" : "too long",
                            hash.size(), method.hash_length);
     }
-    return is_hash_text(hash)
-               ? std::string()
-               : fmt::format("{} hash with characters that no hash has", method.name);
+    return is_hash_text(hash) ? std::string()
+                              : fmt::format("{} hash with invalid characters", method.name);
 }
 
 /// "$2b$10$" and 22 characters of salt, 31 of hash.
@@ -76,7 +75,7 @@ std::string judge_bcrypt(std::string_view rest) {
     rest.remove_prefix(3);
     return rest.size() == length && is_hash_text(rest)
                ? std::string()
-               : std::string("a bcrypt hash that is damaged or cut off");
+               : std::string("a bcrypt hash that is corrupt or truncated");
 }
 
 /// "$y$PARAMETERS$SALT$HASH", the hash with 43 characters, as crypt(5) says.
@@ -88,7 +87,7 @@ std::string judge_yescrypt(std::string_view rest) {
                        rest.size() - second - 1 == length && is_hash_text(rest.substr(0, first)) &&
                        is_hash_text(rest.substr(first + 1, second - first - 1)) &&
                        is_hash_text(rest.substr(second + 1));
-    return whole ? std::string() : std::string("a yescrypt hash that is damaged or cut off");
+    return whole ? std::string() : std::string("a yescrypt hash that is corrupt or truncated");
 }
 
 /// "$7$", parameters (11 characters) and salt, '$', hash.
@@ -97,7 +96,7 @@ std::string judge_scrypt(std::string_view rest) {
     const std::size_t dollar = rest.find('$');
     const bool whole = dollar != std::string_view::npos && dollar >= 11 &&
                        rest.size() - dollar - 1 == length && is_hash_text(rest.substr(dollar + 1));
-    return whole ? std::string() : std::string("an scrypt hash that is damaged or cut off");
+    return whole ? std::string() : std::string("an scrypt hash that is corrupt or truncated");
 }
 
 }  // namespace
@@ -129,9 +128,9 @@ std::string password_hash_fault(std::string_view text) {
         return judge_scrypt(text.substr(3));
     }
     if (text.empty()) {
-        return "nothing, which lets everybody in";
+        return "empty, which allows login without a password";
     }
-    return text.starts_with('$') ? "a hash of a kind that no crypt(3) knows" : "plain text";
+    return text.starts_with('$') ? "a hash of a kind that crypt(3) does not support" : "plain text";
 }
 
 }  // namespace edgegpu

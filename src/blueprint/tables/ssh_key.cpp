@@ -130,8 +130,8 @@ KeyFault judge_rsa(std::string_view modulus) {
     constexpr std::size_t shortest = 1024;
     modulus.remove_prefix(std::min(modulus.find_first_not_of('\0'), modulus.size()));
     if (modulus.size() * 8 < shortest) {
-        return {fmt::format("an RSA key of {} bits is one that sshd refuses", modulus.size() * 8),
-                "make another: ssh-keygen -t ed25519"};
+        return {fmt::format("sshd rejects RSA keys of {} bits", modulus.size() * 8),
+                "create a new one: ssh-keygen -t ed25519"};
     }
     return {};
 }
@@ -143,7 +143,7 @@ KeyFault judge_blob(std::string_view name, std::string_view blob) {
     }
     if (*inner != name) {
         const bool known = find_type(*inner) != nullptr;
-        return {known ? fmt::format("the key calls itself {}, and not {}", *inner, name)
+        return {known ? fmt::format("the key is of type {}, not {}", *inner, name)
                       : fmt::format("there is no {} key in it", name),
                 as_pub_file};
     }
@@ -174,7 +174,7 @@ KeyFault unknown_type(std::string_view word) {
         names.emplace_back(type.name);
     }
     const std::vector<std::string> near = nearest_names(word, names);
-    return {fmt::format("\"{}\" is no type of SSH key",
+    return {fmt::format("\"{}\" is not a type of SSH key",
                         word.substr(0, std::min<std::size_t>(word.size(), 40))),
             near.empty() ? fmt::format("types are {}", fmt::join(names, ", "))
                          : fmt::format("did you mean \"{}\"?", near.front())};
@@ -205,7 +205,7 @@ KeyFault ssh_key_fault(std::string_view line) {
             if (looks_like_type(second)) {
                 return unknown_type(second);
             }
-            return {"it is no public SSH key", as_pub_file};
+            return {"it is not a public SSH key", as_pub_file};
         }
         line = rest;
         type = second;
@@ -213,7 +213,7 @@ KeyFault ssh_key_fault(std::string_view line) {
     const std::string_view rest = trim(line.substr(type.size()), line_blanks);
     const std::string_view encoded = rest.substr(0, rest.find_first_of(" \t"));
     if (encoded.empty()) {
-        return {fmt::format("after \"{}\" there is no key", type), as_pub_file};
+        return {fmt::format("\"{}\" is not followed by a key", type), as_pub_file};
     }
     if (encoded.find("...") != std::string_view::npos ||
         encoded.find("…") != std::string_view::npos) {
@@ -221,7 +221,7 @@ KeyFault ssh_key_fault(std::string_view line) {
     }
     const std::optional<std::string> blob = decode(encoded);
     if (!blob) {
-        return {fmt::format("what follows \"{}\" is no base64", type), as_pub_file};
+        return {fmt::format("the text after \"{}\" is not base64", type), as_pub_file};
     }
     return judge_blob(type, *blob);
 }

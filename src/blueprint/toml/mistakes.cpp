@@ -120,7 +120,7 @@ void Mistakes::throw_any(const std::string& first) const {
         }
     }
     if (passed_over_ > 0) {
-        all.push_back(error(ErrorKind::usage, "{}: {} more mistakes", first, passed_over_));
+        all.push_back(error(ErrorKind::usage, "{}: {} more errors", first, passed_over_));
     }
     if (all.size() == 1) {
         throw Error(all.front());

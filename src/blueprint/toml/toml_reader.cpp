@@ -114,10 +114,8 @@ std::string TableReader::State::plain_string(std::string_view key, const toml::n
 TableReader TableReader::parse(const std::string& file, std::string_view text, Mistakes& mistakes) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string_view::npos && text[first] == '{') {
-        throw error_at({file, 1, 1}, "this is JSON, and a blueprint is TOML")
-            .hinted(
-                "image builder gives the same blueprint as TOML: composer-cli blueprints save "
-                "NAME");
+        throw error_at({file, 1, 1}, "this is JSON; a blueprint must be TOML")
+            .hinted("image builder exports blueprints as TOML: composer-cli blueprints save NAME");
     }
     require_shallow_toml(file, text);
     try {
@@ -341,8 +339,8 @@ std::vector<TableReader> TableReader::tables(std::string_view key) const {
         return found;
     }
     if (array->size() > most_tables) {
-        note(error_at(location(key), "\"{}\" has {} elements, which are more than {}",
-                      full_name(key), array->size(), most_tables));
+        note(error_at(location(key), "\"{}\" has {} elements, more than {}", full_name(key),
+                      array->size(), most_tables));
         return found;
     }
     for (const toml::node& item : *array) {
@@ -384,7 +382,7 @@ void TableReader::finish() const {
         if (++unknown_keys <= Mistakes::most) {
             const std::vector<std::string> near = nearest_names(key, known);
             unknown.hinted(near.empty()
-                               ? fmt::format("known here: {}", fmt::join(known, ", "))
+                               ? fmt::format("known keys: {}", fmt::join(known, ", "))
                                : fmt::format("did you mean \"{}\"?", full_name(near.front())));
         }
         note(unknown);

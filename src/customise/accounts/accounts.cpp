@@ -81,8 +81,8 @@ void check_name(const std::string& where, const std::string& name) {
 
 void check_field(const std::string& where, const std::string& value) {
     if (value.find_first_of(std::string_view(":\n\0", 3)) != std::string::npos) {
-        throw error(ErrorKind::usage,
-                    "{}: a colon, newline or NUL cannot stand in an account: '{}'", where, value);
+        throw error(ErrorKind::usage, "{}: an account cannot contain a colon, newline or NUL: '{}'",
+                    where, value);
     }
 }
 
@@ -269,7 +269,7 @@ void Accounts::add(const UserRequest& request) {
     if (!request.shell.empty() && find_entry(tree_, request.shell) == nullptr) {
         throw error(ErrorKind::usage, "{}: the image has no '{}', the shell of user '{}'", where,
                     request.shell, request.name)
-            .hinted("add the package that brings it, or leave out 'shell'");
+            .hinted("add the package that contains it, or omit 'shell'");
     }
     AccountFile::Row* existing = passwd_.find(request.name);
     if (existing != nullptr) {

@@ -28,7 +28,7 @@ void check_carried(const std::string& where, std::string_view path) {
             throw error(ErrorKind::usage, "{}: {} cannot be part of an image: {} is made at boot",
                         where, path, top)
                 .hinted(
-                    "put files below /usr or /etc, or have systemd-tmpfiles make them "
+                    "put files below /usr or /etc, or have systemd-tmpfiles create them "
                     "(/usr/lib/tmpfiles.d)");
         }
     }

@@ -178,7 +178,7 @@ bool Placement::replaces(const OverlayMember& member, const std::string& real, c
         old.type == entry.type && old.digest == entry.digest && old.target == entry.target;
     if (!overlay_.replace && !same) {
         throw in_image("").hinted(plain_ ? ""
-                                         : "set 'replace = true' on the overlay if it shall win");
+                                         : "set 'replace = true' on the overlay to replace it");
     }
     if (!mode_said && entry.type == EntryType::file && old.type == EntryType::file) {
         entry.mode |= old.mode & 0111U;  // a replaced program stays one
@@ -225,7 +225,7 @@ void Placement::check_labels() const {
                     "the label {} of \"{}\" would be that of {} as well, which is not of "
                     "this overlay",
                     rule.said->label, rule.said->path, path)
-                    .hinted("let the pattern fit the overlay's own objects only");
+                    .hinted("use a pattern that matches only paths of the overlay");
             }
         }
     }

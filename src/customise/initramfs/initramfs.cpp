@@ -147,7 +147,7 @@ std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<s
 Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const Tree& tree) {
     if (find_entry(tree, "/usr/bin/dracut") == nullptr &&
         find_entry(tree, "/usr/sbin/dracut") == nullptr) {
-        throw error("the image has no dracut to make its initramfs with")
+        throw error("the image has no dracut to build its initramfs with")
             .hinted("add the package dracut to the blueprint");
     }
     const std::vector<std::string> argv = dracut_arguments(tree);

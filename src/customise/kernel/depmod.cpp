@@ -110,8 +110,8 @@ void run_depmod(const Context& ctx, Tree& tree) {
     const Entry* directory = find_entry(tree, modules);
     if (tree.kernel.empty() || directory == nullptr || directory->type != EntryType::directory) {
         throw error("the image has no modules of kernel '{}'", tree.kernel)
-            .hinted(fmt::format("expected the directory {}: see that no package or overlay puts a "
-                                "link in its place or on the way to it",
+            .hinted(fmt::format("expected the directory {}: check that no package or overlay has a "
+                                "link in its path",
                                 modules));
     }
     place_kernel(tree, modules);

@@ -168,7 +168,7 @@ private:
 };
 
 constexpr const char* replace_hint =
-    "take the module out of the blacklist, or replace the file with one of the same name below "
+    "remove the module from the blacklist, or replace the file with one of the same name below "
     "/etc";
 
 /// The blacklisted module that a command loads, or empty: "modprobe X", "insmod x.ko".
@@ -280,7 +280,7 @@ void check_kernel_arguments(const Blacklist& blacklist, const Tree& tree) {
             for (const std::string& word : split_words(text.substr(key.size()), ",")) {
                 if (blacklist.has(word)) {
                     throw blacklist.loaded(word, "kernel argument " + argument)
-                        .hinted("take the module out of the blacklist or out of that argument");
+                        .hinted("remove the module from the blacklist or from that argument");
                 }
             }
         }
@@ -293,7 +293,7 @@ void check_dependencies(const Blacklist& blacklist, const ModprobeRequest& reque
         if (modules.builtin.contains(module)) {
             throw error_at(request.location,
                            "the blacklisted kernel module {} is built into the kernel", module)
-                .hinted("no configuration keeps it away: take it out of the blacklist");
+                .hinted("it cannot be blacklisted: remove it from the blacklist");
         }
         std::vector<std::string> users;
         for (const auto& [user, needs] : modules.needs) {
@@ -309,7 +309,7 @@ void check_dependencies(const Blacklist& blacklist, const ModprobeRequest& reque
             throw blacklist
                 .loaded(module, fmt::format("{}{} need{} it", fmt::join(users, ", "),
                                             all > shown ? ", …" : "", all == 1 ? "s" : ""))
-                .hinted("blacklist these as well, or take it out of the blacklist");
+                .hinted("blacklist these as well, or remove it from the blacklist");
         }
     }
 }
@@ -344,7 +344,8 @@ void check_aliases(const Context& ctx, const Blacklist& blacklist, const Tree& t
             words.size() >= 2 && words[0] == "insmod" ? module_of_file(words[1]) : std::string();
         if (blacklist.names().contains(module)) {
             throw blacklist.loaded(module, "the image's modprobe resolves an alias to it")
-                .hinted(fmt::format("{} has no effect: is it replaced?", modprobe_path));
+                .hinted(
+                    fmt::format("{} has no effect: another file may replace it", modprobe_path));
         }
     }
 }

@@ -58,8 +58,8 @@ void check_flavor(const NvidiaRequest& request, const Gpu& gpu) {
 
 std::string unknown(const std::string& device, const GpuTable& table, const std::string& driver) {
     return fmt::format(
-        "{} is no GPU that driver {} knows: whether driver {} drives it cannot be told here; "
-        "see the supported products of that driver",
+        "{} is not in the list of GPUs of driver {}: check in the supported products of driver {} "
+        "that it is supported",
         device, table.driver, driver);
 }
 
@@ -105,7 +105,7 @@ DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
                       fmt::format("no kernel modules drive both {} and {}: the one needs the open, "
                                   "the other the proprietary ones",
                                   open_only->text(), proprietary_only->text()),
-                      "make one blueprint for each");
+                      "use a blueprint for each");
     }
     if (open_only != nullptr) {
         verdict.flavor = DriverFlavor::open;

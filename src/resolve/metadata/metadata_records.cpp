@@ -230,10 +230,10 @@ FilePlace file_place(const Repository& repository, const std::string& what, cons
     }
     if (!place.base.empty() && scheme != "http" && scheme != "https" &&
         !(scheme == "file" && here)) {
-        throw refuse("lies where edgegpu does not read from");
+        throw refuse("is at a location that edgegpu does not read from");
     }
     if (place.location.starts_with("../") && (place.base.empty() ? here : scheme == "file")) {
-        throw refuse("lies outside the repository");
+        throw refuse("is outside of the repository");
     }
     return place;
 }

@@ -202,7 +202,7 @@ Error changed_by_loss(const LostDocument& lost, const std::string& package,
                                   "package out (excludes)",
                                   lost.id.name)
                     : fmt::format("enable another stream of {}, leave the package out (excludes), "
-                                  "or have the repository mended",
+                                  "or have the repository fixed",
                                   lost.id.name));
 }
 
@@ -267,7 +267,7 @@ void refuse_lost_request(const ModuleCatalogue& catalogue, const StreamRequest& 
             throw error(ErrorKind::unsolvable, "the newest document of module {}:{} cannot be read",
                         request.name, request.stream)
                 .traced(lost.text())
-                .hinted("take another stream, or have the repository mended");
+                .hinted("take another stream, or have the repository fixed");
         }
     }
 }

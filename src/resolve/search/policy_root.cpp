@@ -60,7 +60,8 @@ Error no_devel(const PackagePool& pool, const InterfaceNeed& need, Id policy) {
 
 Error unsolved(const InterfaceNeed& need, const std::vector<std::string>& problems) {
     Error problem =
-        error(ErrorKind::unsolvable, "{}: what compiles it cannot be installed", need_text(need));
+        error(ErrorKind::unsolvable,
+              "{}: the packages that compile it cannot be installed together", need_text(need));
     for (const std::string& line : problems) {
         problem.traced(line);
     }

@@ -263,7 +263,7 @@ ResolvedPackage PackagePool::resolved(Id id) const {
                     "repository '{}': {}: the epoch of its version '{}' is not a number up to {}",
                     from.id, what, evr, UINT32_MAX)
             .hinted(fmt::format("leave it out with excludepkgs = [\"{}\"] of the repository, or "
-                                "report this to who runs it",
+                                "report this to its maintainer",
                                 result.nevra.name));
     }
     unsigned medium = 0;

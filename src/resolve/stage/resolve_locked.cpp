@@ -21,14 +21,14 @@ using Drift = std::vector<std::string>;
 
 [[noreturn]] void throw_drift(const Drift& lines) {
     constexpr std::size_t most = 20;
-    Error failure = error(ErrorKind::unsolvable, "the lockfile cannot be built as it is");
+    Error failure = error(ErrorKind::unsolvable, "cannot build the lockfile unchanged");
     for (std::size_t i = 0; i < lines.size() && i < most; ++i) {
         failure.traced(lines[i]);
     }
     if (lines.size() > most) {
         failure.traced(fmt::format("and {} more", lines.size() - most));
     }
-    throw failure.hinted("build without --locked to resolve anew and write the lockfile");
+    throw failure.hinted("build without --locked to resolve again and write a new lockfile");
 }
 
 std::string text_of(const ResolvedModule& module) {

@@ -41,10 +41,10 @@ Error compile_error(const std::string& shown, const std::string& output) {
                      match[3].str());
     }
     if (std::regex_search(output, match, renamed)) {
-        return error(ErrorKind::usage, "{}: the module calls itself '{}'", shown, match[1].str())
-            .hinted("a module is named as its file is: module NAME VERSION; in NAME.te");
+        return error(ErrorKind::usage, "{}: the name of the module is '{}'", shown, match[1].str())
+            .hinted("a module must have the name of its file: module NAME VERSION; in NAME.te");
     }
-    return error(ErrorKind::usage, "{}: the policy compiler refused it", shown)
+    return error(ErrorKind::usage, "{}: the policy compiler rejected it", shown)
         .traced(output.substr(0, output.find_last_not_of('\n') + 1));
 }
 
@@ -52,7 +52,7 @@ Error compile_error(const std::string& shown, const std::string& output) {
 std::string compile(const Context& ctx, const std::string& shown, const ToolCommand& command) {
     ToolResult result = run_tool(ctx, command);
     if (result.status > 128) {
-        throw error(ErrorKind::usage, "{}: the policy compiler cannot cope with it", shown)
+        throw error(ErrorKind::usage, "{}: the policy compiler crashed", shown)
             .traced(fmt::format("{} was ended by signal {}", command.argv.front(),
                                 result.status - 128));
     }

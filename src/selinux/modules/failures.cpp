@@ -88,7 +88,7 @@ std::optional<Error> unreadable(const Context& ctx, const std::vector<CompiledMo
             return error(ErrorKind::usage, "{}: not a module that the policy tools can read",
                          display_path(module.source))
                 .traced(translation.failure)
-                .hinted("compile it anew from its source, or give the .te itself");
+                .hinted("compile it again from its source, or use the .te itself");
         }
     }
     return std::nullopt;
@@ -251,11 +251,10 @@ std::optional<Error> broken_neverallow(const std::vector<CompiledModule>& module
                     return has_word(line, "allow") && has_word(line, source) &&
                            has_word(line, target);
                 });
-                problem = error(ErrorKind::usage, "{}: '{}' breaks a neverallow rule of the policy",
-                                where, allow);
+                problem = error(ErrorKind::usage,
+                                "{}: '{}' violates a neverallow rule of the policy", where, allow);
                 problem->hinted(
-                    "leave out what the policy forbids for good, or give what needs it "
-                    "a domain of its own");
+                    "remove the rule, or define a domain of its own for the program that needs it");
             }
             problem->traced(never);
             break;

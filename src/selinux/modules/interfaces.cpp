@@ -220,9 +220,10 @@ Error macro_error(const std::string& output, const MacroModules& modules,
     const std::string name = modules.sources.front().filename().string();
     std::smatch match;
     if (std::regex_search(output, match, renamed)) {
-        return error(ErrorKind::usage, "{}{}: the module calls itself '{}'", directory, name,
+        return error(ErrorKind::usage, "{}{}: the name of the module is '{}'", directory, name,
                      match[1].str())
-            .hinted("a module is named as its file is: policy_module(NAME, VERSION) in NAME.te");
+            .hinted(
+                "a module must have the name of its file: policy_module(NAME, VERSION) in NAME.te");
     }
     // Of user's files only the name is known to the tools.
     const auto place = [&](const std::string& file) {
@@ -249,9 +250,9 @@ Error macro_error(const std::string& output, const MacroModules& modules,
     if (std::regex_search(output, match, expansion)) {
         return error(ErrorKind::usage, "{}:{}: {}", place(match[1].str()), match[2].str(),
                      match[3].str())
-            .hinted("macros quote with ` and ', each as often as the other");
+            .hinted("quotes of macros must be balanced: ` and '");
     }
-    return error(ErrorKind::usage, "{}{}: the policy compiler refused it", directory, name)
+    return error(ErrorKind::usage, "{}{}: the policy compiler rejected it", directory, name)
         .traced(output.substr(0, output.find_last_not_of('\n') + 1));
 }
 
@@ -268,7 +269,7 @@ void compile_with_interfaces(const Context& ctx, const PackageFiles& policy_root
                             "{}: it uses the reference policy's macros, but nothing was resolved "
                             "to compile it with",
                             display_path(modules.sources.front()))
-                    .hinted("resolve anew: build without --locked");
+                    .hinted("build without --locked to resolve again");
             }
             Packages made =
                 compile(ctx, modules, root_entries(ctx, policy_root, tree), tree.kernel);

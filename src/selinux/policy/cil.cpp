@@ -90,7 +90,7 @@ public:
         }
         take();
         if (depth > list_depth_limit) {
-            throw failure("lists stand too deep in each other");
+            throw failure("lists are nested too deeply");
         }
         while (more()) {
             result.items.push_back(node(depth + 1));
@@ -147,7 +147,7 @@ Frame open_block(Reader& reader, std::string_view keyword, const std::vector<Fra
     Frame frame;
     if (keyword == "true" || keyword == "false") {
         if (frames.empty() || frames.back().expression.items.empty()) {
-            throw reader.failure("a branch stands outside of a condition");
+            throw reader.failure("branch outside of a condition");
         }
         conditions.push_back({frames.back().expression, keyword == "true"});
         frame.is_branch = true;
@@ -223,7 +223,7 @@ void read_cil(std::string_view text, std::string_view where,
     while (const char c = reader.peek()) {
         if (c == ')') {
             if (frames.empty()) {
-                throw reader.failure("a parenthesis closes nothing");
+                throw reader.failure("unmatched closing parenthesis");
             }
             reader.take();
             if (frames.back().is_branch) {
@@ -241,7 +241,7 @@ void read_cil(std::string_view text, std::string_view where,
             first == '(' || first == ')' || first == 0 ? std::string_view() : reader.atom();
         if (is_block(keyword)) {
             if (frames.size() == block_depth_limit) {
-                throw reader.failure("blocks stand too deep in each other");
+                throw reader.failure("blocks are nested too deeply");
             }
             frames.push_back(open_block(reader, keyword, frames, conditions));
         } else if (is_visited(keyword)) {
