@@ -35,7 +35,7 @@ protected:
         return names;
     }
 
-    TemporaryDirectory directory_;
+    test::TemporaryDirectory directory_;
     Context ctx_;
     fs::path source_ = directory_.path() / "source";
 };
