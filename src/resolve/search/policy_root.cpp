@@ -104,12 +104,13 @@ Solution solve_policy_root(const PackagePool& pool, const InterfaceNeed& need, I
 
 }  // namespace
 
-void add_policy_root(const Universe& universe, const Blueprint& blueprint, Outcome& outcome) {
+void add_policy_root(const Universe& universe, const std::vector<std::filesystem::path>& modules,
+                     Outcome& outcome) {
     if (!outcome.chosen) {
         return;
     }
     try {
-        const std::optional<InterfaceNeed> need = needs_interfaces(blueprint);
+        const std::optional<InterfaceNeed> need = needs_interfaces(modules);
         if (!need) {
             return;
         }

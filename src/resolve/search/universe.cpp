@@ -134,10 +134,10 @@ void load_groups(const Context& ctx, std::vector<RepositoryMetadata>& metadata) 
 /// at where the cache has them.
 constexpr std::size_t most_downloads = 8;
 
-void add_disabled(const Context& ctx, const Blueprint& blueprint,
+void add_disabled(const Context& ctx, const std::vector<Repository>& repositories,
                   std::vector<RepositoryMetadata>& metadata) {
     std::size_t seen = 0;
-    for (const Repository& repository : blueprint.repositories) {
+    for (const Repository& repository : repositories) {
         if (repository.enabled) {
             continue;
         }
@@ -169,7 +169,7 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
             .hinted("add a [[repositories]] block");
     }
     if (which == Repositories::all) {
-        add_disabled(ctx, blueprint, metadata);
+        add_disabled(ctx, blueprint.repositories, metadata);
     }
     // The metadata outlive the blueprint they were loaded for.
     for (RepositoryMetadata& loaded : metadata) {
@@ -352,7 +352,7 @@ Outcome solve_image(const Context& ctx, Universe& universe, const Blueprint& blu
 Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                         const Limits& limits) {
     Outcome outcome = solve_image(ctx, universe, blueprint, limits);
-    add_policy_root(universe, blueprint, outcome);
+    add_policy_root(universe, blueprint.selinux.modules, outcome);
     return outcome;
 }
 
