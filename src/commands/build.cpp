@@ -46,9 +46,9 @@ std::filesystem::path cache_directory(const std::filesystem::path& wanted) {
 namespace {
 
 /// Red Hat signs packages and not metadata: that is taken as it is, and said.
-void note_unchecked_metadata(const Blueprint& blueprint, Console& console) {
+void note_unchecked_metadata(const std::vector<Repository>& repositories, Console& console) {
     std::vector<std::string> ids;
-    for (const Repository& repository : blueprint.repositories) {
+    for (const Repository& repository : repositories) {
         if (repository.enabled && repository.gpgcheck && !repository.repo_gpgcheck) {
             ids.push_back(repository.id);
         }
@@ -77,7 +77,7 @@ void show_remarks(const Blueprint& blueprint, Console& console) {
     for (const std::string& note : blueprint.notes) {
         console.note(note);
     }
-    note_unchecked_metadata(blueprint, console);
+    note_unchecked_metadata(blueprint.repositories, console);
 }
 
 ConsoleOutput console_output(const GlobalOptions& global) {

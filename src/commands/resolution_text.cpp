@@ -9,7 +9,6 @@
 
 #include "blueprint/distro/edge_package_set.hpp"
 #include "report/commit_view.hpp"
-#include "resolve/solve/package_set.hpp"
 #include "support/console.hpp"
 #include "support/error.hpp"
 #include "support/nevra.hpp"
@@ -68,7 +67,7 @@ std::string columns(const std::vector<std::vector<std::string>>& rows, const cha
 
 std::vector<std::string> row_of(const ResolvedPackage& package) {
     return {package.nevra.name, package.nevra.evr(),      package.nevra.arch,
-            package.repository, human_size(package.size), package.why};
+            package.repository, human_size(package.size), package.why.text()};
 }
 
 /// What was left out so that kernel and driver fit, with the fixes that this costs.
@@ -94,10 +93,10 @@ std::string package_set_text(const Blueprint& blueprint, const Resolution& resol
     if (blueprint.package_set.name.empty()) {
         return {};
     }
-    const std::string reason = package_set_reason(blueprint);
-    const auto own =
-        std::count_if(resolution.packages.begin(), resolution.packages.end(),
-                      [&](const ResolvedPackage& package) { return package.why == reason; });
+    const auto own = std::count_if(resolution.packages.begin(), resolution.packages.end(),
+                                   [](const ResolvedPackage& package) {
+                                       return package.why.kind == Reason::Kind::package_set;
+                                   });
     return fmt::format("Package set: {}, {} packages without what they require\n\n",
                        describe_package_set(blueprint), own);
 }
@@ -162,7 +161,7 @@ ordered_json package_json(const ResolvedPackage& package) {
             {"checksum", package.checksum.text()},
             {"size", package.size},
             {"module", package.module},
-            {"why", package.why}};
+            {"why", package.why.text()}};
 }
 
 ordered_json packages_json(const std::vector<ResolvedPackage>& packages) {

@@ -24,8 +24,8 @@ std::string answer_text(const WhyCommand& command, const PackageAnswer& answer) 
         if (!reason.provides.empty()) {
             text += fmt::format(" provides {}", reason.provides);
         }
-        text += fmt::format("\n  from repository {}; {}\n  {}\n", package.repository, package.why,
-                            reason.origin);
+        text += fmt::format("\n  from repository {}; {}\n  {}\n", package.repository,
+                            package.why.text(), reason.origin);
         for (const std::string& link : reason.chain) {
             text += fmt::format("    {}\n", link);
         }
@@ -48,7 +48,7 @@ std::string answer_json(const WhyCommand& command, const PackageAnswer& answer) 
     for (const PackageReason& reason : answer.installed) {
         installed.push_back({{"nevra", reason.package.nevra.text()},
                              {"repository", reason.package.repository},
-                             {"why", reason.package.why},
+                             {"why", reason.package.why.text()},
                              {"origin", reason.origin},
                              {"chain", reason.chain},
                              {"required_by", reason.required_by}});

@@ -43,7 +43,7 @@ struct Parent {
 
 /// The parent commit of the build, or nothing where the ref does not exist yet. A summary that a
 /// killed build owes is made, and signed by `signer`.
-[[nodiscard]] std::optional<Parent> read_parent(const Repo& repo, const Blueprint& blueprint,
+[[nodiscard]] std::optional<Parent> read_parent(const Repo& repo, const OstreeRequest& ostree,
                                                 Signer& signer);
 
 /// A finished commit.

@@ -68,20 +68,19 @@ Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
 
 }  // namespace
 
-std::optional<Parent> read_parent(const Repo& repo, const Blueprint& blueprint, Signer& signer) {
+std::optional<Parent> read_parent(const Repo& repo, const OstreeRequest& ostree, Signer& signer) {
     const Repo::Impl& impl = repo.impl();
     if (::access(impl.summary_marker().c_str(), F_OK) == 0) {
         // A build was killed between moving its ref and publishing it in the summary.
         update_summary(impl, signer);
     }
-    const bool named = !blueprint.ostree.parent.empty();
-    const std::string checksum =
-        named ? resolve_commit(impl, blueprint.ostree.parent) : impl.ref_at_start;
+    const bool named = !ostree.parent.empty();
+    const std::string checksum = named ? resolve_commit(impl, ostree.parent) : impl.ref_at_start;
     if (checksum.empty()) {
         if (named) {
             throw error(ErrorKind::usage,
                         "{}: no commit or ref \"{}\", which [ostree] parent names",
-                        impl.path.string(), blueprint.ostree.parent)
+                        impl.path.string(), ostree.parent)
                 .hinted("pull it into the repository first, or leave `parent` out");
         }
         return std::nullopt;

@@ -57,13 +57,13 @@ struct Layers {
 };
 
 /// Of everything that decides what scriptlets make, but for the numbers of accounts.
-std::string packages_digest(const Context& ctx, const Resolution& resolution,
+std::string packages_digest(const Context& ctx, const std::string& kernel_uname,
                             const std::vector<ImportedPackage>& packages) {
     Sha256 digest;
     digest.update_field(engine_version);
     digest.update_field(rpmdb_writer());
     digest.update_field(std::to_string(ctx.source_date_epoch));
-    digest.update_field(resolution.kernel_uname);
+    digest.update_field(kernel_uname);
     for (const ImportedPackage& package : packages) {
         digest.update_field(package.sha256);
     }
@@ -108,8 +108,7 @@ Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPacka
 
 }  // namespace
 
-ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
-                     const Resolution& resolution, const PackageFiles& files,
+ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const PackageFiles& files,
                      const ParentAccounts& parent) {
     if (files.empty()) {
         throw Error("there is no package to compose an image from");
@@ -123,9 +122,9 @@ ComposedTree compose(const Context& ctx, const Blueprint& /*blueprint*/,
 
     Tree tree;
     tree.entries = std::move(united.entries);
-    tree.kernel = resolution.kernel_uname;
+    tree.kernel = kernel_uname;
     tree.upper = layers.upper;
-    const std::string digest = packages_digest(ctx, resolution, packages);
+    const std::string digest = packages_digest(ctx, kernel_uname, packages);
     tree.inputs_digest = find_composition(ctx, digest, parent);
     for (const ImportedPackage& package : packages) {
         tree.packages.push_back(package.nevra);

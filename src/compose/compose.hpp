@@ -4,13 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "fetch/fetch.hpp"
 #include "image/account_files.hpp"
 #include "image/deflate_ahead.hpp"
 #include "image/overlay.hpp"
 #include "image/tree.hpp"
-#include "resolve/resolution.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {
@@ -24,12 +22,12 @@ struct ComposedTree {
 };
 
 /// Unpacks every package (each once, cached by its digest, in parallel), unites the trees,
-/// writes the rpmdb, runs scriptlets and triggers in the sandbox in dependency order.
+/// writes the rpmdb, runs scriptlets and triggers in the sandbox in dependency order. Programs see
+/// `kernel_uname` as the kernel that runs.
 /// The result is cached by the digest of packages and of the numbers of their accounts
 /// (composition_key.hpp): with the same inputs no scriptlet runs again. Throws Error naming
 /// package, scriptlet, exit status and output.
-[[nodiscard]] ComposedTree compose(const Context& ctx, const Blueprint& blueprint,
-                                   const Resolution& resolution, const PackageFiles& packages,
-                                   const ParentAccounts& parent);
+[[nodiscard]] ComposedTree compose(const Context& ctx, const std::string& kernel_uname,
+                                   const PackageFiles& packages, const ParentAccounts& parent);
 
 }  // namespace edgegpu

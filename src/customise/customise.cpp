@@ -24,7 +24,7 @@ namespace edgegpu {
 void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccounts& seeds,
                Tree& tree) {
     // Accounts first: owners of overlays and files may be users of the blueprint.
-    add_accounts(ctx, blueprint, seeds, tree);
+    add_accounts(ctx, blueprint.users, blueprint.groups_to_add, seeds, tree);
     std::set<std::string> placed = add_overlays(ctx, blueprint.overlays, tree);
     add_files(ctx, blueprint.files, tree);
     for (const FileRequest& file : blueprint.files) {
@@ -32,19 +32,20 @@ void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccou
     }
     add_bundles(ctx, blueprint.bundles, tree);
     add_modprobe(ctx, blueprint.modprobe, tree);
-    add_gpu_devices(ctx, blueprint, tree);
+    add_gpu_devices(ctx, blueprint.nvidia, tree);
     set_identity(ctx, blueprint, tree);
     // After overlays and files, which may bring what these configure.
-    add_device_repositories(ctx, blueprint, tree);
+    add_device_repositories(ctx, blueprint.device_repositories, blueprint.device_releasever, tree);
     set_subscription(ctx, blueprint.subscription, tree);
-    add_container_store(ctx, blueprint, tree);
-    add_trust(ctx, blueprint, tree);
+    add_container_store(ctx, blueprint.container_store, tree);
+    add_trust(ctx, blueprint.ca_certificates, blueprint.ca_location, tree);
     set_firewall(ctx, blueprint.firewall, tree);
     set_fips(ctx, blueprint, tree);
     add_firstboot(ctx, blueprint.firstboot, tree);
     // Units after overlays and files: one may come from there.
     set_units(ctx, blueprint, placed, tree);
-    record_kernel_arguments(ctx, blueprint, tree);
+    record_kernel_arguments(ctx, blueprint.kernel_arguments, blueprint.kernel_location,
+                            blueprint.modprobe, tree);
     add_remote(ctx, blueprint.ostree, tree);
 }
 

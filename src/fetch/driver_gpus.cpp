@@ -79,9 +79,9 @@ std::optional<std::string> find_list(const Context& ctx, const PackageFile& pack
 
 }  // namespace
 
-void check_driver_gpus(const Context& ctx, const Blueprint& blueprint, const Resolution& resolution,
-                       const PackageFiles& packages) {
-    if (!blueprint.nvidia || blueprint.nvidia->devices.empty()) {
+void check_driver_gpus(const Context& ctx, const std::optional<NvidiaRequest>& nvidia,
+                       const Resolution& resolution, const PackageFiles& packages) {
+    if (!nvidia || nvidia->devices.empty()) {
         return;
     }
     for (const PackageFile& package : packages) {
@@ -91,7 +91,7 @@ void check_driver_gpus(const Context& ctx, const Blueprint& blueprint, const Res
             continue;
         }
         if (const std::optional<std::string> list = find_list(ctx, package)) {
-            NvidiaRequest request = *blueprint.nvidia;
+            NvidiaRequest request = *nvidia;
             request.flavor = resolution.driver_flavor.value_or(request.flavor);
             const GpuTable table = read_supported_gpus(*list, resolution.driver_version,
                                                        nevra.text() + ": supported-gpus.json");

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
+#include <optional>
+
+#include "blueprint/packages.hpp"
 #include "fetch/fetch.hpp"
 #include "resolve/resolution.hpp"
 #include "support/context.hpp"
@@ -11,7 +13,7 @@ namespace edgegpu {
 /// packages carry: it is complete, where the table that edgegpu was built with is another driver's.
 /// Nothing happens without `devices`, or where no package has the file. Throws
 /// ErrorKind::unsolvable naming card, branch and the way out.
-void check_driver_gpus(const Context& ctx, const Blueprint& blueprint, const Resolution& resolution,
-                       const PackageFiles& packages);
+void check_driver_gpus(const Context& ctx, const std::optional<NvidiaRequest>& nvidia,
+                       const Resolution& resolution, const PackageFiles& packages);
 
 }  // namespace edgegpu

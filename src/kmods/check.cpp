@@ -56,7 +56,8 @@ std::string module_package(const Tree& tree) {
 }
 
 /// name → path of the driver's modules in the image
-std::map<std::string, std::string> find_modules(const Resolution& resolution, const Tree& tree) {
+std::map<std::string, std::string> find_modules(const std::string& driver_version,
+                                                const Tree& tree) {
     const std::string directory = fmt::format("/usr/lib/modules/{}/", tree.kernel);
     std::map<std::string, std::string> found;
     each_below(tree, directory, [&](const std::string& path, const Entry& entry) {
@@ -65,7 +66,7 @@ std::map<std::string, std::string> find_modules(const Resolution& resolution, co
         }
     });
     std::map<std::string, std::string> modules;
-    for (const std::string& name : module_names(resolution.driver_version)) {
+    for (const std::string& name : module_names(driver_version)) {
         const auto at = found.find(name);
         if (at == found.end()) {
             throw error("kernel module {} is not in the image: {} made none for kernel {}", name,
@@ -110,23 +111,22 @@ std::map<std::string, std::string> find_certificates(const Tree& tree) {
     return certificates;
 }
 
-void check_identity(const Resolution& resolution, const Tree& tree, const ModuleInfo& info,
+void check_identity(const std::string& driver_version, const Tree& tree, const ModuleInfo& info,
                     const std::string& path, const std::string& kernel_magic) {
     const std::string magic = info.value("vermagic");
-    if (info.kernel() != resolution.kernel_uname ||
-        (!kernel_magic.empty() && magic != kernel_magic)) {
+    if (info.kernel() != tree.kernel || (!kernel_magic.empty() && magic != kernel_magic)) {
         throw error("{} of {} is not for the image's kernel", path, module_package(tree))
             .traced(fmt::format("module: vermagic '{}'", magic))
             .traced(fmt::format("kernel: vermagic '{}'",
-                                kernel_magic.empty() ? resolution.kernel_uname : kernel_magic))
+                                kernel_magic.empty() ? tree.kernel : kernel_magic))
             .hinted(
                 "set kernel in [nvidia] to the kernel that the modules were made for, or "
                 "modules = \"dkms\"");
     }
     const std::string version = info.value("version");
-    if (!version.empty() && version != resolution.driver_version) {
+    if (!version.empty() && version != driver_version) {
         throw error("{} of {} is of version {}, the driver of {}", path, module_package(tree),
-                    version, resolution.driver_version)
+                    version, driver_version)
             .hinted("the package is damaged: take another version of the driver");
     }
 }
@@ -196,18 +196,18 @@ void remove_module_leftovers(Tree& tree) {
     }
 }
 
-void check_kernel_modules(const Context& ctx, const Resolution& resolution, const Tree& tree) {
-    if (resolution.driver_version.empty()) {
+void check_kernel_modules(const Context& ctx, const std::string& driver_version, const Tree& tree) {
+    if (driver_version.empty()) {
         return;
     }
     const std::string kernel_magic = kernel_vermagic(tree);
     const std::map<std::string, std::string> certificates = find_certificates(tree);
     std::map<std::string, std::vector<std::string>> signers;
-    for (const auto& [name, path] : find_modules(resolution, tree)) {
+    for (const auto& [name, path] : find_modules(driver_version, tree)) {
         ctx.check_cancelled();
         const std::string content = unpack_module(read_file(tree.entries.at(path).content), path);
         const ModuleInfo info = read_module(content, path);
-        check_identity(resolution, tree, info, path, kernel_magic);
+        check_identity(driver_version, tree, info, path, kernel_magic);
         std::string signer = "not signed: devices with Secure Boot refuse them";
         if (info.signature) {
             const std::string certificate =
@@ -222,13 +222,13 @@ void check_kernel_modules(const Context& ctx, const Resolution& resolution, cons
     report(ctx, signers);
 }
 
-void check_module_index(const Resolution& resolution, const Tree& tree) {
-    if (resolution.driver_version.empty()) {
+void check_module_index(const std::string& driver_version, const Tree& tree) {
+    if (driver_version.empty()) {
         return;
     }
     const std::string directory = fmt::format("/usr/lib/modules/{}/", tree.kernel);
     const std::string index = '\n' + read_entry(tree, directory + "modules.dep");
-    for (const auto& [name, path] : find_modules(resolution, tree)) {
+    for (const auto& [name, path] : find_modules(driver_version, tree)) {
         if (index.find(fmt::format("\n{}:", path.substr(directory.size()))) == std::string::npos) {
             throw error("modules.dep of the image does not list {}", path)
                 .hinted(

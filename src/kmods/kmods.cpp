@@ -95,7 +95,7 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
     file.package.checksum = {ChecksumAlgorithm::sha256, file.sha256};
     file.package.size = rpm.size();
     file.package.build_time = package.build_time;
-    file.package.why = "compiled here";
+    file.package.why = {Reason::Kind::compiled};
     file.path = ctx.cache / "packages" / (file.sha256 + ".rpm");
     // Whatever lay there, and whoever has it open.
     make_directories(file.path.parent_path());

@@ -29,7 +29,7 @@ namespace edgegpu {
 [[nodiscard]] std::string describe(const PackageFile& package);
 
 /// The result of a build whose inputs are those of `parent`.
-[[nodiscard]] BuildResult unchanged_result(const Blueprint& blueprint, const Resolution& resolution,
+[[nodiscard]] BuildResult unchanged_result(const std::string& ref, const Resolution& resolution,
                                            const Parent& parent);
 
 }  // namespace edgegpu

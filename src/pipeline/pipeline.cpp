@@ -123,7 +123,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
 
     stages.begin_quietly("repository", "opening the repository for");
     const Repo repo(ctx, options.repo, blueprint.ostree.ref);
-    const std::optional<Parent> parent = read_parent(repo, blueprint, signer);
+    const std::optional<Parent> parent = read_parent(repo, blueprint.ostree, signer);
     const std::string inputs =
         inputs_digest(blueprint, resolution, ctx.source_date_epoch,
                       signer.certificate() ? signer.certificate()->der : std::string());
@@ -131,7 +131,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     record_parent(ctx, parent, inputs);
     stages.end(unchanged ? "unchanged" : "");
     if (unchanged) {
-        return unchanged_result(blueprint, resolution, *parent);
+        return unchanged_result(blueprint.ostree.ref, resolution, *parent);
     }
 
     const ParentAccounts before = parent ? parent->accounts : ParentAccounts{};
@@ -141,7 +141,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.begin("fetch", "fetching the packages of");
     Preparation prepared = prepare(ctx, blueprint, resolution);
     FetchedPackages packages = fetch_packages(ctx, prepared.plan);
-    check_driver_gpus(ctx, blueprint, resolution, packages.image);
+    check_driver_gpus(ctx, blueprint.nvidia, resolution, packages.image);
     stages.end(describe(packages));
 
     if (resolution.dkms_source) {
@@ -152,17 +152,17 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     }
 
     stages.begin("compose", "composing");
-    ComposedTree composed = compose(ctx, blueprint, resolution, packages.image, seeds);
+    ComposedTree composed = compose(ctx, resolution.kernel_uname, packages.image, seeds);
     Tree& tree = composed.tree;
     remove_module_leftovers(tree);
-    check_kernel_modules(ctx, resolution, tree);
+    check_kernel_modules(ctx, resolution.driver_version, tree);
     stages.end(counted(tree.entries.size(), "path"));
 
     stages.begin("customise", "customising");
     customise(ctx, blueprint, seeds, tree);
-    check_account_numbers(blueprint, before, tree);
+    check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
     run_depmod(ctx, tree);
-    check_module_index(resolution, tree);
+    check_module_index(resolution.driver_version, tree);
     check_modprobe(ctx, blueprint.modprobe, tree);
     stages.end(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
                            counted(blueprint.bundles.size(), "bundle"),
@@ -175,7 +175,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.begin("label", "labelling");
     finish_layout(ctx, tree);
     label_tree(ctx, tree);
-    check_overlay_labels(blueprint, tree);
+    check_overlay_labels(blueprint.overlays, tree);
     stages.end(counted(tree.entries.size(), "path") + " labelled");
 
     stages.begin("commit", "committing");

@@ -1,20 +1,32 @@
 #include <toml++/toml.h>
 
 #include "resolve/resolution.hpp"
+#include "support/enum_names.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-constexpr std::int64_t lock_format = 1;
+/// 2: `why` is a table; in format 1 it was words.
+constexpr std::int64_t lock_format = 2;
 
 /// Reads one table of the lockfile; every complaint names file and line.
 class LockTable {
 public:
     LockTable(const std::string& file, const toml::table& table) : file_(file), table_(table) {}
+
+    /// The table `key` inside this one.
+    [[nodiscard]] LockTable inner(const std::string& key) const {
+        const toml::node* node = table_.get(key);
+        if (node == nullptr || !node->is_table()) {
+            throw complain(key, node == nullptr ? "is missing" : "is not a table");
+        }
+        return {file_, *node->as_table()};
+    }
 
     [[nodiscard]] Error complain(const std::string& key, const char* what) const {
         const toml::node* node = table_.get(key);
@@ -97,7 +109,40 @@ Nevra read_nevra(const LockTable& reader) {
     return nevra;
 }
 
-ResolvedPackage read_package(const LockTable& reader) {
+/// A text that messages and tables show in one line.
+std::string read_words(const LockTable& reader, const std::string& key) {
+    std::string words = reader.text(key);
+    if (printable_line(words) != words) {
+        throw reader.complain(key, "contains a control character");
+    }
+    return words;
+}
+
+Reason read_reason(const LockTable& reader, std::int64_t format) {
+    if (format == 1) {
+        return reason_in_words(read_words(reader, "why"));
+    }
+    const LockTable fields = reader.inner("why");
+    const auto kind = value_named<Reason::Kind>(fields.text("kind"));
+    if (!kind) {
+        throw fields.complain("kind", "is not a kind of reason that this edgegpu knows");
+    }
+    Reason reason{*kind};
+    for (const ReasonField& field : reason_fields(*kind)) {
+        reason.*field.value = read_words(fields, field.key);
+    }
+    return reason;
+}
+
+void append_reason(std::string& out, const Reason& reason) {
+    out += fmt::format("why = {{ kind = \"{}\"", enum_name(reason.kind));
+    for (const ReasonField& field : reason_fields(reason.kind)) {
+        out += fmt::format(", {} = {}", field.key, toml_string(reason.*field.value));
+    }
+    out += " }\n";
+}
+
+ResolvedPackage read_package(const LockTable& reader, std::int64_t format) {
     ResolvedPackage package;
     package.nevra = read_nevra(reader);
     package.repository = reader.text("repository");
@@ -110,7 +155,7 @@ ResolvedPackage read_package(const LockTable& reader) {
     package.size = static_cast<std::uint64_t>(reader.number("size"));
     package.build_time = reader.number("build_time");
     package.module = reader.text("module", true);
-    package.why = reader.text("why");
+    package.why = read_reason(reader, format);
     return package;
 }
 
@@ -154,7 +199,7 @@ void append_package(std::string& out, const char* header, const ResolvedPackage&
     if (!package.module.empty()) {
         out += fmt::format("module = {}\n", toml_string(package.module));
     }
-    out += fmt::format("why = {}\n", toml_string(package.why));
+    append_reason(out, package.why);
 }
 
 void append_passed_over(std::string& out, const PassedOver& passed) {
@@ -217,8 +262,9 @@ Resolution read_lockfile(const std::filesystem::path& path) {
         throw Error(ErrorKind::usage, problem.message());
     }
     const LockTable head(file, root);
-    if (head.number("format") != lock_format) {
-        throw head.complain("format", "is not one this edgegpu knows (1)");
+    const std::int64_t format = head.number("format");
+    if (format != 1 && format != lock_format) {
+        throw head.complain("format", "is not one this edgegpu knows (1, 2)");
     }
     Resolution result;
     result.kernel_uname = head.text("kernel_uname");
@@ -229,11 +275,7 @@ Resolution read_lockfile(const std::filesystem::path& path) {
             throw head.complain("driver_flavor", "is neither \"open\" nor \"proprietary\"");
         }
     }
-    const toml::node* kernel = root.get("kernel");
-    if (kernel == nullptr || !kernel->is_table()) {
-        throw head.complain("kernel", "is not a table");
-    }
-    result.kernel = read_nevra(LockTable(file, *kernel->as_table()));
+    result.kernel = read_nevra(head.inner("kernel"));
     for_each_table(file, root, "repository", [&](const LockTable& reader) {
         result.repositories.push_back(
             {reader.text("id"), reader.digest("repomd_sha256"), reader.number("revision_time")});
@@ -243,19 +285,16 @@ Resolution read_lockfile(const std::filesystem::path& path) {
                                   reader.text("version"), reader.text("context")});
     });
     for_each_table(file, root, "package", [&](const LockTable& reader) {
-        result.packages.push_back(read_package(reader));
+        result.packages.push_back(read_package(reader, format));
     });
-    if (const toml::node* source = root.get("dkms_source"); source != nullptr) {
-        if (!source->is_table()) {
-            throw head.complain("dkms_source", "is not a table");
-        }
-        result.dkms_source = read_package(LockTable(file, *source->as_table()));
+    if (root.contains("dkms_source")) {
+        result.dkms_source = read_package(head.inner("dkms_source"), format);
     }
     for_each_table(file, root, "build_package", [&](const LockTable& reader) {
-        result.build_root.push_back(read_package(reader));
+        result.build_root.push_back(read_package(reader, format));
     });
     for_each_table(file, root, "policy_package", [&](const LockTable& reader) {
-        result.policy_root.push_back(read_package(reader));
+        result.policy_root.push_back(read_package(reader, format));
     });
     for_each_table(file, root, "passed_over", [&](const LockTable& reader) {
         result.passed_over.push_back(read_passed_over(file, reader));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "blueprint/choices.hpp"
+#include "resolve/reason.hpp"
 #include "support/checksum.hpp"
 #include "support/nevra.hpp"
 
@@ -28,8 +29,7 @@ struct ResolvedPackage {
     std::int64_t build_time = 0;
     /// "name:stream:version:context" of the module it belongs to, or empty
     std::string module;
-    /// why it is there: "requested", "profile nvidia-driver:535/ks", "required by X", …
-    std::string why;
+    Reason why;
     /// URL that `location` is relative to (xml:base), where that is not the repository's; else
     /// empty. The repository's credentials are not meant for its server.
     std::string base;

@@ -57,9 +57,9 @@ std::string seed(const SourceLocation& location, const Kind& kind, const Fixed& 
     return rows + parent;
 }
 
-void check_fixed(const Blueprint& blueprint, const Kind& kind, const Fixed& fixed,
+void check_fixed(const SourceLocation& location, const Kind& kind, const Fixed& fixed,
                  const AccountFile& file) {
-    const std::string where = blueprint.accounts.location.text();
+    const std::string where = location.text();
     for (const auto& [name, number] : fixed) {
         if (const AccountFile::Row* row = file.find(name)) {
             if (account_id(*row) != number) {
@@ -84,14 +84,14 @@ void check_fixed(const Blueprint& blueprint, const Kind& kind, const Fixed& fixe
     }
 }
 
-void check_drift(const Blueprint& blueprint, const Kind& kind, const std::string& parent,
-                 const AccountFile& file) {
+void check_drift(const std::filesystem::path& blueprint, const Kind& kind,
+                 const std::string& parent, const AccountFile& file) {
     for (const auto& [name, before] : parse_numbers(parent)) {
         const AccountFile::Row* row = file.find(name);
         if (row != nullptr && account_id(*row) != before) {
-            throw error(
-                ErrorKind::usage, "{}: {} '{}' has {} {} in the parent commit and {} in this build",
-                blueprint.path.string(), kind.noun, name, kind.number, before, account_id(*row))
+            throw error(ErrorKind::usage,
+                        "{}: {} '{}' has {} {} in the parent commit and {} in this build",
+                        blueprint.string(), kind.noun, name, kind.number, before, account_id(*row))
                 .hinted(fmt::format(
                     "devices keep files of {0} {1} in /var. Keep it, with {2} = {{ {3} = {1} }} in "
                     "[accounts] for a user of a package, or with {0} = {1} in customizations; "
@@ -186,12 +186,12 @@ std::string seed_sysusers(const Tree& tree, const ParentAccounts& seeds) {
     return seeded ? text : std::string();
 }
 
-void check_account_numbers(const Blueprint& blueprint, const ParentAccounts& parent,
-                           const Tree& tree) {
+void check_account_numbers(const AccountsRequest& request, const std::filesystem::path& blueprint,
+                           const ParentAccounts& parent, const Tree& tree) {
     const AccountFile passwd = read_accounts(tree, "/etc/passwd");
     const AccountFile group = read_accounts(tree, "/etc/group");
-    check_fixed(blueprint, user_kind, blueprint.accounts.uids, passwd);
-    check_fixed(blueprint, group_kind, blueprint.accounts.gids, group);
+    check_fixed(request.location, user_kind, request.uids, passwd);
+    check_fixed(request.location, group_kind, request.gids, group);
     check_drift(blueprint, user_kind, parent.passwd, passwd);
     check_drift(blueprint, group_kind, parent.group, group);
 }

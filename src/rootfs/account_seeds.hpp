@@ -1,8 +1,9 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
-#include "blueprint/blueprint.hpp"
+#include "blueprint/accounts.hpp"
 #include "image/account_files.hpp"
 #include "image/tree.hpp"
 
@@ -22,9 +23,10 @@ namespace edgegpu {
 [[nodiscard]] std::string seed_sysusers(const Tree& tree, const ParentAccounts& seeds);
 
 /// Throws where an account of the finished tree has another number than `[accounts]` or the parent
-/// says, naming it, both numbers and the way out; and where `[accounts]` names one that the tree
-/// does not have. Numbers own files in /var of every device: they may not drift.
-void check_account_numbers(const Blueprint& blueprint, const ParentAccounts& parent,
-                           const Tree& tree);
+/// says, naming it, both numbers, the file of the blueprint and the way out; and where `[accounts]`
+/// names one that the tree does not have. Numbers own files in /var of every device: they may not
+/// drift.
+void check_account_numbers(const AccountsRequest& request, const std::filesystem::path& blueprint,
+                           const ParentAccounts& parent, const Tree& tree);
 
 }  // namespace edgegpu

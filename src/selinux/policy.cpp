@@ -203,8 +203,8 @@ void write_local_changes(const Transaction& transaction, const PolicyPaths& path
 }
 
 /// Throws for a boolean that the policy lacks and, with `values`, for one of another value.
-void check_booleans(const Blueprint& blueprint, const StoreCopy& copy, bool values) {
-    if (blueprint.selinux.booleans.empty()) {
+void check_booleans(const SelinuxRequest& request, const StoreCopy& copy, bool values) {
+    if (request.booleans.empty()) {
         return;
     }
     const std::map<std::string, bool> known = copy.binary_policy().booleans();
@@ -212,13 +212,13 @@ void check_booleans(const Blueprint& blueprint, const StoreCopy& copy, bool valu
     for (const auto& [name, value] : known) {
         names.push_back(name);
     }
-    for (const auto& [name, wanted] : blueprint.selinux.booleans) {
+    for (const auto& [name, wanted] : request.booleans) {
         const auto found = known.find(name);
         if (found == known.end()) {
             const std::vector<std::string> near = nearest_names(name, names, 3);
             Error unknown =
                 error(ErrorKind::usage, "{}: the image's SELinux policy has no boolean '{}'",
-                      blueprint.selinux.location.text(), name);
+                      request.location.text(), name);
             throw near.empty()
                 ? unknown.hinted("install the package whose policy brings it")
                 : unknown.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
@@ -281,7 +281,8 @@ void run_semodule(const Context& ctx, const Blueprint& blueprint, const Tree& tr
     }
     const ProcessResult result = run_checked(ctx, command, copy, modules);
     if (result.status != 0) {
-        explain_refused_label(blueprint, result.output, [&] { return copy.binary_policy(); });
+        explain_refused_label(blueprint.overlays, result.output,
+                              [&] { return copy.binary_policy(); });
         throw_failure(ctx, tree, transaction, copy, modules, result.output);
     }
 }
@@ -307,12 +308,11 @@ void finish_policy(const Context& ctx, const Blueprint& blueprint, const PolicyR
     check_policy(blueprint, result);
 }
 
-void refuse_without_policy(const Blueprint& blueprint, const Tree& tree) {
-    const SelinuxRequest& request = blueprint.selinux;
+void refuse_without_policy(const SelinuxRequest& request, const Tree& tree) {
     if (!request.modules.empty() || !request.booleans.empty() || !request.require.empty() ||
         !request.forbid.empty() || request.gpu_containers) {
         throw error(ErrorKind::usage, "{}: the image has no SELinux policy to change",
-                    blueprint.selinux.location.text())
+                    request.location.text())
             .hinted("add selinux-policy-targeted to the packages, or remove [selinux]");
     }
     if (!tree.policy_calls.empty()) {
@@ -357,11 +357,11 @@ PolicyResult run_transaction(const Context& ctx, const Blueprint& blueprint, Com
     if (wanted) {
         if (transaction.actions.empty() && modules.empty()) {
             // No module can bring a new boolean: a misspelt one is told without a rebuild.
-            check_booleans(blueprint, copy, false);
+            check_booleans(blueprint.selinux, copy, false);
         }
         write_local_changes(transaction, inputs.paths, copy);
         run_semodule(ctx, blueprint, inputs.tree, inputs.paths, transaction, copy, modules);
-        check_booleans(blueprint, copy, true);
+        check_booleans(blueprint.selinux, copy, true);
     }
     PolicyResult result = copy.collect(ctx, inputs.tree);
     result.modules = std::move(names);
@@ -375,12 +375,12 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
                           const PackageFiles& policy_root) {
     const std::optional<PolicyPaths> paths = find_policy(tree);
     if (!paths) {
-        refuse_without_policy(blueprint, tree);
+        refuse_without_policy(blueprint.selinux, tree);
         return {};
     }
     Transaction transaction = gather(blueprint.selinux, tree, *paths);
     const bool mls = has_levels(tree, *paths);
-    add_overlay_labels(blueprint, mls, transaction.file_contexts);
+    add_overlay_labels(blueprint.overlays, mls, transaction.file_contexts);
     const CompileInputs inputs{blueprint.selinux.modules, policy_root, tree, *paths, mls,
                                transaction.module_files};
     PolicyResult result = find_or_make(

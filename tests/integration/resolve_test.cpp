@@ -245,9 +245,9 @@ TEST_F(Resolve, TakesTheNewestAndWhatItNeeds) {
     const auto packages = solve();
     ASSERT_TRUE(packages.contains("app"));
     EXPECT_EQ(packages.at("app").nevra.text(), "app-2.0-1.x86_64");
-    EXPECT_EQ(packages.at("app").why, "requested");
-    EXPECT_EQ(packages.at("lib").why, "required by app");
-    EXPECT_EQ(packages.at("odd").why, "required by app");
+    EXPECT_EQ(packages.at("app").why.text(), "requested");
+    EXPECT_EQ(packages.at("lib").why.text(), "required by app");
+    EXPECT_EQ(packages.at("odd").why.text(), "required by app");
     EXPECT_FALSE(packages.contains("weak"));
     EXPECT_EQ(packages.at("app").location, "Packages/app-2.0-1.x86_64.rpm");
     EXPECT_EQ(packages.at("app").checksum.hex, sha256_file(base() / packages.at("app").location));
@@ -282,7 +282,7 @@ TEST_F(Resolve, UnameIsTheDirectoryOfTheModulesWhereTheVersionsDiffer) {
 TEST_F(Resolve, WeakDependenciesOnRequest) {
     request("app");
     blueprint_.weak_dependencies = true;
-    EXPECT_EQ(solve().at("weak").why, "recommended by app");
+    EXPECT_EQ(solve().at("weak").why.text(), "recommended by app");
 }
 
 TEST_F(Resolve, SpecsMayBeGlobsVersionsAndPaths) {
@@ -292,13 +292,13 @@ TEST_F(Resolve, SpecsMayBeGlobsVersionsAndPaths) {
     const auto packages = solve();
     EXPECT_EQ(packages.at("app").nevra.version, "1.0");
     EXPECT_TRUE(packages.contains("lib"));
-    EXPECT_EQ(packages.at("odd").why, "requested");
+    EXPECT_EQ(packages.at("odd").why.text(), "requested");
 }
 
 TEST_F(Resolve, GroupsBringMandatoryAndDefaultPackages) {
     request("@edge");
     const auto packages = solve();
-    EXPECT_EQ(packages.at("app").why, "group core");
+    EXPECT_EQ(packages.at("app").why.text(), "group core");
     EXPECT_TRUE(packages.contains("standard"));
     EXPECT_FALSE(packages.contains("extra"));
 }
@@ -370,7 +370,7 @@ TEST_F(Resolve, DriverPairsWithTheKernelThatHasItsModule) {
     EXPECT_EQ(resolution_.kernel.text(), "kernel-core-6.1.0-50.el9.x86_64");
     EXPECT_EQ(resolution_.driver_version, "535.261.03");
     EXPECT_TRUE(packages.contains("kmod-nvidia-535.261.03-6.1.0-50"));
-    EXPECT_EQ(packages.at("nvidia-driver").why, "profile nvidia-driver:535/ks");
+    EXPECT_EQ(packages.at("nvidia-driver").why.text(), "profile nvidia-driver:535/ks");
     EXPECT_EQ(packages.at("nvidia-driver").module, "nvidia-driver:535:20240101000000:1234e56789");
     EXPECT_EQ(packages.at("kernel").nevra.release, "50.el9");
     EXPECT_FALSE(packages.contains("cuda-drivers"));

@@ -76,7 +76,7 @@ Commit CommitFixture::build(const std::string& inputs) {
     const Repo opened(ctx_, repo(), blueprint.ostree.ref);
     Signer signer;
     signer.allow(signing_request(blueprint));
-    const auto parent = read_parent(opened, blueprint, signer);
+    const auto parent = read_parent(opened, blueprint.ostree, signer);
     return write_commit(ctx_, blueprint, resolution, tree, opened, parent, inputs, signer);
 }
 

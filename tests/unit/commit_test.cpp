@@ -146,7 +146,7 @@ TEST(Commit, SecondBuildHasTheFirstAsParentAndWritesOnlyWhatChanged) {
     const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
     Signer signer;
     signer.allow(signing_request(fixture.blueprint));
-    const auto parent = read_parent(repo, fixture.blueprint, signer);
+    const auto parent = read_parent(repo, fixture.blueprint.ostree, signer);
     ASSERT_TRUE(parent);
     EXPECT_EQ(parent->checksum, second.checksum);
     EXPECT_EQ(parent->version, "1.2.4");
@@ -187,7 +187,7 @@ TEST(Commit, AMovedRefIsAnError) {
     const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
     Signer signer;
     signer.allow(signing_request(fixture.blueprint));
-    const auto parent = read_parent(repo, fixture.blueprint, signer);
+    const auto parent = read_parent(repo, fixture.blueprint.ostree, signer);
     (void)ostree(fixture, "commit -b " + first.ref + " --tree=ref=" + first.ref + " -s other");
     const std::string moved = ostree(fixture, "rev-parse " + first.ref);
     try {

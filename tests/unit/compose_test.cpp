@@ -49,10 +49,7 @@ protected:
 
     /// Composes the shell and one more package; the mount is gone afterwards.
     Tree compose_with(const PackageFile& package, const ParentAccounts& parent = {}) {
-        Resolution resolution;
-        resolution.kernel_uname = "6.1.0-test";
-        ComposedTree composed =
-            compose(fixture_.context, Blueprint{}, resolution, {shell_, package}, parent);
+        ComposedTree composed = compose(fixture_.context, "6.1.0-test", {shell_, package}, parent);
         return std::move(composed.tree);
     }
 
@@ -218,10 +215,8 @@ done
 /usr
 )",
                                              "AutoReqProv: no\n");
-    Resolution resolution;
     const Tree tree =
-        compose(fixture_.context, Blueprint{}, resolution, {shell_, app, tools}, ParentAccounts{})
-            .tree;
+        compose(fixture_.context, "6.1.0-test", {shell_, app, tools}, ParentAccounts{}).tree;
     EXPECT_EQ(tree.policy_calls, (std::vector<std::vector<std::string>>{
                                      {"semodule", "-n", "-i", "/usr/lib/edgegpu-replay/0-x.pp"}}));
     EXPECT_EQ(read_entry(tree, "/usr/lib/edgegpu-replay/0-x.pp"), "module\n");

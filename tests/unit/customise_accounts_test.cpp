@@ -19,14 +19,15 @@ protected:
         user.key = "ssh-ed25519 AAAA admin";
         user.groups = {"wheel"};
         user.location = {"b.toml", 7, 1};
-        blueprint.users.push_back(user);
+        users.push_back(user);
     }
-    Blueprint blueprint;
+    std::vector<UserRequest> users;
+    std::vector<GroupRequest> groups;
     ParentAccounts seeds;
 };
 
 TEST_F(Accounts, UserGetsLowestFreeNumberGroupAndShadowWithoutDate) {
-    add_accounts(ctx, blueprint, seeds, tree);
+    add_accounts(ctx, users, groups, seeds, tree);
     EXPECT_NE(text("/etc/passwd").find("admin:x:1000:1000::/home/admin:/bin/bash\n"),
               std::string::npos);
     EXPECT_NE(text("/etc/group").find("wheel:x:10:admin\n"), std::string::npos);
@@ -39,7 +40,7 @@ TEST_F(Accounts, UserGetsLowestFreeNumberGroupAndShadowWithoutDate) {
 
 TEST_F(Accounts, HomeAndKeyReachTheDevice) {
     file("/etc/skel/.bashrc", "x");
-    add_accounts(ctx, blueprint, seeds, tree);
+    add_accounts(ctx, users, groups, seeds, tree);
     const std::string lines = text("/usr/lib/tmpfiles.d/edgegpu-users.conf");
     EXPECT_NE(lines.find("d /var/home/admin 0700 admin admin -\n"), std::string::npos);
     EXPECT_NE(lines.find("C /var/home/admin/.bashrc 0644 admin admin - /etc/skel/.bashrc\n"),
@@ -53,7 +54,7 @@ TEST_F(Accounts, SshdReadsKeysOfTheImageThroughADropIn) {
         "Include /etc/ssh/sshd_config.d/*.conf\n#AuthorizedKeysFile x\n"
         "authorizedkeysfile = .ssh/authorized_keys /etc/keys/%u\n";
     file("/etc/ssh/sshd_config", config, 0600);
-    add_accounts(ctx, blueprint, seeds, tree);
+    add_accounts(ctx, users, groups, seeds, tree);
     EXPECT_NE(text("/etc/ssh/sshd_config.d/20-edgegpu.conf")
                   .find("\nAuthorizedKeysFile .ssh/authorized_keys /etc/keys/%u "
                         "/usr/share/edgegpu/authorized_keys.d/%u\n"),
@@ -64,7 +65,7 @@ TEST_F(Accounts, SshdReadsKeysOfTheImageThroughADropIn) {
 TEST_F(Accounts, SshdWithoutDropInsReadsThemFromItsOwnFile) {
     file("/etc/ssh/sshd_config",
          "Port 22\nAuthorizedKeysFile\t.ssh/authorized_keys\nMatch User x\n", 0600);
-    add_accounts(ctx, blueprint, seeds, tree);
+    add_accounts(ctx, users, groups, seeds, tree);
     EXPECT_EQ(text("/etc/ssh/sshd_config"),
               "Port 22\nAuthorizedKeysFile .ssh/authorized_keys "
               "/usr/share/edgegpu/authorized_keys.d/%u\nMatch User x\n");
@@ -82,10 +83,10 @@ TEST(AuthorizedKeysFile, IsSetForEverybodyAndNotForOneMatch) {
 }
 
 TEST_F(Accounts, ExpiryAndForcedChangeStandInShadow) {
-    blueprint.users[0].password = "$6$salt$hash";
-    blueprint.users[0].expire_date = 20000;
-    blueprint.users[0].force_password_reset = true;
-    add_accounts(ctx, blueprint, seeds, tree);
+    users[0].password = "$6$salt$hash";
+    users[0].expire_date = 20000;
+    users[0].force_password_reset = true;
+    add_accounts(ctx, users, groups, seeds, tree);
     EXPECT_NE(text("/etc/shadow").find("admin:$6$salt$hash:0:0:99999:7::20000:\n"),
               std::string::npos);
 }
@@ -95,8 +96,8 @@ TEST_F(Accounts, NumbersOfTheParentStayAndThoseOfTheGoneAreNotReused) {
     seeds.group = "old:x:1000:\nadmin:x:1006:\n";
     UserRequest fresh;
     fresh.name = "fresh";
-    blueprint.users.insert(blueprint.users.begin(), fresh);
-    add_accounts(ctx, blueprint, seeds, tree);
+    users.insert(users.begin(), fresh);
+    add_accounts(ctx, users, groups, seeds, tree);
     const std::string passwd = text("/etc/passwd");
     EXPECT_NE(passwd.find("admin:x:1005:1006:"), std::string::npos) << passwd;
     EXPECT_NE(passwd.find("fresh:x:1001:1001:"), std::string::npos) << passwd;
@@ -108,11 +109,11 @@ TEST_F(Accounts, AreDeclaredForDevicesWithAHistory) {
         file(program, "", 0755);
     }
     file("/usr/lib/systemd/system/sysinit.target", "");
-    blueprint.groups_to_add.push_back({"gpu", 2000, {"b.toml", 3, 1}});
-    blueprint.users[0].description = "The operator";
-    blueprint.users[0].groups = {"wheel", "gpu"};
-    blueprint.users[0].expire_date = 20000;
-    add_accounts(ctx, blueprint, seeds, tree);
+    groups.push_back({"gpu", 2000, {"b.toml", 3, 1}});
+    users[0].description = "The operator";
+    users[0].groups = {"wheel", "gpu"};
+    users[0].expire_date = 20000;
+    add_accounts(ctx, users, groups, seeds, tree);
     EXPECT_EQ(text("/usr/lib/edgegpu/accounts/groups"), "gpu:2000:fixed\nadmin:1000:free\n");
     EXPECT_EQ(text("/usr/lib/edgegpu/accounts/users"),
               "admin:1000:free:admin:/home/admin:/bin/bash:20000::100000:100000:wheel,gpu:"
@@ -127,9 +128,9 @@ TEST_F(Accounts, AreDeclaredForDevicesWithAHistory) {
 }
 
 TEST_F(Accounts, ExistingUserIsChangedNotAddedTwice) {
-    add_accounts(ctx, blueprint, seeds, tree);
-    blueprint.users[0].description = "Admin";
-    add_accounts(ctx, blueprint, seeds, tree);
+    add_accounts(ctx, users, groups, seeds, tree);
+    users[0].description = "Admin";
+    add_accounts(ctx, users, groups, seeds, tree);
     const std::string passwd = text("/etc/passwd");
     EXPECT_NE(passwd.find("admin:x:1000:1000:Admin:"), std::string::npos);
     EXPECT_EQ(passwd.find("admin:"), passwd.rfind("\nadmin:") + 1);
@@ -137,27 +138,27 @@ TEST_F(Accounts, ExistingUserIsChangedNotAddedTwice) {
 }
 
 TEST_F(Accounts, ErrorsNameTheLine) {
-    blueprint.users[0].groups = {"wheell"};
-    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, seeds, tree); }),
+    users[0].groups = {"wheell"};
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }),
               "b.toml:7:1: the image has no group 'wheell' for user 'admin'|"
               "did you mean 'wheel'?");
-    blueprint.users[0].groups.clear();
-    blueprint.users[0].uid = 990;
-    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, seeds, tree); }),
+    users[0].groups.clear();
+    users[0].uid = 990;
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }),
               "b.toml:7:1: uid 990 of user 'admin' is taken by user 'chrony'|");
-    blueprint.users[0].uid.reset();
-    blueprint.users[0].description = "a:b";
-    EXPECT_NE(error_of([&] { add_accounts(ctx, blueprint, seeds, tree); }).find("a colon"),
+    users[0].uid.reset();
+    users[0].description = "a:b";
+    EXPECT_NE(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }).find("a colon"),
               std::string::npos);
 }
 
 TEST_F(Accounts, GroupNumbersMustNotClash) {
-    blueprint.users.clear();
-    blueprint.groups_to_add.push_back({"gpu", 991, {"b.toml", 3, 1}});
-    EXPECT_EQ(error_of([&] { add_accounts(ctx, blueprint, seeds, tree); }),
+    users.clear();
+    groups.push_back({"gpu", 991, {"b.toml", 3, 1}});
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }),
               "b.toml:3:1: gid 991 of group 'gpu' is taken by group 'chrony'|");
-    blueprint.groups_to_add[0].gid = 2000;
-    add_accounts(ctx, blueprint, seeds, tree);
+    groups[0].gid = 2000;
+    add_accounts(ctx, users, groups, seeds, tree);
     EXPECT_NE(text("/etc/group").find("gpu:x:2000:\n"), std::string::npos);
 }
 

@@ -36,9 +36,7 @@ TEST_F(Device, RepositoriesOfOneFileStandInIt) {
     second.repository.enabled = false;
     second.repository.priority = 99;
     second.repository.module_hotfixes = true;
-    blueprint.device_repositories = {first, second};
-    blueprint.device_releasever = "9.4";
-    add_device_repositories(ctx, blueprint, tree);
+    add_device_repositories(ctx, {first, second}, "9.4", tree);
     EXPECT_EQ(text("/etc/yum.repos.d/extra.repo"),
               "[a]\nname=A\nbaseurl=https://e/1 https://e/2\nenabled=1\ngpgcheck=1\n"
               "repo_gpgcheck=1\ngpgkey=file:///etc/pki/rpm-gpg/RPM-GPG-KEY-a-0\nsslverify=1\n"
@@ -83,8 +81,7 @@ TEST(ImageStore, IsAddedToWhatStorageConfSays) {
 }
 
 TEST_F(Device, ImageStoreHasTheLocksOfAReadOnlyOne) {
-    blueprint.container_store = "/usr/share/containers/storage";
-    add_container_store(ctx, blueprint, tree);
+    add_container_store(ctx, "/usr/share/containers/storage", tree);
     EXPECT_NE(text("/etc/containers/storage.conf").find("graphroot"), std::string::npos);
     EXPECT_EQ(text("/usr/share/containers/storage/overlay-images/images.lock"), "");
     EXPECT_EQ(text("/usr/share/containers/storage/overlay-layers/layers.lock"), "");
@@ -130,9 +127,9 @@ TEST_F(Device, WhatNeedsAPackageSaysWhich) {
     EXPECT_EQ(error_of([&] { set_fips(ctx, blueprint, tree); }),
               "b.toml:7:1: the image's dracut has no module fips|add the package "
               "dracut (or dracut-fips, where that is one of its own)");
-    blueprint.ca_certificates = {authority_certificate};
-    blueprint.ca_location = {"b.toml", 9, 1};
-    EXPECT_EQ(error_of([&] { add_trust(ctx, blueprint, tree); }),
+    EXPECT_EQ(error_of([&] {
+                  add_trust(ctx, {authority_certificate}, {"b.toml", 9, 1}, tree);
+              }),
               "b.toml:9:1: the image has no update-ca-trust to make its bundles of certificates "
               "with|add the package ca-certificates");
     blueprint.firewall.emplace();

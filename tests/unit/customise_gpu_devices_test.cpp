@@ -20,20 +20,20 @@ protected:
     void SetUp() override {
         TreeTest::SetUp();
         directory("/usr/lib/systemd/system");
-        blueprint_.nvidia = NvidiaRequest{};
+        nvidia_ = NvidiaRequest{};
     }
-    Blueprint blueprint_;
+    std::optional<NvidiaRequest> nvidia_;
 };
 
 TEST_F(GpuDevices, WithoutADriverTheTreeStaysAsItIs) {
-    blueprint_.nvidia.reset();
+    nvidia_.reset();
     const std::size_t before = tree.entries.size();
-    add_gpu_devices(ctx, blueprint_, tree);
+    add_gpu_devices(ctx, nvidia_, tree);
     EXPECT_EQ(tree.entries.size(), before);
 }
 
 TEST_F(GpuDevices, NodesAreLabelledWhenTheDriverBinds) {
-    add_gpu_devices(ctx, blueprint_, tree);
+    add_gpu_devices(ctx, nvidia_, tree);
     EXPECT_THAT(read_entry(tree, rules), HasSubstr("+=\"edgegpu-gpu-devices.service\"\n"));
     EXPECT_THAT(read_entry(tree, "/usr/lib/tmpfiles.d/edgegpu-gpu.conf"),
                 HasSubstr("\nz /dev/nvidia* - - - -\n"));
@@ -47,7 +47,7 @@ TEST_F(GpuDevices, NodesAreLabelledWhenTheDriverBinds) {
 
 TEST_F(GpuDevices, TheNodesAreMadeWhereTheImageCan) {
     file("/usr/bin/nvidia-modprobe", "", 04755);
-    add_gpu_devices(ctx, blueprint_, tree);
+    add_gpu_devices(ctx, nvidia_, tree);
     const std::string unit = read_entry(tree, service);
     EXPECT_THAT(unit, HasSubstr("ExecStart=-/usr/bin/nvidia-modprobe -c 0 -c 255\n"));
     EXPECT_THAT(unit, HasSubstr("ExecStart=-/usr/bin/nvidia-modprobe -u -c 0\n"));
@@ -55,7 +55,7 @@ TEST_F(GpuDevices, TheNodesAreMadeWhereTheImageCan) {
 
 TEST_F(GpuDevices, TheToolkitsOwnUnitWritesTheSpecificationWhereThereIsOne) {
     file("/usr/bin/nvidia-ctk", "", 0755);
-    add_gpu_devices(ctx, blueprint_, tree);
+    add_gpu_devices(ctx, nvidia_, tree);
     EXPECT_THAT(read_entry(tree, rules), HasSubstr(" edgegpu-cdi.service\"\n"));
     EXPECT_THAT(read_entry(tree, own_cdi), HasSubstr("cdi generate --output=/run/cdi/nvidia.yaml"));
 
@@ -65,7 +65,7 @@ TEST_F(GpuDevices, TheToolkitsOwnUnitWritesTheSpecificationWhereThereIsOne) {
     directory("/usr/lib/systemd/system");
     file("/usr/bin/nvidia-ctk", "", 0755);
     file("/etc/systemd/system/nvidia-cdi-refresh.service", "");
-    add_gpu_devices(ctx, blueprint_, tree);
+    add_gpu_devices(ctx, nvidia_, tree);
     EXPECT_THAT(read_entry(tree, rules), HasSubstr(" nvidia-cdi-refresh.service\"\n"));
     EXPECT_THAT(
         read_entry(tree, "/usr/lib/systemd/system/nvidia-cdi-refresh.service.d/10-edgegpu.conf"),

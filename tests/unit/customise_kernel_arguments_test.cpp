@@ -12,9 +12,7 @@ class KernelArguments : public TreeTest {};
 TEST_F(KernelArguments, TheImageBringsListAndUnit) {
     file("/usr/lib/systemd/system/multi-user.target", "");
     tree.kernel_arguments = {"quiet"};
-    Blueprint blueprint;
-    blueprint.kernel_arguments = {"console=ttyS0", "quiet"};
-    record_kernel_arguments(ctx, blueprint, tree);
+    record_kernel_arguments(ctx, {"console=ttyS0", "quiet"}, {}, {}, tree);
     EXPECT_EQ(text("/usr/lib/edgegpu/kernel-arguments"), "quiet\nconsole=ttyS0\n");
     EXPECT_EQ(text("/usr/libexec/edgegpu/kernel-arguments"),
               read_file(EDGEGPU_SOURCE_DIR "/src/customise/device/kernel-arguments"));

@@ -14,9 +14,8 @@ class Modprobe : public TreeTest {
 protected:
     void SetUp() override {
         TreeTest::SetUp();
-        blueprint.path = "b.toml";
-        blueprint.modprobe.location = {"b.toml", 4, 1};
-        blueprint.modprobe.blacklist = {"nouveau"};
+        modprobe.location = {"b.toml", 4, 1};
+        modprobe.blacklist = {"nouveau"};
         const std::string modules = "/usr/lib/modules/6.1.0-1/";
         file(modules + "modules.dep",
              "kernel/drm.ko.xz:\nkernel/nouveau.ko.xz: kernel/drm.ko.xz\nkernel/snd-x.ko:\n");
@@ -24,42 +23,40 @@ protected:
         file(modules + "modules.alias", "alias pci:v10DE* nouveau\n");
     }
     std::string failure() {
-        return error_of([&] { check_modprobe(ctx, blueprint.modprobe, tree); });
+        return error_of([&] { check_modprobe(ctx, modprobe, tree); });
     }
-    Blueprint blueprint;
+    ModprobeRequest modprobe;
 };
 
 TEST_F(Modprobe, ReachesTheInitramfs) {
-    blueprint.modprobe.options = {{"nvidia", "NVreg_X=1"}};
-    blueprint.modprobe.softdeps = {{"nvidia", {{"i2c-core", "drm"}, {"nvidia-uvm"}}}};
-    add_modprobe(ctx, blueprint.modprobe, tree);
+    modprobe.options = {{"nvidia", "NVreg_X=1"}};
+    modprobe.softdeps = {{"nvidia", {{"i2c-core", "drm"}, {"nvidia-uvm"}}}};
+    add_modprobe(ctx, modprobe, tree);
     EXPECT_EQ(text("/etc/modprobe.d/edgegpu.conf"),
               "blacklist nouveau\noptions nvidia NVreg_X=1\n"
               "softdep nvidia pre: i2c-core drm post: nvidia-uvm\n");
     EXPECT_EQ(text("/usr/lib/dracut/dracut.conf.d/90-edgegpu.conf"),
               "install_items+=\" /etc/modprobe.d/edgegpu.conf \"\nomit_drivers+=\" nouveau \"\n");
-    blueprint.modprobe.blacklist = {"other"};
-    EXPECT_EQ(error_of([&] { add_modprobe(ctx, blueprint.modprobe, tree); }),
+    modprobe.blacklist = {"other"};
+    EXPECT_EQ(error_of([&] { add_modprobe(ctx, modprobe, tree); }),
               "b.toml:4:1: the image has a file /etc/modprobe.d/edgegpu.conf already|[modprobe] "
               "writes that file: give yours another name");
-    blueprint.modprobe.blacklist = {"a\nb"};
-    EXPECT_NE(error_of([&] {
-                  add_modprobe(ctx, blueprint.modprobe, tree);
-              }).find("invalid kernel module name"),
-              std::string::npos);
+    modprobe.blacklist = {"a\nb"};
+    EXPECT_NE(
+        error_of([&] { add_modprobe(ctx, modprobe, tree); }).find("invalid kernel module name"),
+        std::string::npos);
 }
 
 TEST_F(Modprobe, EarlyBootIsToldOfTheBlacklistOnce) {
-    blueprint.modprobe.blacklist = {"nouveau", "nova-core"};
-    EXPECT_EQ(
-        blacklist_arguments(blueprint.modprobe, {}),
-        (Strings{"rd.driver.blacklist=nouveau,nova-core", "modprobe.blacklist=nouveau,nova-core"}));
-    EXPECT_EQ(blacklist_arguments(blueprint.modprobe,
+    modprobe.blacklist = {"nouveau", "nova-core"};
+    EXPECT_EQ(blacklist_arguments(modprobe, {}), (Strings{"rd.driver.blacklist=nouveau,nova-core",
+                                                          "modprobe.blacklist=nouveau,nova-core"}));
+    EXPECT_EQ(blacklist_arguments(modprobe,
                                   {"rd.driver.blacklist=x,nova_core", "modprobe.blacklist=nouveau",
                                    "modprobe.blacklist=nova-core"}),
               Strings{"rd.driver.blacklist=nouveau"});
-    blueprint.kernel_arguments = {"rd.driver.blacklist=nouveau,nova_core", "a=\"b\""};
-    record_kernel_arguments(ctx, blueprint, tree);
+    record_kernel_arguments(ctx, {"rd.driver.blacklist=nouveau,nova_core", "a=\"b\""}, {}, modprobe,
+                            tree);
     EXPECT_EQ(text("/usr/lib/bootc/kargs.d/10-edgegpu.toml"),
               "kargs = [\"rd.driver.blacklist=nouveau,nova_core\", \"a=\\\"b\\\"\", "
               "\"modprobe.blacklist=nouveau,nova-core\"]\n");
@@ -117,22 +114,22 @@ TEST_F(Modprobe, KernelArgumentsAndDependencies) {
     tree.kernel_arguments = {"modules_load=nouveau"};
     EXPECT_NE(failure().find("kernel argument modules_load=nouveau"), std::string::npos);
     tree.kernel_arguments.clear();
-    blueprint.modprobe.blacklist = {"drm"};
+    modprobe.blacklist = {"drm"};
     EXPECT_EQ(failure(),
               "b.toml:4:1: the blacklisted kernel module drm would be loaded: nouveau needs it|"
               "blacklist these as well, or remove it from the blacklist");
-    blueprint.modprobe.blacklist = {"drm", "nouveau"};
+    modprobe.blacklist = {"drm", "nouveau"};
     EXPECT_EQ(failure(), "");
-    blueprint.modprobe.blacklist = {"ext4"};
+    modprobe.blacklist = {"ext4"};
     EXPECT_EQ(failure(),
               "b.toml:4:1: the blacklisted kernel module ext4 is built into the kernel|it cannot "
               "be blacklisted: remove it from the blacklist");
 }
 
 TEST_F(Modprobe, MissingModulesAreWarnedOf) {
-    blueprint.modprobe.blacklist = {"nouveu"};
-    blueprint.modprobe.options = {{"snd_x", "a=1"}, {"nvidia", "b=1"}};
-    blueprint.modprobe.softdeps = {{"ext4", {{"drn"}, {}}}};
+    modprobe.blacklist = {"nouveu"};
+    modprobe.options = {{"snd_x", "a=1"}, {"nvidia", "b=1"}};
+    modprobe.softdeps = {{"ext4", {{"drn"}, {}}}};
     console.begin_stage("customise");
     EXPECT_EQ(failure(), "");
     EXPECT_EQ(console.warnings(), Strings{"[modprobe] names kernel modules that the image does not "
@@ -140,15 +137,13 @@ TEST_F(Modprobe, MissingModulesAreWarnedOf) {
 }
 
 TEST_F(Modprobe, TheInitramfsHasNoBlacklistedModule) {
-    check_initramfs_modules(blueprint.modprobe, {"/usr/lib/modules/6/kernel/drm.ko",
-                                                 "/etc/nouveau.conf", "/usr/bin/nouveau"});
-    EXPECT_EQ(error_of([&] {
-                  check_initramfs_modules(blueprint.modprobe,
-                                          {"/usr/lib/modules/6/nouveau.ko.zst"});
-              }),
-              "b.toml:4:1: dracut put the blacklisted kernel module "
-              "/usr/lib/modules/6/nouveau.ko.zst into the initramfs|look for add_drivers and "
-              "force_drivers in /usr/lib/dracut/dracut.conf.d and /etc/dracut.conf.d of the image");
+    check_initramfs_modules(
+        modprobe, {"/usr/lib/modules/6/kernel/drm.ko", "/etc/nouveau.conf", "/usr/bin/nouveau"});
+    EXPECT_EQ(
+        error_of([&] { check_initramfs_modules(modprobe, {"/usr/lib/modules/6/nouveau.ko.zst"}); }),
+        "b.toml:4:1: dracut put the blacklisted kernel module "
+        "/usr/lib/modules/6/nouveau.ko.zst into the initramfs|look for add_drivers and "
+        "force_drivers in /usr/lib/dracut/dracut.conf.d and /etc/dracut.conf.d of the image");
 }
 
 }  // namespace

@@ -22,8 +22,6 @@ class DriverModules : public testing::Test, protected ComposeFixture {
 protected:
     DriverModules() {
         tree.kernel = kernel;
-        resolution.kernel_uname = kernel;
-        resolution.driver_version = "535.1";
         tree.packages.push_back({"kmod-nvidia-535.1-6.1.0-47", 3, "535.1", "1", "x86_64"});
         put("/usr/lib/modules/6.1.0-47-amd64/kernel/fs/x.ko", module(magic, ""));
         for (const char* name :
@@ -46,11 +44,11 @@ protected:
         tree.entries[path] = make_file_entry(context, content, 0644);
     }
     std::string failure() {
-        return error_message([&] { check_kernel_modules(context, resolution, tree); });
+        return error_message([&] { check_kernel_modules(context, driver, tree); });
     }
 
     Tree tree;
-    Resolution resolution;
+    std::string driver = "535.1";
 };
 
 TEST_F(DriverModules, AreAccepted) {
@@ -58,7 +56,7 @@ TEST_F(DriverModules, AreAccepted) {
     put("/usr/lib/modules/6.1.0-47-amd64/modules.dep",
         "extra/nvidia.ko:\nextra/nvidia-drm.ko: extra/nvidia.ko\nextra/nvidia-modeset.ko:\n"
         "extra/nvidia-peermem.ko:\nextra/nvidia-uvm.ko:\n");
-    EXPECT_EQ(error_message([&] { check_module_index(resolution, tree); }), "");
+    EXPECT_EQ(error_message([&] { check_module_index(driver, tree); }), "");
 }
 
 TEST_F(DriverModules, AreAllThere) {
@@ -70,7 +68,7 @@ TEST_F(DriverModules, AreAllThere) {
     put(path_of("nvidia-uvm"), module(magic, "535.1"));
     tree.entries.erase(path_of("nvidia-peermem"));
     EXPECT_THAT(failure(), HasSubstr("nvidia-peermem is not in the image"));
-    resolution.driver_version = "460.1";
+    driver = "460.1";
     EXPECT_THAT(failure(), HasSubstr("is of version 535.1, the driver of 460.1"));
 }
 
@@ -85,7 +83,7 @@ TEST_F(DriverModules, AreForTheImagesKernel) {
 
 TEST_F(DriverModules, AreListed) {
     put("/usr/lib/modules/6.1.0-47-amd64/modules.dep", "extra/nvidia.ko:\n");
-    EXPECT_EQ(error_message([&] { check_module_index(resolution, tree); }),
+    EXPECT_EQ(error_message([&] { check_module_index(driver, tree); }),
               "modules.dep of the image does not list " + path_of("nvidia-drm"));
 }
 

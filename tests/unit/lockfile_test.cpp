@@ -1,14 +1,21 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "resolve/resolution.hpp"
+#include "support/enum_names.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu {
 namespace {
+
+using testing::HasSubstr;
 
 class Lockfile : public testing::Test {
 protected:
@@ -47,7 +54,7 @@ Resolution example_resolution() {
                                    17,
                                    1700000001,
                                    "",
-                                   "kernel",
+                                   {Reason::Kind::kernel},
                                    ""});
     resolution.packages.push_back({{"x", 3, "1~rc1^git", "1", "noarch"},
                                    "baseos",
@@ -56,7 +63,7 @@ Resolution example_resolution() {
                                    18,
                                    1700000002,
                                    "nvidia-driver:535:20240101000000:1234e56789",
-                                   "required by \"quoted\\name\"\n",
+                                   {Reason::Kind::required_by, "\"quoted\\name\""},
                                    "https://example.invalid/other"});
     return resolution;
 }
@@ -124,8 +131,105 @@ TEST_F(Lockfile, ReadsTheSha256OfOlderVersions) {
 }
 
 TEST_F(Lockfile, RefusesAnotherFormat) {
-    EXPECT_EQ(failure("format = 2\n"),
-              path_.string() + ":1: 'format' is not one this edgegpu knows (1)");
+    for (const char* format : {"0", "3"}) {
+        EXPECT_EQ(failure(std::string("format = ") + format + "\n"),
+                  path_.string() + ":1: 'format' is not one this edgegpu knows (1, 2)");
+    }
+}
+
+/// A lockfile of one package, with another reason each time.
+class LockfileReasons : public Lockfile {
+protected:
+    /// The lockfile with `why` in place of its line.
+    std::string with(const std::string& why, int format = 2) {
+        Resolution one = example_resolution();
+        one.packages.resize(1);
+        write_lockfile(path_, one);
+        std::string content = read_file(path_);
+        content.replace(content.find("format = 2"), 10, "format = " + std::to_string(format));
+        const std::size_t line = content.find("why = ");
+        content.replace(line, content.find('\n', line) - line, why);
+        return content;
+    }
+    Reason read(const std::string& why, int format = 2) {
+        write_file(path_, with(why, format));
+        return read_lockfile(path_).packages.at(0).why;
+    }
+    /// What follows "FILE:35: ", the line of the reason.
+    std::string refusal(const std::string& why, int format = 2) {
+        const std::string message = failure(with(why, format));
+        const std::string place = path_.string() + ":35: ";
+        EXPECT_TRUE(message.starts_with(place)) << message;
+        return message.substr(std::min(place.size(), message.size()));
+    }
+};
+
+TEST_F(LockfileReasons, EveryKindIsReadBack) {
+    int kinds = 0;
+    each_value<Reason::Kind>([&](Reason::Kind kind) {
+        ++kinds;
+        Reason reason{kind};
+        for (const ReasonField& field : reason_fields(kind)) {
+            reason.*field.value = fmt::format("{} \"\\ = }}", field.key);
+        }
+        Resolution written = example_resolution();
+        written.packages[0].why = reason;
+        written.dkms_source = written.packages[0];
+        written.build_root = {written.packages[0]};
+        written.policy_root = {written.packages[0]};
+        write_lockfile(path_, written);
+        const Resolution read = read_lockfile(path_);
+        EXPECT_EQ(read.packages.at(0).why, reason) << reason.text();
+        EXPECT_EQ(read.dkms_source->why, reason) << reason.text();
+        EXPECT_EQ(read.build_root.at(0).why, reason) << reason.text();
+        EXPECT_EQ(read.policy_root.at(0).why, reason) << reason.text();
+    });
+    EXPECT_EQ(kinds, 15);
+}
+
+TEST_F(LockfileReasons, HaveTheDocumentedForm) {
+    Resolution written = example_resolution();
+    written.packages[0].why = {Reason::Kind::profile, "nvidia-driver", "535", "ks"};
+    write_lockfile(path_, written);
+    const std::string content = read_file(path_);
+    EXPECT_THAT(content, HasSubstr("\nwhy = { kind = \"profile\", name = \"nvidia-driver\", "
+                                   "stream = \"535\", profile = \"ks\" }\n"));
+    EXPECT_THAT(content, HasSubstr("\nwhy = { kind = \"required-by\", "
+                                   "name = \"\\\"quoted\\\\name\\\"\" }\n"));
+    EXPECT_EQ(read("why = { kind = \"requested\" }"), Reason{Reason::Kind::requested});
+    EXPECT_EQ(read("why.kind = \"required-by\"\nwhy.name = \"bash\""),
+              (Reason{Reason::Kind::required_by, "bash"}));
+}
+
+TEST_F(LockfileReasons, OfFormat1AreWords) {
+    EXPECT_EQ(read("why = \"requested\"", 1), Reason{Reason::Kind::requested});
+    EXPECT_EQ(read("why = \"weak dependency\"", 1), Reason{Reason::Kind::weak_dependency});
+    EXPECT_EQ(read("why = \"required by bash\"", 1),
+              (Reason{Reason::Kind::unknown, "required by bash"}));
+    EXPECT_EQ(refusal("why = { kind = \"requested\" }", 1), "'why' is not a string");
+    EXPECT_EQ(refusal("why = \"required by\\u001b[2J\"", 1), "'why' contains a control character");
+}
+
+TEST_F(LockfileReasons, OthersAreRefusedAtTheirLine) {
+    const std::string unknown = "'kind' is not a kind of reason that this edgegpu knows";
+    EXPECT_EQ(refusal("why = { kind = \"required by\", name = \"bash\" }"), unknown);
+    EXPECT_EQ(refusal("why = { kind = \"\" }"), unknown);
+    EXPECT_EQ(refusal("why = { kind = \"asked-about\" }"), unknown);
+    EXPECT_EQ(refusal("why = { kind = 7 }"), "'kind' is not a string");
+    EXPECT_EQ(refusal("why = {}"), "'kind' is missing");
+    EXPECT_EQ(refusal("why = { kind = \"required-by\" }"), "'name' is missing");
+    EXPECT_EQ(refusal("why = { kind = \"profile\", name = \"a\", stream = 535 }"),
+              "'stream' is not a string");
+    EXPECT_EQ(refusal("why = { kind = \"group\", name = \"a\\nb\" }"),
+              "'name' contains a control character");
+    EXPECT_EQ(refusal("why = 7"), "'why' is not a table");
+    EXPECT_EQ(refusal("why = \"requested\""), "'why' is not a table");
+    // A newline in a string is no TOML: the parser's complaint, at the same line.
+    EXPECT_NE(refusal("why = { kind = \"required-by\", name = \"a\nb\" }"), "");
+}
+
+TEST_F(LockfileReasons, PackageWithoutOneIsRefusedAtItsOwnLine) {
+    EXPECT_EQ(failure(with("")), path_.string() + ":24: 'why' is missing");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_F(InputsDigest, ACertificateCountsWhereItSigns) {
 TEST_F(InputsDigest, WhyAPackageIsThereAndWhereItLiesDoNotCount) {
     resolution.packages = {input_package("a", "1")};
     const std::string before = digest();
-    resolution.packages[0].why = "required by x";
+    resolution.packages[0].why = {Reason::Kind::required_by, "x"};
     resolution.packages[0].repository = "mirror";
     resolution.packages[0].location = "elsewhere/a.rpm";
     resolution.advisories.emplace_back().id = "RHSA-2024:1";

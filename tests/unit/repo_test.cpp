@@ -112,10 +112,10 @@ TEST(Repo, ANamedParentMustExist) {
     const Repo repo(fixture.ctx(), fixture.repo(), "a/b");
     Signer signer;
     signer.allow(signing_request(fixture.blueprint));
-    EXPECT_FALSE(read_parent(repo, fixture.blueprint, signer));
+    EXPECT_FALSE(read_parent(repo, fixture.blueprint.ostree, signer));
     for (const std::string& parent : {std::string("no/such"), std::string(64, 'a')}) {
         fixture.blueprint.ostree.parent = parent;
-        EXPECT_THROW((void)read_parent(repo, fixture.blueprint, signer), Error) << parent;
+        EXPECT_THROW((void)read_parent(repo, fixture.blueprint.ostree, signer), Error) << parent;
     }
 }
 
@@ -129,7 +129,7 @@ TEST(Repo, ASummaryThatAKilledBuildOwesIsMade) {
     const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
     Signer signer;
     signer.allow(signing_request(fixture.blueprint));
-    EXPECT_TRUE(read_parent(repo, fixture.blueprint, signer));
+    EXPECT_TRUE(read_parent(repo, fixture.blueprint.ostree, signer));
     EXPECT_TRUE(fs::exists(fixture.repo() / "summary"));
     EXPECT_FALSE(fs::exists(marker));
 }

@@ -177,7 +177,7 @@ TEST_F(ResolveLocked, EitherOfTwoProvidersThatTheLockHoldsIsFine) {
             tool_b = package;
         }
     }
-    tool_b.why = "required by app";
+    tool_b.why = {Reason::Kind::required_by, "app"};
     locked.packages.push_back(tool_b);
     EXPECT_THAT(drift(locked), ElementsAre());
 }

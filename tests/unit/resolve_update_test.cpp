@@ -28,9 +28,10 @@ protected:
         blueprint_.repositories.push_back(repository);
     }
 
-    void publish(std::vector<std::string> packages) {
+    void publish(std::vector<std::string> packages, const std::string& modules = "",
+                 const std::string& comps = "") {
         packages.emplace_back("kernel-core-6.1-1.x86_64 | provides: kernel-uname-r = 6.1-1.x86_64");
-        test::make_metadata(directory_.path() / "base", packages);
+        test::make_metadata(directory_.path() / "base", packages, modules, comps);
     }
     void request(const std::string& spec) {
         blueprint_.packages.push_back({spec, {"/blueprint.toml", 9, 5}});
@@ -112,6 +113,67 @@ TEST_F(ResolveUpdate, NameThatIsNotLockedIsAnError) {
     }
 }
 
+/// A stream of NVIDIA's module as its repositories have it: names of streams are the beginning of
+/// others, and neither they nor contexts are quoted.
+std::string driver_stream(const std::string& stream, const std::string& packages) {
+    return "---\ndocument: modulemd\nversion: 2\ndata:\n  name: nvidia-driver\n  stream: " +
+           stream +
+           "\n  version: 20260101000000\n  context: 1234e56789\n  arch: x86_64\n  summary: x\n"
+           "  description: x\n  license: {module: [x]}\n  artifacts:\n    rpms: [" +
+           packages + "]\n...\n";
+}
+
+class ResolveUpdateOfStreams : public Repositories {
+protected:
+    ResolveUpdateOfStreams() {
+        publish_version("1");
+        request("nvidia-driver");
+        request("app");
+        request("tool");
+    }
+
+    /// Driver, app and tool; `version` 2 adds newer ones of the latter two.
+    void publish_version(const std::string& version) {
+        std::vector<std::string> packages{"nvidia-driver-3:535.261.03-1.el9.x86_64",
+                                          "nvidia-driver-3:550.90.07-1.el9.x86_64",
+                                          "kmod-nvidia-latest-dkms-3:535.261.03-1.el9.x86_64",
+                                          "app-1-1.x86_64", "tool-1-1.x86_64"};
+        if (version == "2") {
+            packages.insert(packages.end(), {"app-2-1.x86_64", "tool-2-1.x86_64"});
+        }
+        const std::string driver = "nvidia-driver-3:535.261.03-1.el9.x86_64";
+        publish(packages,
+                driver_stream("535", driver) +
+                    driver_stream("535-dkms",
+                                  driver + ", kmod-nvidia-latest-dkms-3:535.261.03-1.el9.x86_64") +
+                    driver_stream("550", "nvidia-driver-3:550.90.07-1.el9.x86_64"));
+    }
+    void enable(const std::string& stream) {
+        blueprint_.modules = {{"nvidia-driver", stream, {}, {"/blueprint.toml", 5, 1}}};
+    }
+};
+
+TEST_F(ResolveUpdateOfStreams, StreamWhoseNameBeginsTheLockedOneIsNotTakenForIt) {
+    enable("535-dkms");
+    const Resolution locked = resolve(ctx_, blueprint_);
+    publish_version("2");
+    enable("535");
+    // Were the documents of 535 gone, everything would have to move.
+    EXPECT_THAT(names(resolve_update(ctx_, blueprint_, locked, {"tool"})),
+                ElementsAre("app-1-1.x86_64", "kernel-core-6.1-1.x86_64",
+                            "nvidia-driver-3:535.261.03-1.el9.x86_64", "tool-2-1.x86_64"));
+}
+
+TEST_F(ResolveUpdateOfStreams, AnotherStreamMovesItsPackagesAlone) {
+    enable("535");
+    const Resolution locked = resolve(ctx_, blueprint_);
+    publish_version("2");
+    enable("550");
+    EXPECT_THAT(names(resolve_update(ctx_, blueprint_, locked, {"nvidia-driver"})),
+                ElementsAre("app-1-1.x86_64", "kernel-core-6.1-1.x86_64",
+                            "nvidia-driver-3:550.90.07-1.el9.x86_64", "tool-1-1.x86_64"));
+}
+
 class WhyPackage : public Repositories {
 protected:
     WhyPackage() {
@@ -140,6 +202,55 @@ TEST_F(WhyPackage, RequestedItself) {
     ASSERT_EQ(answer.installed.size(), 1U);
     EXPECT_EQ(answer.installed.front().provides, "");
     EXPECT_THAT(answer.installed.front().chain, IsEmpty());
+}
+
+/// Which line of the blueprint asks for a package.
+class WhyPackageOfALine : public Repositories {
+protected:
+    std::string origin(const std::string& package) {
+        const PackageAnswer answer = why_package(ctx_, blueprint_, package);
+        return answer.installed.size() == 1 ? answer.installed.front().origin : "not installed";
+    }
+};
+
+TEST_F(WhyPackageOfALine, GroupThatAnEnvironmentHas) {
+    publish({"app-1-1.x86_64", "lib-1-1.x86_64"}, "", R"(<comps>
+  <group>
+    <id>core</id><name>Core</name>
+    <packagelist><packagereq type="mandatory">lib</packagereq></packagelist>
+  </group>
+  <environment>
+    <id>edge</id><name>Edge</name><grouplist><groupid>core</groupid></grouplist>
+  </environment>
+</comps>)");
+    request("app");
+    blueprint_.groups.push_back({"@edge", {"/blueprint.toml", 12, 5}});
+    EXPECT_EQ(origin("lib"), "/blueprint.toml:12:5 asks for group core");
+    EXPECT_EQ(origin("app"), "/blueprint.toml:9:5 asks for app");
+    EXPECT_EQ(origin("kernel-core"), "the image needs kernel");
+}
+
+TEST_F(WhyPackageOfALine, ProfileThatALineOfPackagesNames) {
+    publish({"web-1-1.x86_64", "lib-1-1.x86_64"}, R"(---
+document: modulemd
+version: 2
+data:
+  name: web
+  stream: "1"
+  version: 1
+  context: aaaaaaaa
+  arch: x86_64
+  summary: x
+  description: x
+  license: {module: [MIT]}
+  profiles: {server: {rpms: [web]}}
+  artifacts: {rpms: [web-0:1-1.x86_64]}
+...
+)");
+    blueprint_.modules = {{"web", "1", {}, {"/blueprint.toml", 5, 1}}};
+    request("lib");
+    request("@web:1/server");
+    EXPECT_EQ(origin("web"), "/blueprint.toml:9:5 asks for profile web:1/server");
 }
 
 TEST_F(WhyPackage, WeakDependency) {

@@ -12,30 +12,29 @@ protected:
     void SetUp() override {
         TreeTest::SetUp();
         accounts();
-        blueprint.path = "b.toml";
-        blueprint.accounts.location = {"b.toml", 5, 1};
+        request.location = {"b.toml", 5, 1};
     }
     std::string failure() {
-        return error_of([&] { check_account_numbers(blueprint, parent, tree); });
+        return error_of([&] { check_account_numbers(request, "b.toml", parent, tree); });
     }
-    Blueprint blueprint;
+    AccountsRequest request;
     ParentAccounts parent;
 };
 
 TEST_F(AccountSeeds, FixedNumbersComeBeforeTheParents) {
-    blueprint.accounts.uids = {{"chrony", 994}};
-    blueprint.accounts.gids = {{"chrony", 993}};
+    request.uids = {{"chrony", 994}};
+    request.gids = {{"chrony", 993}};
     parent = {"sshd:x:998:998::/:/bin/sh\n", "sshd:x:998:\n"};
-    const ParentAccounts seeds = seed_accounts(blueprint.accounts, parent);
+    const ParentAccounts seeds = seed_accounts(request, parent);
     EXPECT_EQ(seeds.passwd, "chrony:x:994:\nsshd:x:998:998::/:/bin/sh\n");
     EXPECT_EQ(seeds.group, "chrony:x:993:\nsshd:x:998:\n");
 }
 
 TEST_F(AccountSeeds, ContradictionsWithTheParentAreNamed) {
-    blueprint.accounts.uids = {{"chrony", 994}};
+    request.uids = {{"chrony", 994}};
     parent.passwd = "chrony:x:990:991::/:/sbin/nologin\n";
     const auto failure = [&] {
-        return error_of([&] { static_cast<void>(seed_accounts(blueprint.accounts, parent)); });
+        return error_of([&] { static_cast<void>(seed_accounts(request, parent)); });
     };
     EXPECT_EQ(failure().substr(0, failure().find('|')),
               "b.toml:5:1: user 'chrony' has uid 990 in the parent commit and 994 in [accounts]");
@@ -60,17 +59,17 @@ TEST_F(AccountSeeds, ADriftNamesUserAndBothNumbers) {
 }
 
 TEST_F(AccountSeeds, FixedNumbersHaveToComeTrue) {
-    blueprint.accounts.uids = {{"chrony", 994}};
+    request.uids = {{"chrony", 994}};
     EXPECT_EQ(failure(),
               "b.toml:5:1: user 'chrony' has uid 990, not 994: its package sets it|write 990, or "
               "take 'chrony' out of uids");
-    blueprint.accounts.uids = {{"chronyd", 990}};
+    request.uids = {{"chronyd", 990}};
     EXPECT_EQ(failure(),
               "b.toml:5:1: uid 990 of user 'chronyd' is taken by 'chrony'|choose a number that is "
               "not in use");
-    blueprint.accounts.uids = {{"chronyy", 1}};
+    request.uids = {{"chronyy", 1}};
     EXPECT_EQ(failure(), "b.toml:5:1: the image has no user 'chronyy'|did you mean 'chrony'?");
-    blueprint.accounts.uids = {{"chrony", 990}};
+    request.uids = {{"chrony", 990}};
     EXPECT_EQ(failure(), "");
 }
 

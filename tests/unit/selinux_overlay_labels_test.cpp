@@ -13,14 +13,14 @@ protected:
         fresh.path = path;
         fresh.label = label;
         fresh.location = {"b.toml", line, 1};
-        blueprint.overlays.resize(1);
-        blueprint.overlays[0].rules.push_back(fresh);
+        overlays.resize(1);
+        overlays[0].rules.push_back(fresh);
     }
     void labelled(const std::string& path, const std::string& type) {
         file(path, "");
         tree.entries.at(path).label = "system_u:object_r:" + type + ":s0";
     }
-    Blueprint blueprint;
+    std::vector<OverlayRequest> overlays;
 };
 
 TEST_F(OverlayLabels, RulesBecomeLocalFileContexts) {
@@ -29,11 +29,11 @@ TEST_F(OverlayLabels, RulesBecomeLocalFileContexts) {
     rule("/opt/v/x.so", "staff_u:object_r:lib_t:s0", 4);
     rule("/opt/v/y", "", 5);
     Contexts contexts;
-    selinux::add_overlay_labels(blueprint, true, contexts);
+    selinux::add_overlay_labels(overlays, true, contexts);
     EXPECT_EQ(contexts, (Contexts{{{"/opt/v/bin/[^/]*", ""}, "system_u:object_r:bin_t:s0"},
                                   {{"/opt/v/x\\.so", ""}, "staff_u:object_r:lib_t:s0"}}));
     contexts.clear();
-    selinux::add_overlay_labels(blueprint, false, contexts);
+    selinux::add_overlay_labels(overlays, false, contexts);
     EXPECT_EQ((contexts[{"/opt/v/bin/[^/]*", ""}]), "system_u:object_r:bin_t");
 }
 
@@ -46,16 +46,16 @@ TEST_F(OverlayLabels, TheTreeHasWhatTheRulesSay) {
     labelled("/usr/etc/v/x", "v_etc_t");
     labelled("/usr/bin/other", "bin_t");
     tree.entries.at("/usr/lib/opt/v/bin").label = "system_u:object_r:lib_t:s0";
-    blueprint.overlays[0].rules[1].path = "/opt/v/bin/**";
-    check_overlay_labels(blueprint, tree);
+    overlays[0].rules[1].path = "/opt/v/bin/**";
+    check_overlay_labels(overlays, tree);
     labelled("/usr/lib/opt/v/bin/x", "shell_exec_t");
     EXPECT_EQ(
-        error_of([&] { check_overlay_labels(blueprint, tree); }),
+        error_of([&] { check_overlay_labels(overlays, tree); }),
         "b.toml:4:1: /usr/lib/opt/v/bin/x gets the label system_u:object_r:shell_exec_t:s0, "
         "not bin_t|file contexts that name a path win over patterns: give the rule that path");
-    blueprint.overlays[0].rules = {blueprint.overlays[0].rules[2]};
+    overlays[0].rules = {overlays[0].rules[2]};
     file("/usr/etc/v/x", "");
-    EXPECT_EQ(error_of([&] { check_overlay_labels(blueprint, tree); }),
+    EXPECT_EQ(error_of([&] { check_overlay_labels(overlays, tree); }),
               "b.toml:5:1: the image has no SELinux policy to label /usr/etc/v/x with|add "
               "selinux-policy-targeted to the packages");
 }
@@ -63,10 +63,10 @@ TEST_F(OverlayLabels, TheTreeHasWhatTheRulesSay) {
 TEST_F(OverlayLabels, OtherFailuresOfSemoduleAreNotTheirs) {
     rule("/opt/v/**", "lib_t", 3);
     const auto policy = [] { return selinux::PolicyDb("/no/such/policy"); };
-    selinux::explain_refused_label(blueprint, "semodule:  Failed!\n", policy);
+    selinux::explain_refused_label(overlays, "semodule:  Failed!\n", policy);
     EXPECT_EQ(error_of([&] {
                   selinux::explain_refused_label(
-                      blueprint,
+                      overlays,
                       "libsemanage.validate_handler: invalid context system_u:object_r:lib_t:s9 "
                       "specified for /opt/v/.* [all files] (Invalid argument).\n",
                       policy);

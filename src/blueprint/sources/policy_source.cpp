@@ -242,8 +242,8 @@ std::optional<InterfaceNeed> needs_interfaces(const fs::path& module) {
     return std::nullopt;
 }
 
-std::optional<InterfaceNeed> needs_interfaces(const Blueprint& blueprint) {
-    for (const fs::path& module : blueprint.selinux.modules) {
+std::optional<InterfaceNeed> needs_interfaces(const std::vector<fs::path>& modules) {
+    for (const fs::path& module : modules) {
         if (auto need = needs_interfaces(module)) {
             return need;
         }

@@ -43,8 +43,9 @@ struct InterfaceNeed {
 };
 [[nodiscard]] std::optional<InterfaceNeed> needs_interfaces(const std::filesystem::path& module);
 
-/// The first such need of a blueprint's modules.
-[[nodiscard]] std::optional<InterfaceNeed> needs_interfaces(const Blueprint& blueprint);
+/// The first such need of these modules.
+[[nodiscard]] std::optional<InterfaceNeed> needs_interfaces(
+    const std::vector<std::filesystem::path>& modules);
 
 /// A line of a `.fc`.
 struct FileContextLine {

@@ -305,24 +305,25 @@ void Accounts::write() {
 
 }  // namespace
 
-void add_accounts(const Context& ctx, const Blueprint& blueprint, const ParentAccounts& seeds,
+void add_accounts(const Context& ctx, const std::vector<UserRequest>& users,
+                  const std::vector<GroupRequest>& groups, const ParentAccounts& seeds,
                   Tree& tree) {
-    if (blueprint.users.empty() && blueprint.groups_to_add.empty()) {
+    if (users.empty() && groups.empty()) {
         return;
     }
     Accounts accounts(ctx, seeds, tree);
-    for (const GroupRequest& request : blueprint.groups_to_add) {
+    for (const GroupRequest& request : groups) {
         accounts.add(request);
     }
-    for (const UserRequest& request : blueprint.users) {
+    for (const UserRequest& request : users) {
         accounts.add(request);
     }
     accounts.write();
-    if (!blueprint.users.empty()) {
-        add_homes(ctx, blueprint.users, tree);
-        add_keys(ctx, blueprint.users, tree);
+    if (!users.empty()) {
+        add_homes(ctx, users, tree);
+        add_keys(ctx, users, tree);
     }
-    declare_accounts(ctx, blueprint, tree);
+    declare_accounts(ctx, users, groups, tree);
 }
 
 }  // namespace edgegpu

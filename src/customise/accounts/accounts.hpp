@@ -1,6 +1,8 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
+#include <vector>
+
+#include "blueprint/accounts.hpp"
 #include "image/account_files.hpp"
 #include "image/tree.hpp"
 #include "support/context.hpp"
@@ -20,7 +22,7 @@ struct ParentAccounts;
 ///
 /// Throws ErrorKind::usage with the blueprint's line for a number that is taken, a supplementary
 /// group or shell that the image does not have, or a malformed name.
-void add_accounts(const Context& ctx, const Blueprint& blueprint, const ParentAccounts& seeds,
-                  Tree& tree);
+void add_accounts(const Context& ctx, const std::vector<UserRequest>& users,
+                  const std::vector<GroupRequest>& groups, const ParentAccounts& seeds, Tree& tree);
 
 }  // namespace edgegpu

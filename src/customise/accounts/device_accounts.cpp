@@ -260,7 +260,8 @@ std::string range_start(const AccountFile& file, const std::string& user) {
 }
 
 /// NAME:GID:fixed|free of the blueprint's groups and those of its users.
-std::string declare_groups(const Blueprint& blueprint, const AccountFile& passwd,
+std::string declare_groups(const std::vector<UserRequest>& users,
+                           const std::vector<GroupRequest>& groups, const AccountFile& passwd,
                            const AccountFile& group) {
     std::set<std::string> done;
     std::string text;
@@ -270,10 +271,10 @@ std::string declare_groups(const Blueprint& blueprint, const AccountFile& passwd
             text += fmt::format("{}:{}:{}\n", name, (*row)[2], fixed ? "fixed" : "free");
         }
     };
-    for (const GroupRequest& request : blueprint.groups_to_add) {
+    for (const GroupRequest& request : groups) {
         add(request.name, request.gid.has_value());
     }
-    for (const UserRequest& request : blueprint.users) {
+    for (const UserRequest& request : users) {
         const AccountFile::Row& user = *passwd.find(request.name);
         add(group_name(group, user[3]), request.gid.has_value());
     }
@@ -281,12 +282,12 @@ std::string declare_groups(const Blueprint& blueprint, const AccountFile& passwd
 }
 
 /// NAME:UID:fixed|free:GROUP:HOME:SHELL:EXPIRE:RESET:SUBUID:SUBGID:GROUPS:DESCRIPTION
-std::string declare_users(const Blueprint& blueprint, const Tree& tree, const AccountFile& passwd,
-                          const AccountFile& group) {
+std::string declare_users(const std::vector<UserRequest>& users, const Tree& tree,
+                          const AccountFile& passwd, const AccountFile& group) {
     const AccountFile subuid = read_accounts(tree, "/etc/subuid");
     const AccountFile subgid = read_accounts(tree, "/etc/subgid");
     std::string text;
-    for (const UserRequest& request : blueprint.users) {
+    for (const UserRequest& request : users) {
         const AccountFile::Row& user = *passwd.find(request.name);
         text += fmt::format(
             "{}:{}:{}:{}:{}:{}:{}:{}:{}:{}:{}:{}\n", request.name, user[2],
@@ -300,7 +301,8 @@ std::string declare_users(const Blueprint& blueprint, const Tree& tree, const Ac
 
 }  // namespace
 
-void declare_accounts(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+void declare_accounts(const Context& ctx, const std::vector<UserRequest>& users,
+                      const std::vector<GroupRequest>& groups, Tree& tree) {
     static constexpr std::array<std::string_view, 6> needed{
         "/usr/sbin/useradd", "/usr/sbin/usermod", "/usr/sbin/groupadd",
         "/usr/sbin/pwconv",  "/usr/bin/grep",     "/usr/lib/systemd/system/sysinit.target"};
@@ -317,15 +319,15 @@ void declare_accounts(const Context& ctx, const Blueprint& blueprint, Tree& tree
     const AccountFile group = read_accounts(tree, "/etc/group");
     const AccountFile shadow = read_accounts(tree, "/etc/shadow");
     std::string passwords;
-    for (const UserRequest& request : blueprint.users) {
+    for (const UserRequest& request : users) {
         const AccountFile::Row* row = shadow.find(request.name);
         passwords += fmt::format("{}:{}\n", request.name, row != nullptr ? (*row)[1] : "*");
     }
     const auto put = [&](const char* name, const std::string& text, unsigned mode) {
         put_entry(tree, fmt::format("{}/{}", directory, name), make_file_entry(ctx, text, mode));
     };
-    put("groups", declare_groups(blueprint, passwd, group), 0644);
-    put("users", declare_users(blueprint, tree, passwd, group), 0644);
+    put("groups", declare_groups(users, groups, passwd, group), 0644);
+    put("users", declare_users(users, tree, passwd, group), 0644);
     put("passwords", passwords, 0600);
     put_entry(tree, program, make_file_entry(ctx, program_text, 0755));
     // What the program appends to keeps its label; a file that it made would get another type.

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
+#include <vector>
+
+#include "blueprint/accounts.hpp"
 #include "image/tree.hpp"
 #include "support/context.hpp"
 
@@ -12,6 +14,7 @@ namespace edgegpu {
 /// device's own useradd, what its /etc lacks. What the device's operator changed or removed stays
 /// so. Needs the tree's account files complete. Where the image has no shadow-utils or no
 /// systemd, it is a warning, as its users then reach only devices that are installed afresh.
-void declare_accounts(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+void declare_accounts(const Context& ctx, const std::vector<UserRequest>& users,
+                      const std::vector<GroupRequest>& groups, Tree& tree);
 
 }  // namespace edgegpu

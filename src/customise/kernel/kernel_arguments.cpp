@@ -17,16 +17,18 @@ namespace edgegpu {
 
 namespace {}  // namespace
 
-void record_kernel_arguments(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    add_kernel_arguments(blueprint.kernel_arguments, tree.kernel_arguments);
-    add_kernel_arguments(blacklist_arguments(blueprint.modprobe, tree.kernel_arguments),
+void record_kernel_arguments(const Context& ctx, const std::vector<std::string>& arguments,
+                             const SourceLocation& location, const ModprobeRequest& modprobe,
+                             Tree& tree) {
+    add_kernel_arguments(arguments, tree.kernel_arguments);
+    add_kernel_arguments(blacklist_arguments(modprobe, tree.kernel_arguments),
                          tree.kernel_arguments);
     std::string toml;
     std::string list;
     for (const std::string& argument : tree.kernel_arguments) {
         if (has_control_characters(argument)) {
             throw error(ErrorKind::usage, "{}: the kernel argument '{}' is not one line",
-                        blueprint.kernel_location.text(), argument);
+                        location.text(), argument);
         }
         toml += fmt::format("{}{}", toml.empty() ? "kargs = [" : ", ", toml_string(argument));
         list += fmt::format("{}\n", argument);

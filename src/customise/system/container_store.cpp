@@ -64,8 +64,7 @@ std::string with_image_store(const std::string& text, const std::string& path) {
     return result.insert(next + 1, line);
 }
 
-void add_container_store(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    const std::string& store = blueprint.container_store;
+void add_container_store(const Context& ctx, const std::string& store, Tree& tree) {
     if (store.empty()) {
         return;
     }

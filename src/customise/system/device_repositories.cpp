@@ -102,9 +102,10 @@ std::string with_ini_value(const std::string& text, const std::string& section,
     return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
-void add_device_repositories(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+void add_device_repositories(const Context& ctx, const std::vector<DeviceRepository>& repositories,
+                             const std::string& releasever, Tree& tree) {
     std::map<std::string, std::string> files;
-    for (const DeviceRepository& device : blueprint.device_repositories) {
+    for (const DeviceRepository& device : repositories) {
         std::string& text = files[device.filename];
         text += (text.empty() ? "" : "\n") + repo_section(device.repository);
         for (std::size_t i = 0; i < device.inline_keys.size(); ++i) {
@@ -122,9 +123,8 @@ void add_device_repositories(const Context& ctx, const Blueprint& blueprint, Tre
         }
         put_entry(tree, path, make_file_entry(ctx, text, 0644));
     }
-    if (!blueprint.device_releasever.empty()) {
-        put_entry(tree, "/etc/dnf/vars/releasever",
-                  make_file_entry(ctx, blueprint.device_releasever + "\n", 0644));
+    if (!releasever.empty()) {
+        put_entry(tree, "/etc/dnf/vars/releasever", make_file_entry(ctx, releasever + "\n", 0644));
     }
 }
 

@@ -1,15 +1,21 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blueprint/repository.hpp"
 #include "image/tree.hpp"
 #include "support/context.hpp"
 
 namespace edgegpu {
 
 /// Writes the repositories of `[[customizations.repositories]]` to /etc/yum.repos.d, with keys
-/// given as text in /etc/pki/rpm-gpg, and what the device's dnf takes for its release
-/// (/etc/dnf/vars/releasever). A file of a package that is replaced is a warning.
-void add_device_repositories(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+/// given as text in /etc/pki/rpm-gpg, and `releasever`, what the device's dnf takes for its release
+/// (/etc/dnf/vars/releasever; empty: what its packages say). A file of a package that is replaced
+/// is a warning.
+void add_device_repositories(const Context& ctx, const std::vector<DeviceRepository>& repositories,
+                             const std::string& releasever, Tree& tree);
 
 /// `[customizations.rhsm.config]`: the plugins of dnf and /etc/rhsm/rhsm.conf. Throws
 /// ErrorKind::usage with the blueprint's line where the image has no such file.

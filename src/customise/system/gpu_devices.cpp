@@ -79,8 +79,8 @@ bool has_unit(const Tree& tree, std::string_view name) {
 
 }  // namespace
 
-void add_gpu_devices(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    if (!blueprint.nvidia || find_entry(tree, "/usr/lib/systemd") == nullptr) {
+void add_gpu_devices(const Context& ctx, const std::optional<NvidiaRequest>& nvidia, Tree& tree) {
+    if (!nvidia || find_entry(tree, "/usr/lib/systemd") == nullptr) {
         return;
     }
     const auto put = [&](const std::string& path, const std::string& content) {

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
+#include <optional>
+
+#include "blueprint/packages.hpp"
 #include "image/tree.hpp"
 #include "support/context.hpp"
 
@@ -13,6 +15,6 @@ namespace edgegpu {
 /// specification, the container toolkit's own nvidia-cdi-refresh.service or, where a toolkit has
 /// none, one made here. Nothing is enabled for the boot as such: without a GPU no unit runs or
 /// fails. Without [nvidia] the tree stays as it is.
-void add_gpu_devices(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+void add_gpu_devices(const Context& ctx, const std::optional<NvidiaRequest>& nvidia, Tree& tree);
 
 }  // namespace edgegpu

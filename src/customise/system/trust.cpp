@@ -90,19 +90,20 @@ std::string certificate_serial(const std::string& pem) {
     return serial;
 }
 
-void add_trust(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    if (blueprint.ca_certificates.empty()) {
+void add_trust(const Context& ctx, const std::vector<std::string>& certificates,
+               const SourceLocation& location, Tree& tree) {
+    if (certificates.empty()) {
         return;
     }
     const bool red_hat = has_program(tree, "update-ca-trust");
     if (!red_hat && !has_program(tree, "update-ca-certificates")) {
         throw error(ErrorKind::usage,
                     "{}: the image has no update-ca-trust to make its bundles of certificates with",
-                    blueprint.ca_location.text())
+                    location.text())
             .hinted("add the package ca-certificates");
     }
     std::vector<std::string> names;
-    for (const auto& [serial, text] : named_certificates(blueprint.ca_certificates)) {
+    for (const auto& [serial, text] : named_certificates(certificates)) {
         const std::string path =
             red_hat ? fmt::format("/etc/pki/ca-trust/source/anchors/{}.pem", serial)
                     : fmt::format("/usr/share/ca-certificates/edgegpu/{}.crt", serial);

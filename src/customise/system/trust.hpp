@@ -1,10 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "image/tree.hpp"
 #include "support/context.hpp"
+#include "support/source_location.hpp"
 
 namespace edgegpu {
 
@@ -13,7 +14,8 @@ namespace edgegpu {
 /// tool make the bundles: update-ca-trust (/etc/pki/ca-trust/source/anchors), or
 /// update-ca-certificates where the image has Debian's layout. Throws ErrorKind::usage with the
 /// blueprint's line where it has neither.
-void add_trust(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+void add_trust(const Context& ctx, const std::vector<std::string>& certificates,
+               const SourceLocation& location, Tree& tree);
 
 /// Serial number of the first certificate of a PEM text, lower-case hexadecimal. Throws Error for
 /// anything else.

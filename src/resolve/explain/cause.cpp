@@ -214,7 +214,7 @@ private:
         const Id name = plain_name(pool_, rule.dependency);
         const auto kernel =
             std::find_if(jobs_.installs.begin(), jobs_.installs.end(), [&](const Install& install) {
-                return install.why == "kernel" && !install.any_of.empty();
+                return install.why.kind == Reason::Kind::kernel && !install.any_of.empty();
             });
         if (name == 0 || kernel == jobs_.installs.end() ||
             kernel_symbol(pool_id2str(pool_.get(), name)).empty()) {

@@ -42,9 +42,6 @@ struct Cause {
     std::vector<Id> filtered;
 };
 
-/// The reason of an install job that stands for a question, not for the blueprint.
-inline constexpr const char* asked_about = "asked about";
-
 /// The line of the blueprint that an install job goes back to.
 [[nodiscard]] Origin origin_of(const PackagePool& pool, const Blueprint& blueprint,
                                const Install& install);

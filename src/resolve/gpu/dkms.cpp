@@ -11,7 +11,6 @@ namespace edgegpu {
 
 namespace {
 
-constexpr const char* build_reason = "compiles kernel modules";
 constexpr std::array compilers{"gcc", "make", "dkms"};
 
 }  // namespace
@@ -32,7 +31,7 @@ Solution solve_build_root(const PackagePool& pool, const std::string& name, Id k
             fmt::format("no repository has {}-devel-{}.{}", name, nevra.evr(), nevra.arch));
         return failed;
     }
-    jobs.installs.push_back({std::move(devel), build_reason});
+    jobs.installs.push_back({std::move(devel), {Reason::Kind::module_compiler}});
     for (const char* tool : compilers) {
         std::vector<Id> found = pool.named(tool);
         if (found.empty()) {
@@ -40,10 +39,10 @@ Solution solve_build_root(const PackagePool& pool, const std::string& name, Id k
                 fmt::format("no repository has {}, which compiling needs", tool));
             return failed;
         }
-        jobs.installs.push_back({std::move(found), build_reason});
+        jobs.installs.push_back({std::move(found), {Reason::Kind::module_compiler}});
     }
     if (std::vector<Id> found = pool.named("elfutils-libelf-devel"); !found.empty()) {
-        jobs.installs.push_back({std::move(found), build_reason});
+        jobs.installs.push_back({std::move(found), {Reason::Kind::module_compiler}});
     }
     for (const Id id : pool.providers("nvidia-kmod")) {
         if (!pool.is_stand_in(id) && pool.visible(id)) {

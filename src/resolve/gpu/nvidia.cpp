@@ -109,8 +109,7 @@ void add_profile(const PackagePool& pool, const NvidiaRequest& request, const Mo
             .traced(requested_at(request))
             .hinted(fmt::format("its profiles: {}", fmt::join(names, ", ")));
     }
-    const std::string why =
-        fmt::format("profile {}:{}/{}", stream.id.name, stream.id.stream, request.profile);
+    const Reason why{Reason::Kind::profile, stream.id.name, stream.id.stream, request.profile};
     for (const std::string& name : profile->second) {
         if (name == "dkms" || name.ends_with("-dkms")) {
             // The modules are precompiled, or are compiled outside the image.
@@ -118,7 +117,8 @@ void add_profile(const PackagePool& pool, const NvidiaRequest& request, const Mo
         }
         std::vector<Id> found = pool.named(name);
         if (found.empty()) {
-            throw error(ErrorKind::unsolvable, "package '{}' of {} is in no repository", name, why)
+            throw error(ErrorKind::unsolvable, "package '{}' of {} is in no repository", name,
+                        why.text())
                 .traced(requested_at(request));
         }
         jobs.installs.push_back({std::move(found), why});
@@ -286,7 +286,7 @@ std::vector<Id> dkms_sources(const PackagePool& pool, DriverFlavor flavor,
 void add_driver_jobs(const PackagePool& pool, const NvidiaRequest& request,
                      const ModuleSelection& modules, const std::string& version,
                      const std::vector<Id>& kmods, Jobs& jobs) {
-    jobs.installs.push_back({kmods, fmt::format("nvidia driver {}", request.driver)});
+    jobs.installs.push_back({kmods, {Reason::Kind::driver, request.driver}});
     jobs.stand_in = pool.is_stand_in(kmods.front()) ? kmods.front() : 0;
     const std::set<std::string, std::less<>> artifacts = artifact_names(modules);
     const std::vector<Id> all_kmods = pool.providers("nvidia-kmod");
@@ -307,7 +307,7 @@ void add_driver_jobs(const PackagePool& pool, const NvidiaRequest& request,
     }
     for (const char* name : {"nvidia-driver-cuda", "nvidia-kmod-common"}) {
         if (std::vector<Id> found = pool.named(name); !found.empty()) {
-            jobs.installs.push_back({std::move(found), fmt::format("nvidia driver {}", version)});
+            jobs.installs.push_back({std::move(found), {Reason::Kind::driver, version}});
         }
     }
 }
@@ -341,7 +341,7 @@ void add_toolkit_jobs(const PackagePool& pool, const NvidiaRequest& request, Job
         }
         throw failure.traced(requested_at(request));
     }
-    jobs.installs.push_back({chosen, fmt::format("nvidia toolkit {}", request.toolkit)});
+    jobs.installs.push_back({chosen, {Reason::Kind::toolkit, request.toolkit}});
     for (const char* part : parts) {
         for (const Id id : pool.named(part)) {
             if (pool.version(id) != version) {

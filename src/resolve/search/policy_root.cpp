@@ -12,7 +12,6 @@ namespace edgegpu {
 
 namespace {
 
-constexpr const char* compile_reason = "compiles policy modules";
 constexpr const char* devel = "selinux-policy-devel";
 /// selinux-policy-devel requires them, but not in every version.
 constexpr std::array policy_tools{"checkpolicy", "m4", "make"};
@@ -84,17 +83,17 @@ Solution solve_policy_root(const PackagePool& pool, const InterfaceNeed& need, I
     if (fitting.empty()) {
         throw no_devel(pool, need, policy);
     }
-    jobs.installs.push_back({std::move(fitting), compile_reason});
+    jobs.installs.push_back({std::move(fitting), {Reason::Kind::policy_compiler}});
     for (const char* tool : policy_tools) {
         std::vector<Id> found = pool.named(tool);
         if (found.empty()) {
             throw unsolved(need, {fmt::format("no repository has {}", tool)});
         }
-        jobs.installs.push_back({std::move(found), compile_reason});
+        jobs.installs.push_back({std::move(found), {Reason::Kind::policy_compiler}});
     }
     for (const char* tool : recipe_tools) {
         if (std::vector<Id> found = pool.named(tool); !found.empty()) {
-            jobs.installs.push_back({std::move(found), compile_reason});
+            jobs.installs.push_back({std::move(found), {Reason::Kind::policy_compiler}});
         }
     }
     Solution solution = solve(pool, jobs, false);
@@ -106,12 +105,13 @@ Solution solve_policy_root(const PackagePool& pool, const InterfaceNeed& need, I
 
 }  // namespace
 
-void add_policy_root(const Universe& universe, const Blueprint& blueprint, Outcome& outcome) {
+void add_policy_root(const Universe& universe, const std::vector<std::filesystem::path>& modules,
+                     Outcome& outcome) {
     if (!outcome.chosen) {
         return;
     }
     try {
-        const std::optional<InterfaceNeed> need = needs_interfaces(blueprint);
+        const std::optional<InterfaceNeed> need = needs_interfaces(modules);
         if (!need) {
             return;
         }

@@ -57,7 +57,7 @@ void note_older(const Context& ctx, const PackagePool& pool, const Jobs& jobs,
         const auto taken = std::find_if(install.any_of.begin(), install.any_of.end(), [&](Id id) {
             return std::binary_search(solution.packages.begin(), solution.packages.end(), id);
         });
-        if (install.why != "requested" || taken == install.any_of.end()) {
+        if (install.why.kind != Reason::Kind::requested || taken == install.any_of.end()) {
             continue;
         }
         std::vector<Id> same = install.any_of;
@@ -134,10 +134,10 @@ void load_groups(const Context& ctx, std::vector<RepositoryMetadata>& metadata) 
 /// at where the cache has them.
 constexpr std::size_t most_downloads = 8;
 
-void add_disabled(const Context& ctx, const Blueprint& blueprint,
+void add_disabled(const Context& ctx, const std::vector<Repository>& repositories,
                   std::vector<RepositoryMetadata>& metadata) {
     std::size_t seen = 0;
-    for (const Repository& repository : blueprint.repositories) {
+    for (const Repository& repository : repositories) {
         if (repository.enabled) {
             continue;
         }
@@ -169,7 +169,7 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
             .hinted("add a [[repositories]] block");
     }
     if (which == Repositories::all) {
-        add_disabled(ctx, blueprint, metadata);
+        add_disabled(ctx, blueprint.repositories, metadata);
     }
     // The metadata outlive the blueprint they were loaded for.
     for (RepositoryMetadata& loaded : metadata) {
@@ -296,7 +296,7 @@ Outcome solve_ways(const Context& ctx, Universe& universe, const Blueprint& blue
 }
 
 ResolvedPackage describe_package(const PackagePool& pool, const ModuleSelection& modules, Id id,
-                                 const std::string& why) {
+                                 const Reason& why) {
     ResolvedPackage package = pool.resolved(id);
     const auto artifact = modules.included.find(pool.nevra_with_epoch(id));
     package.module = artifact != modules.included.end() ? artifact->second : "";
@@ -352,7 +352,7 @@ Outcome solve_image(const Context& ctx, Universe& universe, const Blueprint& blu
 Outcome solve_blueprint(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                         const Limits& limits) {
     Outcome outcome = solve_image(ctx, universe, blueprint, limits);
-    add_policy_root(universe, blueprint, outcome);
+    add_policy_root(universe, blueprint.selinux.modules, outcome);
     return outcome;
 }
 
@@ -375,7 +375,7 @@ Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcom
     result.driver_version = chosen.attempt.driver;
     result.driver_flavor = chosen.attempt.flavor;
     if (const Id source = chosen.attempt.dkms_source; source != 0) {
-        result.dkms_source = describe_package(pool, modules, source, "sources of kernel modules");
+        result.dkms_source = describe_package(pool, modules, source, {Reason::Kind::module_source});
         result.build_root = describe_packages(pool, modules, chosen.build_root);
     }
     result.policy_root = describe_packages(pool, modules, chosen.policy_root);

@@ -96,7 +96,7 @@ std::vector<Id> kernel_candidates(const PackagePool& pool, const std::string& na
 }
 
 void add_kernel_jobs(const PackagePool& pool, const std::string& name, Id kernel, Jobs& jobs) {
-    const std::string why = "kernel";
+    const Reason why{Reason::Kind::kernel};
     jobs.installs.push_back({{kernel}, why});
     const Id evr = pool.solvable(kernel)->evr;
     std::vector<Id> meta = pool.named(name);

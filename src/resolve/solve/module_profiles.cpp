@@ -155,12 +155,12 @@ private:
 
     void add_profile(const ModuleStream& stream, const std::string& profile,
                      const std::set<std::string>& artifacts, const SourceLocation& location) {
-        const std::string why = fmt::format("profile {}/{}", id_of(stream), profile);
+        const Reason why{Reason::Kind::profile, stream.id.name, stream.id.stream, profile};
         for (const std::string& name : stream.profiles.at(profile)) {
             std::vector<Id> found = packages(name, artifacts);
             if (found.empty()) {
                 throw located(error(ErrorKind::unsolvable, "package '{}' of {} is in no repository",
-                                    name, why),
+                                    name, why.text()),
                               location);
             }
             jobs_.installs.push_back({std::move(found), why});

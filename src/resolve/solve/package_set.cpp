@@ -47,7 +47,7 @@ void add_recommended(const Blueprint& blueprint, const PackagePool& pool,
     base.installs = set;
     std::vector<Id> kernels = pool.named(blueprint.kernel_name);
     if (!kernels.empty()) {
-        base.installs.push_back({std::move(kernels), "kernel"});
+        base.installs.push_back({std::move(kernels), {Reason::Kind::kernel}});
     }
     const Solution plain = solve(pool, base, false);
     const Solution rich = solve(pool, base, true);
@@ -55,19 +55,15 @@ void add_recommended(const Blueprint& blueprint, const PackagePool& pool,
         return;  // the solve of the whole image says why
     }
     for (const Id id : rich.packages) {
-        const std::string& why = rich.why.at(id);
-        const bool weak = why.starts_with("recommended by ") || why == "weak dependency";
-        if (weak && !std::binary_search(plain.packages.begin(), plain.packages.end(), id)) {
+        const Reason& why = rich.why.at(id);
+        if (why.is_weak() &&
+            !std::binary_search(plain.packages.begin(), plain.packages.end(), id)) {
             jobs.recommended.push_back({pool.named(pool.name(id)), why});
         }
     }
 }
 
 }  // namespace
-
-std::string package_set_reason(const Blueprint& blueprint) {
-    return "package set " + blueprint.package_set.name;
-}
 
 void add_package_set(const Blueprint& blueprint, const PackagePool& pool, Jobs& jobs) {
     const PackageSet& set = blueprint.package_set;
@@ -81,7 +77,7 @@ void add_package_set(const Blueprint& blueprint, const PackagePool& pool, Jobs& 
         if (found.empty()) {
             missing.push_back(name);
         } else {
-            installs.push_back({std::move(found), package_set_reason(blueprint)});
+            installs.push_back({std::move(found), {Reason::Kind::package_set, set.name}});
         }
     }
     if (!missing.empty()) {

@@ -1,14 +1,9 @@
 #pragma once
 
-#include <string>
-
 #include "resolve/solve/pool.hpp"
 #include "resolve/solve/solve.hpp"
 
 namespace edgegpu {
-
-/// Why the packages of the blueprint's package set are in the image: "package set edge-commit".
-[[nodiscard]] std::string package_set_reason(const Blueprint& blueprint);
 
 /// Asks for every package of the blueprint's package set but those that its `excludes` leave out,
 /// and, where the set wants weak dependencies, wishes for those of the set alone: what a solve of

@@ -101,7 +101,8 @@ private:
         std::vector<bool> excluded;
         std::vector<bool> included;
     };
-    [[nodiscard]] std::map<Id, Rules> repository_rules(const Blueprint& blueprint) const;
+    [[nodiscard]] std::map<Id, Rules> repository_rules(
+        const std::vector<Repository>& repositories) const;
     void load(const Context& ctx, const RepositoryMetadata& metadata);
     /// False if they are loaded already.
     bool load_files(const Context& ctx, Repo* repo);

@@ -29,10 +29,11 @@ void PackagePool::hide(Id id, Hidden reason) {
     }
 }
 
-std::map<Id, PackagePool::Rules> PackagePool::repository_rules(const Blueprint& blueprint) const {
+std::map<Id, PackagePool::Rules> PackagePool::repository_rules(
+    const std::vector<Repository>& repositories) const {
     std::map<Id, Rules> rules;
     for (Id id = 1; id < pool_->nrepos; ++id) {
-        for (const Repository& repository : blueprint.repositories) {
+        for (const Repository& repository : repositories) {
             if (repository.id == pool_id2repo(pool_.get(), id)->name) {
                 rules[id] = {&repository, matched(*this, repository.excludepkgs),
                              matched(*this, repository.includepkgs)};
@@ -47,7 +48,7 @@ void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modu
     pool_->considered = nullptr;
     map_setall(&considered_);
     hidden_.assign(hidden_.size(), Hidden::no);
-    const std::map<Id, Rules> rules = repository_rules(blueprint);
+    const std::map<Id, Rules> rules = repository_rules(blueprint.repositories);
     std::vector<bool> excluded = matched(*this, blueprint.excludes);
     for (const std::string& name : blueprint.package_set.excludes) {
         for (const Id id : with_name(pool_str2id(pool_.get(), name.c_str(), 0))) {

@@ -65,7 +65,7 @@ void add_package(const PackagePool& pool, const PackageRequest& request, Jobs& j
         throw no_match(pool, request);
     }
     if (request.spec.find_first_of("*?[") == std::string::npos) {
-        jobs.installs.push_back({found, "requested"});
+        jobs.installs.push_back({found, {Reason::Kind::requested}});
         return;
     }
     std::map<std::string, std::vector<Id>> by_name;
@@ -73,7 +73,7 @@ void add_package(const PackagePool& pool, const PackageRequest& request, Jobs& j
         by_name[pool.name(id)].push_back(id);
     }
     for (auto& [name, ids] : by_name) {
-        jobs.installs.push_back({std::move(ids), "requested"});
+        jobs.installs.push_back({std::move(ids), {Reason::Kind::requested}});
     }
 }
 
@@ -145,7 +145,7 @@ private:
                         fmt::format("group {}: no repository has its package {}", id, name));
                     continue;
                 }
-                jobs_.installs.push_back({std::move(found), fmt::format("group {}", id)});
+                jobs_.installs.push_back({std::move(found), {Reason::Kind::group, id}});
             }
         }
         for (const auto& [name, condition] : group.conditional) {
@@ -176,16 +176,22 @@ Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackageP
             groups.add(text, request.location);
         }
     };
-    for (const PackageRequest& request : blueprint.packages) {
-        if (request.spec.starts_with('@')) {
-            add_group(request);
-        } else {
-            add_package(pool, request, jobs);
+    const auto add_lines = [&](const std::vector<PackageRequest>& requests,
+                               RequestLine::Table table) {
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            const std::size_t first = jobs.installs.size();
+            if (table == RequestLine::Table::groups || requests[i].spec.starts_with('@')) {
+                add_group(requests[i]);
+            } else {
+                add_package(pool, requests[i], jobs);
+            }
+            for (std::size_t job = first; job < jobs.installs.size(); ++job) {
+                jobs.installs[job].line = {table, i};
+            }
         }
-    }
-    for (const PackageRequest& request : blueprint.groups) {
-        add_group(request);
-    }
+    };
+    add_lines(blueprint.packages, RequestLine::Table::packages);
+    add_lines(blueprint.groups, RequestLine::Table::groups);
     add_package_set(blueprint, pool, jobs);
     return jobs;
 }

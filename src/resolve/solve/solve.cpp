@@ -63,7 +63,7 @@ public:
         }
     }
 
-    std::map<Id, std::string> run(const Jobs& jobs) {
+    std::map<Id, Reason> run(const Jobs& jobs) {
         for (const Install& install : jobs.installs) {
             for (const Id id : install.any_of) {
                 mark(id, install.why);
@@ -81,7 +81,7 @@ public:
     }
 
 private:
-    void mark(Id id, const std::string& why) {
+    void mark(Id id, const Reason& why) {
         if (installed_[static_cast<std::size_t>(id)] && why_.emplace(id, why).second) {
             next_.push_back(id);
         }
@@ -102,18 +102,18 @@ private:
             next_.clear();
             std::sort(level.begin(), level.end());
             for (const auto& entry : level) {
-                visit(entry.second, SOLVABLE_REQUIRES, "required by");
+                visit(entry.second, SOLVABLE_REQUIRES, Reason::Kind::required_by);
                 if (weak) {
-                    visit(entry.second, SOLVABLE_RECOMMENDS, "recommended by");
+                    visit(entry.second, SOLVABLE_RECOMMENDS, Reason::Kind::recommended_by);
                 }
             }
         }
     }
 
-    void visit(Id from, Id key, const char* relation) {
+    void visit(Id from, Id key, Reason::Kind relation) {
         IdQueue dependencies;
         lookup_ids(pool_.solvable(from), key, dependencies);
-        const std::string why = fmt::format("{} {}", relation, pool_.name(from));
+        const Reason why{relation, pool_.name(from)};
         for (const Id dependency : dependencies) {
             if (dependency == SOLVABLE_PREREQMARKER) {
                 continue;
@@ -127,25 +127,25 @@ private:
 
     const PackagePool& pool_;
     std::vector<bool> installed_;
-    std::map<Id, std::string> why_;
+    std::map<Id, Reason> why_;
     std::vector<Id> next_;
 };
 
 /// What the solver itself says of a package: rich dependencies and Supplements end here.
-std::string decision(const PackagePool& pool, Solver* solver, Id id) {
+Reason decision(const PackagePool& pool, Solver* solver, Id id) {
     Id rule = 0;
     const int reason = solver_describe_decision(solver, id, &rule);
     if (reason == SOLVER_REASON_WEAKDEP) {
-        return "weak dependency";
+        return {Reason::Kind::weak_dependency};
     }
     Id from = 0;
     Id to = 0;
     Id dependency = 0;
     if (rule != 0 &&
         solver_ruleinfo(solver, rule, &from, &to, &dependency) == SOLVER_RULE_PKG_REQUIRES) {
-        return fmt::format("required by {}", pool.name(from));
+        return {Reason::Kind::required_by, pool.name(from)};
     }
-    return "dependency";
+    return {Reason::Kind::dependency};
 }
 
 /// How much a kind of rule explains: causes first, then what follows from them. "conflicting
@@ -222,8 +222,8 @@ void append_proof(Solver* solver, Id problem, std::vector<std::string>& lines) {
 
 }  // namespace
 
-std::map<Id, std::string> reasons(const PackagePool& pool, const Jobs& jobs,
-                                  const std::vector<Id>& packages) {
+std::map<Id, Reason> reasons(const PackagePool& pool, const Jobs& jobs,
+                             const std::vector<Id>& packages) {
     return Explainer(pool, packages).run(jobs);
 }
 

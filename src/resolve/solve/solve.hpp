@@ -1,19 +1,31 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "resolve/reason.hpp"
 #include "resolve/solve/pool.hpp"
 
 namespace edgegpu {
 
+/// A line of the blueprint that asks for packages: `packages[index]` or `groups[index]`.
+struct RequestLine {
+    enum class Table : std::uint8_t { packages, groups };
+    Table table = Table::packages;
+    std::size_t index = 0;
+};
+
 /// One package that must be there: any of these, the best that fits.
 struct Install {
     std::vector<Id> any_of;
-    /// what the lockfile says about it: "requested", "profile …", …
-    std::string why;
+    Reason why;
+    /// where a line of its own asks for it
+    std::optional<RequestLine> line{};
 };
 
 /// What a solve has to fulfil; all of it but `recommended` is hard.
@@ -34,7 +46,7 @@ struct Solution {
     /// packages to install, ascending ids
     std::vector<Id> packages;
     /// package → reason
-    std::map<Id, std::string> why;
+    std::map<Id, Reason> why;
     /// if not solved: what stands against it, a line each, the essential first
     std::vector<std::string> problems;
 };
@@ -66,7 +78,7 @@ struct Refusal {
 
 /// Why each of `packages` is there: the request, or the nearest package (from the requests) that
 /// requires or recommends it. Packages that no such chain reaches are left out.
-[[nodiscard]] std::map<Id, std::string> reasons(const PackagePool& pool, const Jobs& jobs,
-                                                const std::vector<Id>& packages);
+[[nodiscard]] std::map<Id, Reason> reasons(const PackagePool& pool, const Jobs& jobs,
+                                           const std::vector<Id>& packages);
 
 }  // namespace edgegpu

@@ -87,7 +87,7 @@ private:
         result.required_by = dependents(pool_, chosen_.solution.packages, SOLVABLE_REQUIRES, id);
         const std::optional<Chain> chain = chains_.to(id);
         if (!chain) {
-            result.origin = chosen_.solution.why.at(id);
+            result.origin = chosen_.solution.why.at(id).text();
             return result;
         }
         result.origin = origin_of(pool_, blueprint_, *chain->install).text;
@@ -115,21 +115,22 @@ private:
         if (std::binary_search(chosen_.build_root.packages.begin(),
                                chosen_.build_root.packages.end(), best)) {
             lines.push_back(fmt::format("{} is only where kernel modules are compiled ({})", nevra,
-                                        chosen_.build_root.why.at(best)));
+                                        chosen_.build_root.why.at(best).text()));
         }
         if (std::binary_search(chosen_.policy_root.packages.begin(),
                                chosen_.policy_root.packages.end(), best)) {
             lines.push_back(fmt::format("{} is only where policy modules are compiled ({})", nevra,
-                                        chosen_.policy_root.why.at(best)));
+                                        chosen_.policy_root.why.at(best).text()));
         }
         for (const Id id : chosen_.solution.packages) {
             if (pool_.name(id) == pool_.name(best)) {
                 lines.push_back(fmt::format("{} is in the image in its place ({})",
-                                            pool_.nevra(id).text(), chosen_.solution.why.at(id)));
+                                            pool_.nevra(id).text(),
+                                            chosen_.solution.why.at(id).text()));
             }
         }
         Jobs jobs = chosen_.jobs;
-        jobs.installs.push_back({absent, asked_about});
+        jobs.installs.push_back({absent, {Reason::Kind::asked_about}});
         if (solve(pool_, jobs, blueprint_.weak_dependencies).solved) {
             lines.push_back(
                 fmt::format("{} could be installed, but nothing in the image needs it", nevra));

@@ -11,7 +11,7 @@ void log_packages(const Log& log, const char* message,
     for (const ResolvedPackage& package : packages) {
         log.debug(message, {{"nevra", package.nevra.text()},
                             {"repository", package.repository},
-                            {"why", package.why},
+                            {"why", package.why.text()},
                             {"bytes", package.size},
                             {"checksum", package.checksum.hex}});
     }

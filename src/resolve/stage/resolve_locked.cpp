@@ -184,7 +184,7 @@ void check_requests(const Context& ctx, Universe& universe, const Blueprint& blu
                                           [&](Id id) { return packages.contains(id); });
         if (!answered) {
             drift.push_back(fmt::format("{} is wanted ({}), but not locked",
-                                        pool.name(install.any_of.front()), install.why));
+                                        pool.name(install.any_of.front()), install.why.text()));
         }
     }
 }
@@ -196,22 +196,23 @@ void check_set(const PackagePool& pool, const Blueprint& blueprint, const Chosen
     Jobs jobs = chosen.jobs;
     for (const auto& entry : packages.found()) {
         all.push_back(entry.first);
-        jobs.installs.push_back({{entry.first}, "locked"});
+        jobs.installs.push_back({{entry.first}, entry.second->why});
     }
     const Solution solution = solve(pool, jobs, blueprint.weak_dependencies);
     if (!solution.solved) {
         drift.insert(drift.end(), solution.problems.begin(), solution.problems.end());
         return;
     }
-    const std::map<Id, std::string> needed = reasons(pool, chosen.jobs, all);
+    const std::map<Id, Reason> needed = reasons(pool, chosen.jobs, all);
     for (const auto& [id, package] : packages.found()) {
         // A solution of the locked packages alone may leave out one of two that fulfil the same
         // dependency: only what no chain reaches was dropped from the blueprint. Supplements make
         // no chain.
-        const bool weak = package->why == "weak dependency" || package->why == "dependency";
+        const bool weak = package->why.kind == Reason::Kind::weak_dependency ||
+                          package->why.kind == Reason::Kind::dependency;
         if (!needed.contains(id) && !chosen.solution.why.contains(id) && !weak) {
             drift.push_back(fmt::format("{} is locked ({}), but nothing asks for it any more",
-                                        package->nevra.text(), package->why));
+                                        package->nevra.text(), package->why.text()));
         }
     }
 }

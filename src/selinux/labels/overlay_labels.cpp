@@ -16,8 +16,8 @@ namespace {
 
 /// Calls `use` for every rule with a label, in order.
 template <typename Use>
-void each_label(const Blueprint& blueprint, const Use& use) {
-    for (const OverlayRequest& overlay : blueprint.overlays) {
+void each_label(const std::vector<OverlayRequest>& overlays, const Use& use) {
+    for (const OverlayRequest& overlay : overlays) {
         for (const OverlayRule& rule : overlay.rules) {
             if (!rule.label.empty()) {
                 use(rule);
@@ -53,9 +53,9 @@ std::string deployed_path(const std::string& path) {
 
 namespace selinux {
 
-void add_overlay_labels(const Blueprint& blueprint, bool mls,
+void add_overlay_labels(const std::vector<OverlayRequest>& overlays, bool mls,
                         std::map<std::pair<std::string, std::string>, std::string>& file_contexts) {
-    each_label(blueprint, [&](const OverlayRule& rule) {
+    each_label(overlays, [&](const OverlayRule& rule) {
         const bool whole = rule.label.find(':') != std::string::npos;
         file_contexts[{PathGlob(rule.path).regex(), ""}] =
             whole ? rule.label
@@ -63,10 +63,10 @@ void add_overlay_labels(const Blueprint& blueprint, bool mls,
     });
 }
 
-void explain_refused_label(const Blueprint& blueprint, const std::string& output,
+void explain_refused_label(const std::vector<OverlayRequest>& overlays, const std::string& output,
                            const std::function<PolicyDb()>& policy) {
     // libsemanage's validate_handler: "invalid context C specified for REGEX [all files]"
-    each_label(blueprint, [&](const OverlayRule& rule) {
+    each_label(overlays, [&](const OverlayRule& rule) {
         const std::string place = fmt::format(" specified for {} [", PathGlob(rule.path).regex());
         const std::size_t found = output.find(place);
         if (found == std::string::npos || output.rfind("invalid context ", found) == output.npos) {
@@ -85,9 +85,9 @@ void explain_refused_label(const Blueprint& blueprint, const std::string& output
 
 }  // namespace selinux
 
-void check_overlay_labels(const Blueprint& blueprint, const Tree& tree) {
+void check_overlay_labels(const std::vector<OverlayRequest>& overlays, const Tree& tree) {
     std::map<std::string, const OverlayRule*> wanted;
-    each_label(blueprint, [&](const OverlayRule& rule) {
+    each_label(overlays, [&](const OverlayRule& rule) {
         const PathGlob glob(rule.path);
         for (const auto& [path, entry] : tree.entries) {
             if (glob.matches(deployed_path(path))) {
