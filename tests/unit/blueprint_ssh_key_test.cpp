@@ -1,0 +1,65 @@
+#include "blueprint/tables/ssh_key.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace edgegpu {
+
+namespace {
+
+const std::string rsa =
+    "AAAAB3NzaC1yc2EAAAADAQABAAABAQCxq4Spz8nt3pb245ZCWfUzt0yGh2f6CrbBAfrLQaIlUjg+"
+    "Ogl6guTB0XcycnIASUe97zg8+6/PZn0vW6m2OPF8ISOtM8B27KqmFfe3slIoa3xFz9dssnI80zEthANP2Upim+FVYJe/"
+    "tdMjhnavrAu/YhojPa3m/AcE25tF9NI+Rv4JXaiHxrxV/QhuR+aQ2udFGpORsD/"
+    "H1xTjfYH7vy1vnMjhvjyOeVsMjc8LxEPMCGz/Fuy8ivBroK7x0A/"
+    "zfH4hwu29tdk94dDZUh0UVJ97Uq5z+vczWKO01f0rO+iHk440mdpQoG2M2DtOKYYOb7zPQ2w5Pq86/LudPAeKA8V5";
+const std::string short_rsa =
+    "AAAAB3NzaC1yc2EAAAADAQABAAAAQQDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwM"
+    "DAwMDAwMDAwMDAwMDAwMDA";
+const std::string ecdsa =
+    "AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzdHAzODQAAABhBAsgItaxDTIR1ik2b1yt9UPkmjouh+"
+    "R5WwTsIQiQ3Fnwht+pT+9C9mCdalCsw3Yd6s4Zl5rTKHBCCkcIZCmyTE/51bcAMAkHhowzgQYE/"
+    "ysngw2RXxtPYhHXq2Iqx12N3g==";
+const std::string ed25519 = "AAAAC3NzaC1lZDI1NTE5AAAAIAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB";
+
+std::string reason(const std::string& line) {
+    return ssh_key_fault(line).reason;
+}
+
+}  // namespace
+
+TEST(SshKey, WhatSshKeygenWritesIsRight) {
+    EXPECT_EQ(reason("ssh-rsa " + rsa + " a@example.invalid"), "");
+    EXPECT_EQ(reason("  ecdsa-sha2-nistp384\t" + ecdsa), "");
+    EXPECT_EQ(reason("ssh-ed25519 " + ed25519 + " a comment of words"), "");
+    EXPECT_EQ(reason(""), "");
+    EXPECT_EQ(reason("# a comment"), "");
+}
+
+TEST(SshKey, OptionsMayStandBeforeIt) {
+    EXPECT_EQ(reason("restrict ssh-ed25519 " + ed25519), "");
+    EXPECT_EQ(reason("from=\"10.0.0.0/8\",command=\"echo \\\"a b\\\"\" ssh-rsa " + rsa), "");
+    EXPECT_EQ(reason("command=\"open ssh-rsa " + rsa), "it is no public SSH key");
+}
+
+TEST(SshKey, WhatIsNoneSaysWhy) {
+    EXPECT_EQ(reason("ssh-key 1234"), "\"ssh-key\" is no type of SSH key");
+    EXPECT_EQ(ssh_key_fault("ssh-ed25518 " + ed25519).hint, "did you mean \"ssh-ed25519\"?");
+    EXPECT_EQ(reason("<ssh public key>"), "it is no public SSH key");
+    EXPECT_EQ(reason(ed25519), "it is no public SSH key");
+    EXPECT_EQ(reason("ssh-rsa"), "after \"ssh-rsa\" there is no key");
+    EXPECT_EQ(reason("ssh-rsa AAAAB3NzaC1yc2E... a"), "the ssh-rsa key is shortened (\"...\")");
+    EXPECT_EQ(reason("ssh-rsa not,base64"), "what follows \"ssh-rsa\" is no base64");
+    EXPECT_EQ(reason("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC a@b"), "the ssh-rsa key is cut off");
+    EXPECT_EQ(reason("ssh-rsa " + rsa.substr(0, rsa.size() - 4)), "the ssh-rsa key is cut off");
+    EXPECT_EQ(reason("ssh-rsa " + ed25519), "the key calls itself ssh-ed25519, and not ssh-rsa");
+    EXPECT_EQ(reason("ssh-ed25519 " + ed25519 + "AAAA"), "the ssh-ed25519 key is damaged");
+    EXPECT_EQ(reason("ecdsa-sha2-nistp256 " + ecdsa),
+              "the key calls itself ecdsa-sha2-nistp384, and not ecdsa-sha2-nistp256");
+    EXPECT_EQ(reason("ssh-ed25519 AAAA"), "the ssh-ed25519 key is cut off");
+    EXPECT_EQ(reason("ssh-rsa " + short_rsa), "an RSA key of 512 bits is one that sshd refuses");
+    EXPECT_EQ(reason("-----BEGIN OPENSSH PRIVATE KEY-----"), "it is a private key");
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include "customise/files/files.hpp"
+#include "customise/system/container_store.hpp"
+#include "customise/system/device_repositories.hpp"
+#include "customise/system/fips.hpp"
+#include "customise/system/firewall.hpp"
+#include "customise/system/trust.hpp"
+#include "customise/units/firstboot.hpp"
+#include "customise_fixture.hpp"
+#include "pipeline/snapshot.hpp"
+#include "unit/certificates.hpp"
+
+namespace edgegpu::test {
+namespace {
+
+class Device : public TreeTest {
+protected:
+    Blueprint blueprint;
+};
+
+TEST_F(Device, RepositoriesOfOneFileStandInIt) {
+    DeviceRepository first;
+    first.filename = "extra.repo";
+    first.repository.id = "a";
+    first.repository.name = "A";
+    first.repository.baseurls = {"https://e/1", "https://e/2"};
+    first.repository.gpgkeys = {"file:///etc/pki/rpm-gpg/RPM-GPG-KEY-a-0"};
+    first.repository.priority = 5;
+    first.inline_keys = {"key"};
+    DeviceRepository second = first;
+    second.repository.id = "b";
+    second.repository.gpgkeys.clear();
+    second.inline_keys.clear();
+    second.repository.repo_gpgcheck = false;
+    second.repository.enabled = false;
+    second.repository.priority = 99;
+    second.repository.module_hotfixes = true;
+    blueprint.device_repositories = {first, second};
+    blueprint.device_releasever = "9.4";
+    add_device_repositories(ctx, blueprint, tree);
+    EXPECT_EQ(text("/etc/yum.repos.d/extra.repo"),
+              "[a]\nname=A\nbaseurl=https://e/1 https://e/2\nenabled=1\ngpgcheck=1\n"
+              "repo_gpgcheck=1\ngpgkey=file:///etc/pki/rpm-gpg/RPM-GPG-KEY-a-0\nsslverify=1\n"
+              "priority=5\n\n[b]\nname=A\nbaseurl=https://e/1 https://e/2\nenabled=0\ngpgcheck=1\n"
+              "repo_gpgcheck=0\nsslverify=1\nmodule_hotfixes=1\n");
+    EXPECT_EQ(text("/etc/pki/rpm-gpg/RPM-GPG-KEY-a-0"), "key\n");
+    EXPECT_EQ(text("/etc/dnf/vars/releasever"), "9.4\n");
+}
+
+TEST(IniValue, IsSetInItsSectionAndNowhereElse) {
+    const std::string text = "# top\n[main]\n#enabled=0\nenabled = 0\n\n[other]\nenabled=0\n";
+    EXPECT_EQ(with_ini_value(text, "main", "enabled", "1"),
+              "# top\n[main]\n#enabled=0\nenabled=1\n\n[other]\nenabled=0\n");
+    EXPECT_EQ(with_ini_value(text, "main", "new", "1"),
+              "# top\n[main]\n#enabled=0\nenabled = 0\nnew=1\n\n[other]\nenabled=0\n");
+    EXPECT_EQ(with_ini_value("", "main", "enabled", "1"), "[main]\nenabled=1\n");
+}
+
+TEST_F(Device, SubscriptionNeedsItsFiles) {
+    blueprint.subscription.emplace();
+    blueprint.subscription->location = {"b.toml", 4, 1};
+    blueprint.subscription->manage_repos = false;
+    EXPECT_EQ(error_of([&] { set_subscription(ctx, blueprint.subscription, tree); }),
+              "b.toml:4:1: the image has no /etc/rhsm/rhsm.conf|add the package "
+              "subscription-manager (and its plugins for dnf)");
+    file("/etc/rhsm/rhsm.conf", "[rhsm]\nmanage_repos = 1\n", 0640);
+    set_subscription(ctx, blueprint.subscription, tree);
+    EXPECT_EQ(text("/etc/rhsm/rhsm.conf"), "[rhsm]\nmanage_repos=0\n");
+    EXPECT_EQ(tree.entries.at("/etc/rhsm/rhsm.conf").mode, 0640U);
+}
+
+TEST(ImageStore, IsAddedToWhatStorageConfSays) {
+    EXPECT_EQ(with_image_store("[storage.options]\nsize = \"\"\n", "/a"),
+              "[storage.options]\nadditionalimagestores = [\"/a\"]\nsize = \"\"\n");
+    EXPECT_EQ(with_image_store("[storage.options]\nadditionalimagestores = [\n \"/b\",\n]\n", "/a"),
+              "[storage.options]\nadditionalimagestores = [\"/a\", \n \"/b\",\n]\n");
+    const std::string once = with_image_store("[storage]\n# additionalimagestores = [\n", "/a");
+    EXPECT_EQ(once,
+              "[storage]\n# additionalimagestores = [\n\n[storage.options]\n"
+              "additionalimagestores = [\"/a\"]\n");
+    EXPECT_EQ(with_image_store(once, "/a"), once);
+}
+
+TEST_F(Device, ImageStoreHasTheLocksOfAReadOnlyOne) {
+    blueprint.container_store = "/usr/share/containers/storage";
+    add_container_store(ctx, blueprint, tree);
+    EXPECT_NE(text("/etc/containers/storage.conf").find("graphroot"), std::string::npos);
+    EXPECT_EQ(text("/usr/share/containers/storage/overlay-images/images.lock"), "");
+    EXPECT_EQ(text("/usr/share/containers/storage/overlay-layers/layers.lock"), "");
+}
+
+TEST_F(Device, FirstBootScriptsRunInOrderOnce) {
+    file("/usr/lib/systemd/system/multi-user.target", "");
+    file("/usr/bin/sh", "", 0755);
+    link("/bin", "usr/bin");
+    blueprint.firstboot = {{"one", "#!/bin/sh\nexit 0\n", {"a.service"}, {}, false, {}},
+                           {"two", "#! /bin/sh -e\n", {"a.service"}, {"b.service"}, true, {}}};
+    add_firstboot(ctx, blueprint.firstboot, tree);
+    const std::string unit = text("/usr/lib/systemd/system/edgegpu-firstboot.service");
+    EXPECT_NE(unit.find("ConditionPathExists=!/var/lib/edgegpu/firstboot.done\n"),
+              std::string::npos);
+    EXPECT_NE(unit.find("After=network-online.target a.service\nBefore=b.service\n"),
+              std::string::npos);
+    EXPECT_NE(unit.find("ExecStartPre=/usr/bin/touch /var/lib/edgegpu/firstboot.done\n"
+                        "ExecStart=/usr/libexec/edgegpu/firstboot/01-one\n"
+                        "ExecStart=-/usr/libexec/edgegpu/firstboot/02-two\n"),
+              std::string::npos);
+    EXPECT_EQ(tree.entries.at("/usr/libexec/edgegpu/firstboot/01-one").mode, 0700U);
+    EXPECT_EQ(
+        tree.entries.at("/usr/lib/systemd/system/multi-user.target.wants/edgegpu-firstboot.service")
+            .target,
+        "../edgegpu-firstboot.service");
+    blueprint.firstboot[0].contents = "#!/usr/bin/perl\n";
+    blueprint.firstboot[0].location = {"b.toml", 4, 1};
+    EXPECT_EQ(
+        error_of([&] { add_firstboot(ctx, blueprint.firstboot, tree); }),
+        "b.toml:4:1: the image has no '/usr/bin/perl', which runs first boot script 'one'|add "
+        "the package that brings it");
+}
+
+TEST_F(Device, WhatNeedsAPackageSaysWhich) {
+    blueprint.path = "b.toml";
+    blueprint.fips = true;
+    blueprint.fips_location = {"b.toml", 7, 1};
+    EXPECT_EQ(error_of([&] { set_fips(ctx, blueprint, tree); }),
+              "b.toml:7:1: the image has no crypto policy FIPS|add the packages "
+              "crypto-policies and crypto-policies-scripts");
+    file("/usr/share/crypto-policies/FIPS/openssl.txt", "x");
+    EXPECT_EQ(error_of([&] { set_fips(ctx, blueprint, tree); }),
+              "b.toml:7:1: the image's dracut has no module fips|add the package "
+              "dracut (or dracut-fips, where that is one of its own)");
+    blueprint.ca_certificates = {authority_certificate};
+    blueprint.ca_location = {"b.toml", 9, 1};
+    EXPECT_EQ(error_of([&] { add_trust(ctx, blueprint, tree); }),
+              "b.toml:9:1: the image has no update-ca-trust to make its bundles of certificates "
+              "with|add the package ca-certificates");
+    blueprint.firewall.emplace();
+    blueprint.firewall->location = {"b.toml", 3, 1};
+    set_firewall(ctx, blueprint.firewall, tree);  // an empty table asks for nothing
+    blueprint.firewall->enabled_services = {"htpp"};
+    EXPECT_EQ(error_of([&] { set_firewall(ctx, blueprint.firewall, tree); }),
+              "b.toml:3:1: the image has no firewalld|add the package firewalld");
+    file("/usr/bin/firewall-offline-cmd", "", 0755);
+    file("/usr/lib/firewalld/services/http.xml", "");
+    EXPECT_EQ(error_of([&] { set_firewall(ctx, blueprint.firewall, tree); }),
+              "b.toml:3:1: firewalld of the image knows no service 'htpp'|did you mean 'http'?");
+}
+
+TEST_F(Device, FipsIsPolicyKernelArgumentAndInitramfs) {
+    file("/usr/share/crypto-policies/FIPS/openssl.txt", "x");
+    file("/usr/lib/dracut/modules.d/01fips/module-setup.sh", "");
+    file("/etc/os-release", "PLATFORM_ID=\"platform:el8\"\n");
+    blueprint.fips = true;
+    tree.kernel_arguments = {"quiet"};
+    set_fips(ctx, blueprint, tree);
+    EXPECT_EQ(tree.kernel_arguments, (std::vector<std::string>{"quiet", "fips=1"}));
+    EXPECT_EQ(tree.entries.at("/etc/crypto-policies/back-ends/openssl.config").target,
+              "/usr/share/crypto-policies/FIPS/openssl.txt");
+    EXPECT_EQ(text("/etc/crypto-policies/config"), "FIPS\n");
+    EXPECT_EQ(text("/usr/lib/dracut/dracut.conf.d/90-edgegpu-fips.conf"),
+              "add_dracutmodules+=\" fips \"\n");
+    EXPECT_EQ(text("/etc/system-fips"), "# FIPS module installation complete\n");
+    blueprint.kernel_arguments = {"fips=0"};
+    EXPECT_NE(error_of([&] { set_fips(ctx, blueprint, tree); }).find("says fips=0"),
+              std::string::npos);
+}
+
+TEST_F(Device, FilesOfTheBuilderAreCopied) {
+    directory("/etc");
+    host_file("source", "of the builder", 0600);
+    FileRequest request;
+    request.path = "/etc/a";
+    request.source = scratch / "source";
+    blueprint.files = {request};
+    add_files(ctx, take_snapshot(ctx, blueprint).files, tree);
+    EXPECT_EQ(text("/etc/a"), "of the builder");
+    EXPECT_EQ(tree.entries.at("/etc/a").mode, 0644U);
+}
+
+TEST(CertificateSerial, NamesTheFile) {
+    EXPECT_EQ(certificate_serial(authority_certificate), "1a2b3c");
+}
+
+}  // namespace
+}  // namespace edgegpu::test

@@ -1,0 +1,79 @@
+#include "rootfs/shims.hpp"
+
+#include <functional>
+
+#include "hostile_root.hpp"
+#include "image/image_root.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ComposeHostile;
+
+TEST_F(ComposeHostile, ShimsBindTheImagesOwnPrograms) {
+    put_entry(tree_, "/bin/sh", file("shell", 0755));
+    for (const char* name : {"systemctl", "udevadm", "hostnamectl", "localectl", "loginctl"}) {
+        put_entry(tree_, std::string("/usr/bin/") + name, file(name, 0755));
+    }
+    const Shims shims(tree_, {}, top_ / "shims");
+    EXPECT_EQ(shims.originals(ImageRoot(tree_.root)).binds.size(), 5U);
+    fs::remove(tree_.root / "usr/bin/systemctl");
+    link(outside_ / "etc/key", tree_.root / "usr/bin/systemctl");
+    fs::remove(tree_.root / "usr/bin/hostnamectl");
+    fs::remove(tree_.root / "usr/bin/localectl");
+    ASSERT_EQ(::mkfifo((tree_.root / "usr/bin/localectl").c_str(), 0755), 0);
+    fs::remove(tree_.root / "usr/bin/loginctl");
+    link("/etc/alternatives/loginctl", tree_.root / "usr/bin/loginctl");
+    put_entry(tree_, "/etc/alternatives/loginctl", file("other", 0755));
+    const Shims::Originals now = shims.originals(ImageRoot(tree_.root));
+    ASSERT_EQ(now.binds.size(), 2U);
+    EXPECT_EQ(now.binds[0].second, "/run/edgegpu/real/udevadm");
+    EXPECT_EQ(now.binds[1].second, "/run/edgegpu/real/loginctl");
+    EXPECT_EQ(fs::read_symlink(now.binds[1].first), tree_.root / "etc/alternatives/loginctl");
+}
+
+TEST_F(ComposeHostile, TheRecordHoldsWhatShimsWrite) {
+    const Shims shims(tree_, {}, top_ / "shims");
+    const fs::path record = top_ / "shims/record";
+    EXPECT_EQ(shims.record_fault(), "");
+    EXPECT_FALSE(shims.ldconfig_called());
+    EXPECT_TRUE(shims.take_policy_calls(fixture_.context, tree_).empty());
+    write_file(record / "calls", format_calls({{"semodule", "-i", "/x"}}));
+    write_file(record / "kept/0-module", "policy");
+    write_file(record / "ldconfig", "");
+    EXPECT_EQ(shims.record_fault(), "");
+    EXPECT_TRUE(shims.ldconfig_called());
+    EXPECT_EQ(shims.take_policy_calls(fixture_.context, tree_).size(), 1U);
+    EXPECT_EQ(read_entry(tree_, std::string(replay_directory) + "/0-module"), "policy");
+
+    const auto faulty = [&](const fs::path& path, const std::function<void()>& make) {
+        make();
+        EXPECT_NE(shims.record_fault(), "") << path;
+        remove_tree(record / path);
+    };
+    faulty("other", [&] { write_file(record / "other", ""); });
+    faulty("link", [&] { link(outside_ / "etc", record / "link"); });
+    faulty("grubby", [&] { link(outside_ / "etc/key", record / "grubby"); });
+    faulty("grubby", [&] { ASSERT_EQ(::mkfifo((record / "grubby").c_str(), 0600), 0); });
+    faulty("grubby", [&] { fs::create_directory(record / "grubby"); });
+    faulty("grubby", [&] {
+        write_file(record / "grubby", "");
+        ASSERT_EQ(::truncate((record / "grubby").c_str(), 1LL << 40U), 0);
+    });
+    faulty("kept/1-x", [&] { link(outside_ / "etc/key", record / "kept/1-x"); });
+    faulty("kept/1-x", [&] { ASSERT_EQ(::mkfifo((record / "kept/1-x").c_str(), 0600), 0); });
+    EXPECT_EQ(shims.record_fault(), "");
+    remove_tree(record / "kept");
+    EXPECT_EQ(shims.record_fault(), "kept is gone");
+    link(outside_ / "etc", record / "kept");
+    EXPECT_NE(shims.record_fault(), "");
+    EXPECT_THROW(static_cast<void>(shims.take_policy_calls(fixture_.context, tree_)), Error);
+    // And if nobody asked, nothing is followed.
+    link(outside_ / "etc/key", record / "grubby");
+    EXPECT_THROW(static_cast<void>(shims.grubby_calls()), Error);
+}
+
+}  // namespace
+}  // namespace edgegpu
