@@ -186,6 +186,20 @@ TEST_F(DetachedSignatures, ManyThreads) {
     EXPECT_EQ(good, 6);
 }
 
+TEST_F(DetachedSignatures, AMissingSandboxIsNoBadKey) {
+    const test::TemporaryDirectory empty;
+    const std::string before = std::getenv("PATH");
+    ::setenv("PATH", empty.path().c_str(), 1);
+    std::string said = "nothing";
+    try {
+        static_cast<void>(check("rsa"));
+    } catch (const Error& problem) {
+        said = problem.message();
+    }
+    ::setenv("PATH", before.c_str(), 1);
+    EXPECT_EQ(said, "bwrap: program not found");
+}
+
 TEST_F(DetachedSignatures, NothingStaysBehind) {
     const test::TemporaryDirectory place;
     const char* before = std::getenv("TMPDIR");
