@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "commands/interface.hpp"
+#include "embedded_completion.hpp"
+#include "support/shell_text.hpp"
 
 namespace edgegpu {
 
@@ -45,27 +47,20 @@ bool is_choice(const std::string& value) {
     return !value.empty() && value.front() >= 'a' && value.front() <= 'z';
 }
 
-/// The bash command whose output are the possible values.
-std::string bash_values(const std::string& value) {
-    if (value == "DIR") {
-        return "compgen -d -- \"$cur\"";
+/// KEY → WORDS as an array of bash, global wherever the script is read.
+std::string bash_array(const std::string& name, const std::map<std::string, std::string>& words) {
+    std::string text = fmt::format("declare -gA {}=(\n", name);
+    for (const auto& [key, value] : words) {
+        text += fmt::format("    [{}]={}\n", key, shell_word(value));
     }
-    if (value == "FILE") {
-        return "compgen -f -- \"$cur\"";
-    }
-    if (value == "BLUEPRINT") {
-        return "compgen -f -X '!*.toml' -- \"$cur\"; compgen -d -- \"$cur\"";
-    }
-    if (is_choice(value)) {
-        return fmt::format("compgen -W '{}' -- \"$cur\"", choices_of(value));
-    }
-    return ":";
+    return text + ")\n";
 }
 
+/// The words of the command line, and the program that completes them (completion.bash).
 std::string bash_script(const Interface& interface) {
     std::map<std::string, std::string> values;  // option → its value, over all commands
-    std::string flags;
-    std::string positionals;
+    std::map<std::string, std::string> flags{{"edgegpu", flags_of(interface.options)}};
+    std::map<std::string, std::string> arguments;
     const auto remember = [&](const std::vector<OptionInfo>& options) {
         for (const OptionInfo& option : options) {
             for (const std::string& name : option.names) {
@@ -78,48 +73,19 @@ std::string bash_script(const Interface& interface) {
     remember(interface.options);
     for (const CommandInfo& command : interface.commands) {
         remember(command.options);
-        flags += fmt::format("            {}) words='{}' ;;\n", command.name,
-                             flags_of(with_global(interface, command)));
+        flags[command.name] = flags_of(with_global(interface, command));
         for (const OptionInfo& option : command.options) {
             if (option.positional) {
-                positionals +=
-                    fmt::format("        {}) {} ;;\n", command.name, bash_values(option.value));
+                arguments.try_emplace(command.name, option.value);
             }
         }
     }
-    std::string arguments;
-    for (const auto& [name, value] : values) {
-        arguments += fmt::format("        {}) {}; return ;;\n", name, bash_values(value));
-    }
-    const std::string commands = names_of(interface.commands, "|");
-    return fmt::format(R"(# bash completion of edgegpu; made by "edgegpu completion bash"
-_edgegpu_words() {{
-    local cur=$1 prev=$2 command=$3 words
-    case $prev in
-{})"
-                       R"(    esac
-    if [[ $cur == -* ]]; then
-        case $command in
-{}            *) words='{}' ;;
-        esac
-        compgen -W "$words" -- "$cur"
-        return
-    fi
-    case $command in
-{}        *) compgen -W '{}' -- "$cur" ;;
-    esac
-}}
-_edgegpu() {{
-    local word command=
-    for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-        case $word in {}) command=$word; break ;; esac
-    done
-    mapfile -t COMPREPLY < <(_edgegpu_words "${{COMP_WORDS[COMP_CWORD]}}" "${{COMP_WORDS[COMP_CWORD-1]}}" "$command")
-}}
-complete -o filenames -F _edgegpu edgegpu
-)",
-                       arguments, flags, flags_of(interface.options), positionals,
-                       names_of(interface.commands, " "), commands);
+    return fmt::format(
+        "# bash completion of edgegpu; made by \"edgegpu completion bash\"\n"
+        "_edgegpu_commands={}\n{}{}{}{}",
+        shell_word(names_of(interface.commands, " ")), bash_array("_edgegpu_values", values),
+        bash_array("_edgegpu_flags", flags), bash_array("_edgegpu_arguments", arguments),
+        embedded::completion_bash);
 }
 
 /// Text inside a zsh option specification within single quotes.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "embedded_build_root.hpp"
 #include "fetch/fetch.hpp"
 #include "image/image_root.hpp"
 #include "kmods/build_output.hpp"
@@ -30,24 +31,6 @@ constexpr const char* out_directory = "/run/edgegpu-out";
 
 /// dkms signs with a key of its own making unless it finds no program to sign with.
 constexpr std::string_view framework_conf = "sign_file=\"/run/edgegpu-signs-itself\"\n";
-
-/// Runs in the build root: module, version, kernel, architecture, jobs. What it made is copied out,
-/// the log in any case.
-constexpr std::string_view build_script = R"(
-out=/run/edgegpu-out
-dkms build -m "$1" -v "$2" -k "$3" -a "$4" --kernelsourcedir "/usr/src/kernels/$3" -j "$5"
-status=$?
-tree=/var/lib/dkms/$1/$2
-for log in "$tree/$3/$4/log/make.log" "$tree/build/make.log"; do
-    if [ -f "$log" ]; then cp -f "$log" "$out/make.log"; break; fi
-done
-if [ "$status" -eq 0 ]; then
-    for module in "$tree/$3/$4/module"/*.ko*; do
-        if [ -f "$module" ]; then cp -f "$module" "$out/modules/"; fi
-    done
-fi
-exit "$status"
-)";
 
 /// The packages of the build root in rpm's order, the one with the sources last.
 std::vector<ImportedPackage> import_all(const Context& ctx, const ModuleBuildFiles& files) {
@@ -120,8 +103,9 @@ std::map<std::string, std::string> run_dkms(const Context& ctx, const Workplace&
     command.kernel = resolution.kernel_uname;
     command.argv = {"/bin/sh",
                     "-c",
-                    std::string(build_script),
-                    "edgegpu-dkms",
+                    std::string(embedded::build_modules),
+                    "build-modules",
+                    out_directory,
                     conf.name,
                     conf.version,
                     resolution.kernel_uname,

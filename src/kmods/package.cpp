@@ -3,8 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <string_view>
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <fmt/format.h>
 #include <rpm/header.h>
 #include <rpm/rpmds.h>
@@ -12,12 +15,13 @@
 #include <rpm/rpmpgp.h>
 #include <rpm/rpmtag.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include "rootfs/rpm_header.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/handles.hpp"
 #include "support/nevra.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -160,52 +164,45 @@ RpmHeader make_header(const MadePackage& package) {
     return header;
 }
 
-void pad(std::string& out, std::size_t to) {
-    out.append((to - out.size() % to) % to, '\0');
+/// What libarchive writes is appended to a std::string.
+la_ssize_t append_bytes(archive* /*writer*/, void* out, const void* bytes,
+                        std::size_t size) noexcept {
+    try {
+        static_cast<std::string*>(out)->append(static_cast<const char*>(bytes), size);
+    } catch (const std::bad_alloc&) {
+        return -1;
+    }
+    return static_cast<la_ssize_t>(size);
 }
 
-/// One member of a cpio archive, format newc (cpio(5)).
-void append_member(std::string& out, const std::string& name, std::string_view content,
-                   unsigned mode, std::size_t inode, std::int64_t time) {
-    out += fmt::format(
-        "070701{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}"
-        "{:08X}{:08X}",
-        inode, mode, 0, 0, 1, time, content.size(), 0, 0, 0, 0, name.size() + 1, 0);
-    out += name;
-    out += '\0';
-    pad(out, 4);
-    out += content;
-    pad(out, 4);
-}
-
+/// The files as a cpio archive, format newc, compressed with gzip.
 std::string make_payload(const MadePackage& package) {
+    const Handle<archive, archive_write_free> writer(archive_write_new());
+    const auto check = [&](la_ssize_t status) {
+        if (status < ARCHIVE_OK) {
+            throw error("{}: cannot write the payload: {}", package.nevra.text(),
+                        text_of(archive_error_string(writer.get())));
+        }
+    };
     std::string out;
-    std::size_t inode = 0;
+    check(archive_write_set_format_cpio_newc(writer.get()));
+    check(archive_write_add_filter_gzip(writer.get()));
+    check(archive_write_set_options(writer.get(), "gzip:compression-level=1,gzip:!timestamp"));
+    check(archive_write_set_bytes_in_last_block(writer.get(), 1));
+    check(archive_write_open(writer.get(), &out, nullptr, append_bytes, nullptr));
+    std::int64_t inode = 0;
     for (const auto& [path, content] : package.files) {
-        append_member(out, "." + path, content, S_IFREG | 0644, ++inode, package.build_time);
+        const Handle<archive_entry, archive_entry_free> entry(archive_entry_new());
+        archive_entry_set_pathname(entry.get(), ("." + path).c_str());
+        archive_entry_set_mode(entry.get(), S_IFREG | 0644);
+        archive_entry_set_nlink(entry.get(), 1);
+        archive_entry_set_ino64(entry.get(), ++inode);
+        archive_entry_set_mtime(entry.get(), package.build_time, 0);
+        archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
+        check(archive_write_header(writer.get(), entry.get()));
+        check(archive_write_data(writer.get(), content.data(), content.size()));
     }
-    append_member(out, "TRAILER!!!", {}, 0, 0, 0);
-    return out;
-}
-
-std::string gzip(const std::string& data) {
-    z_stream stream{};
-    constexpr int gzip_window = 15 + 16;
-    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) !=
-        Z_OK) {
-        throw Error("zlib cannot compress");
-    }
-    std::string out(deflateBound(&stream, data.size()), '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
-    stream.avail_in = static_cast<uInt>(data.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = static_cast<uInt>(out.size());
-    const int status = deflate(&stream, Z_FINISH);
-    out.resize(stream.total_out);
-    deflateEnd(&stream);
-    if (status != Z_STREAM_END) {
-        throw Error("zlib cannot compress");
-    }
+    check(archive_write_close(writer.get()));
     return out;
 }
 
@@ -237,9 +234,9 @@ std::string make_rpm(const MadePackage& package) {
     std::string out = make_lead(package.nevra);
     out += header_magic;
     out += export_header(signature.get());
-    pad(out, 8);
+    out.append((8 - out.size() % 8) % 8, '\0');
     out += body;
-    out += gzip(make_payload(package));
+    out += make_payload(package);
     return out;
 }
 

@@ -57,21 +57,8 @@ public:
     [[nodiscard]] const fs::path& path() const noexcept { return path_; }
     /// What stands for gpg; out of its own reach.
     [[nodiscard]] fs::path program() const { return directory_ / "gpg"; }
-    /// Throws where the sandbox could not be made: GnuPG's library does not know why gpg is silent.
-    void check_sandbox() const {
-        std::error_code code;
-        if (!fs::exists(directory_ / "log", code)) {
-            return;
-        }
-        const std::string log = read_file(directory_ / "log");
-        if (log.starts_with("bwrap: ")) {
-            throw error("cannot run gpg in a sandbox: {}", log.substr(7, log.find('\n') - 7))
-                .hinted(
-                    "signatures are checked with gpg under bubblewrap: it needs user namespaces "
-                    "(sysctl kernel.unprivileged_userns_clone=1); in a container: "
-                    "docs/pipelines.md");
-        }
-    }
+    /// Throws where gpg was not even started: GnuPG's library does not know why it is silent.
+    void check_sandbox() const { check_tool_script("gpg", directory_ / "log"); }
 
 private:
     void remove() const {
@@ -96,9 +83,10 @@ GpgmeContext open_context(const Home& home) {
     require(gpgme_new(&raw), "begin");
     GpgmeContext context(raw);
     require(gpgme_set_protocol(raw, GPGME_PROTOCOL_OpenPGP), "begin");
-    require(gpgme_ctx_set_engine_info(raw, GPGME_PROTOCOL_OpenPGP, home.program().c_str(),
-                                      home.path().c_str()),
-            "begin");
+    const gpgme_error_t unusable = gpgme_ctx_set_engine_info(
+        raw, GPGME_PROTOCOL_OpenPGP, home.program().c_str(), home.path().c_str());
+    home.check_sandbox();
+    require(unusable, "begin");
     gpgme_set_offline(raw, 1);
     return context;
 }
@@ -148,6 +136,7 @@ GnupgAnswer ask_gnupg(std::string_view content, std::string_view signature,
     const GpgmeData packet = view(signature);
     const GpgmeData text = view(content);
     const gpgme_error_t failed = gpgme_op_verify(context.get(), packet.get(), text.get(), nullptr);
+    home.check_sandbox();
     const gpgme_verify_result_t result = gpgme_op_verify_result(context.get());
     if (failed != 0 || result == nullptr || result->signatures == nullptr) {
         detail = failed != 0 ? gpgme_strerror(failed) : "GnuPG sees no signature in it";

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "embedded_shims.hpp"
 #include "image/account_files.hpp"
 #include "image/image_root.hpp"
 #include "rootfs/account_seeds.hpp"
@@ -33,171 +34,6 @@ constexpr std::array<std::string_view, 26> covered{
     "/usr/sbin/depmod",        "/usr/sbin/grubby",     "/usr/sbin/new-kernel-pkg",
     "/usr/sbin/sysctl",        "/usr/bin/sysctl",      "/usr/sbin/modprobe",
     "/usr/sbin/useradd",       "/usr/sbin/groupadd"};
-
-constexpr std::string_view shim_text = R"shim(#!/bin/sh
-# Stands over programs of the image while its scriptlets run.
-name=${0##*/}
-real=/run/edgegpu/real/$name
-record=/run/edgegpu-record
-
-# Files that are gone after the scriptlet (below /tmp) are kept for the replay.
-keep() {
-    number=$(ls "$record/kept" | wc -l)
-    kept=$number-${1##*/}
-    cat -- "$1" >"$record/kept/$kept"
-    file=@KEPT@/$kept
-}
-
-number_of() { # FILE NAME: third field of a line of passwd or group
-    while IFS=: read -r entry _ number _; do
-        if [ "$entry" = "$2" ]; then
-            echo "$number"
-            return
-        fi
-    done <"$1"
-}
-
-made() { # NAME: an account, so that it is known whether it is still there when all have run
-    printf '%s\0' 2 "$name" "$1" >>"$record/accounts"
-}
-
-free_number() { # for a new system account: nobody's here, nor anybody's in the parent
-    taken=' '
-    for file in /etc/passwd /etc/group /run/edgegpu/parent/passwd /run/edgegpu/parent/group; do
-        [ -f "$file" ] || continue
-        while IFS=: read -r _ _ number _; do
-            taken="$taken$number "
-        done <"$file"
-    done
-    number=999
-    while [ "$number" -gt 200 ]; do
-        case $taken in
-        *" $number "*) number=$((number - 1)) ;;
-        *) echo "$number"; return ;;
-        esac
-    done
-}
-
-has_option() { # LETTERS LONG ARGUMENT…
-    letters=$1 long=$2
-    shift 2
-    for argument; do
-        case $argument in
-        "--$long" | "--$long="*) return 0 ;;
-        --*) ;;
-        -*[$letters]*) return 0 ;;
-        esac
-    done
-    return 1
-}
-
-change=
-case $name in
-semodule)
-    for argument; do
-        case $argument in
-        -l* | --list* | -E* | --extract* | -m | --checksum | -h | --help) exec "$real" "$@" ;;
-        --install* | --remove* | --enable* | --disable* | --upgrade* | --base*) change=1 ;;
-        --*) ;;
-        -*[iredub]*) change=1 ;;
-        esac
-    done ;;
-setsebool)
-    has_option P persistent "$@" && change=1 ;;
-semanage)
-    for argument; do
-        case $argument in
-        -l | --list | -E | --extract | export | -h | --help) exec "$real" "$@" ;;
-        -a | --add | -m | --modify | -d | --delete | -D | --deleteall) change=1 ;;
-        import)
-            change=1
-            if ! has_option f input_file "$@"; then
-                stdin=${TMPDIR:-/tmp}/semanage-import.$$
-                cat >"$stdin"
-                set -- "$@" -f "$stdin"
-            fi ;;
-        esac
-    done ;;
-ldconfig)
-    for argument; do
-        case $argument in
-        -p | --print-cache | -V | --version | -n | -r | -C | -f | -l) exec "$real" "$@" ;;
-        esac
-    done
-    : >"$record/ldconfig" ;;
-systemctl)
-    for argument; do
-        case $argument in
-        --root=* | --version | preset | preset-all | enable | disable | mask | unmask | \
-            is-enabled | set-default | get-default | reenable | revert | add-wants | add-requires | \
-            link | cat)
-            exec "$real" "$@" ;;
-        is-active | is-failed | status) exit 3 ;;
-        is-system-running) echo offline; exit 1 ;;
-        -*) ;;
-        *) exit 0 ;;
-        esac
-    done ;;
-udevadm)
-    case $1 in hwdb | verify | --version) exec "$real" "$@" ;; esac ;;
-grubby)
-    printf '%s\0' "$(($# + 1))" "$name" "$@" >>"$record/grubby"
-    exit 0 ;;
-depmod)
-    has_option nV dry-run "$@" && exec "$real" "$@" ;;
-modprobe)
-    has_option cDnRV showconfig "$@" && exec "$real" "$@" ;;
-groupadd)
-    for new; do :; done
-    made "$new"
-    [ -f /run/edgegpu/parent/passwd ] || exec "$real" "$@"
-    gid=$(number_of /run/edgegpu/parent/group "$new")
-    if [ -z "$gid" ] && has_option r system "$@"; then
-        gid=$(free_number)
-    fi
-    if [ -n "$gid" ] && ! has_option g gid "$@"; then
-        exec "$real" -g "$gid" "$@"
-    fi
-    exec "$real" "$@" ;;
-useradd)
-    for new; do :; done
-    made "$new"
-    [ -f /run/edgegpu/parent/passwd ] || exec "$real" "$@"
-    uid=$(number_of /run/edgegpu/parent/passwd "$new")
-    gid=$(number_of /run/edgegpu/parent/group "$new")
-    if [ -z "$uid" ] && has_option r system "$@"; then
-        uid=$(free_number)
-    fi
-    if [ -n "$uid" ] && ! has_option u uid "$@"; then
-        set -- -u "$uid" "$@"
-    fi
-    if [ -n "$gid" ] && ! has_option gN gid "$@"; then
-        getent group "$new" >/dev/null || /run/edgegpu/real/groupadd -r -g "$gid" "$new"
-        set -- -g "$new" "$@"
-    fi
-    exec "$real" "$@" ;;
-esac
-[ -n "$change" ] || exit 0
-
-left=$#
-while [ "$left" -gt 0 ]; do
-    argument=$1 option= file=
-    shift
-    case $argument in
-    --*=*) option=${argument%%=*}= file=${argument#*=} ;;
-    -*) ;;
-    *) file=$argument ;;
-    esac
-    if [ -n "$file" ] && [ -f "$file" ]; then
-        case $file in /*) ;; *) file=$PWD/$file ;; esac
-        case $file in /tmp/* | /var/tmp/* | /run/*) keep "$file" ;; esac
-        argument=$option$file
-    fi
-    set -- "$@" "$argument"
-    left=$((left - 1))
-done
-printf '%s\0' "$(($# + 1))" "$name" "$@" >>"$record/calls"
-)shim";
 
 /// Those programs of an image that a shim is to stand over.
 std::vector<CoveredProgram> programs_to_cover(const Tree& tree) {
@@ -242,9 +78,7 @@ Shims::Shims(const Tree& tree, const ParentAccounts& parent, const fs::path& dir
     : record_(directory / "record") {
     make_writable_directory(record_);
     make_writable_directory(record_ / "kept");
-    std::string text(shim_text);
-    text.replace(text.find("@KEPT@"), 6, replay_directory);
-    write_file(directory / "shim", text, 0755);
+    write_file(directory / "shim", embedded::shim, 0755);
     write_file(directory / "passwd", parent.passwd, 0644);
     write_file(directory / "group", parent.group, 0644);
     writable_.emplace_back(record_, "/run/edgegpu-record");

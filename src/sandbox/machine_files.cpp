@@ -8,72 +8,18 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "embedded_machine_files.hpp"
 #include "sandbox/launcher_image.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/shell_text.hpp"
 
 namespace edgegpu {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::string_view uname_shim = R"(#!/bin/sh
-# Answers for the image's kernel: the builder's must not be seen.
-s=; n=; r=; v=; m=; p=; i=; o=
-[ $# -eq 0 ] && s=1
-for argument in "$@"; do
-    case $argument in
-    --all) s=1 n=1 r=1 v=1 m=1 p=1 i=1 o=1 ;;
-    --kernel-name) s=1 ;;
-    --nodename) n=1 ;;
-    --kernel-release) r=1 ;;
-    --kernel-version) v=1 ;;
-    --machine) m=1 ;;
-    --processor) p=1 ;;
-    --hardware-platform) i=1 ;;
-    --operating-system) o=1 ;;
-    --*) echo "uname: unrecognized option '$argument'" >&2; exit 1 ;;
-    -?*)
-        letters=${argument#-}
-        while [ -n "$letters" ]; do
-            rest=${letters#?}
-            case ${letters%"$rest"} in
-            a) s=1 n=1 r=1 v=1 m=1 p=1 i=1 o=1 ;;
-            s) s=1 ;;
-            n) n=1 ;;
-            r) r=1 ;;
-            v) v=1 ;;
-            m) m=1 ;;
-            p) p=1 ;;
-            i) i=1 ;;
-            o) o=1 ;;
-            *) echo "uname: invalid option -- '$letters'" >&2; exit 1 ;;
-            esac
-            letters=$rest
-        done ;;
-    *) echo "uname: extra operand '$argument'" >&2; exit 1 ;;
-    esac
-done
-line=
-[ -n "$s" ] && line="$line Linux"
-[ -n "$n" ] && line="$line localhost"
-[ -n "$r" ] && line="$line @RELEASE@"
-[ -n "$v" ] && line="$line #1 SMP"
-[ -n "$m" ] && line="$line @MACHINE@"
-[ -n "$p" ] && line="$line @MACHINE@"
-[ -n "$i" ] && line="$line @MACHINE@"
-[ -n "$o" ] && line="$line GNU/Linux"
-echo "${line# }"
-)";
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-    for (std::size_t at = text.find(from); at != std::string::npos;
-         at = text.find(from, at + to.size())) {
-        text.replace(at, from.size(), to);
-    }
-}
 
 /// A kernel release goes into a script and into files of /proc.
 void check_kernel(const std::string& kernel) {
@@ -94,9 +40,9 @@ fs::path machine_files(const Context& ctx, const std::string& wanted) {
     struct utsname builder {};
     ::uname(&builder);
     const std::string machine = static_cast<const char*>(builder.machine);
-    std::string script(uname_shim);
-    replace_all(script, "@RELEASE@", kernel);
-    replace_all(script, "@MACHINE@", machine);
+    // In the text, not in the environment: dracut takes the file into the initramfs.
+    const std::string script =
+        fill_in(embedded::uname, {{"RELEASE", kernel}, {"MACHINE", machine}});
     fs::path directory =
         ctx.work() /
         ("sandbox-" + sha256_hex(script + std::string(launcher_image())).substr(0, 16));

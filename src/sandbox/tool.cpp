@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -12,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "embedded_tool.hpp"
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
 #include "sandbox/seccomp.hpp"
@@ -20,6 +20,7 @@
 #include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/process.hpp"
+#include "support/shell_text.hpp"
 
 namespace edgegpu {
 
@@ -89,15 +90,6 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
     return argv;
 }
 
-/// The word as a shell takes it literally.
-std::string shell_word(std::string_view word) {
-    std::string text = "'";
-    for (const char c : word) {
-        text += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    return text + "'";
-}
-
 /// A new directory for one run; removed with all that is in it. It lies where the next build with
 /// this cache looks for what a killed one has left.
 class WorkDirectory {
@@ -147,20 +139,33 @@ private:
     Fd handle_;
 };
 
+/// What those say that are to start the program, before what is wrong.
+constexpr std::string_view prlimit_failed = "prlimit: failed to execute ";
+constexpr std::string_view bubblewrap_failed = "bwrap: ";
+constexpr std::string_view start_failed = "start-filtered: ";
+
+Error not_found(std::string_view program) {
+    return error("{}: program not found", program)
+        .hinted("install its package; scripts/setup installs everything that is needed");
+}
+
+Error no_sandbox(std::string_view program, std::string_view line) {
+    return error("cannot run '{}' in a sandbox: {}", program, line.substr(bubblewrap_failed.size()))
+        .hinted(
+            "programs that read untrusted files run under bubblewrap, which needs user "
+            "namespaces (sysctl kernel.unprivileged_userns_clone=1); in a container: "
+            "docs/pipelines.md");
+}
+
 /// Throws where it was not the program that failed, but what was to start it.
 void check_started(const ToolCommand& command, const ProcessResult& result) {
     const std::string_view output = result.output;
     const std::string_view line = output.substr(0, output.find('\n'));
-    if (result.status == 127 && line.starts_with("prlimit: failed to execute ")) {
-        throw error("{}: program not found", command.argv.front())
-            .hinted("install its package; scripts/setup installs everything that is needed");
+    if (result.status == 127 && line.starts_with(prlimit_failed)) {
+        throw not_found(command.argv.front());
     }
-    if (result.status == 1 && line.starts_with("bwrap: ")) {
-        throw error("cannot run '{}' in a sandbox: {}", command.argv.front(), line.substr(7))
-            .hinted(
-                "programs that read untrusted files run under bubblewrap, which needs user "
-                "namespaces (sysctl kernel.unprivileged_userns_clone=1); in a container: "
-                "docs/pipelines.md");
+    if (result.status == 1 && line.starts_with(bubblewrap_failed)) {
+        throw no_sandbox(command.argv.front(), line);
     }
 }
 
@@ -213,17 +218,35 @@ void write_tool_script(const fs::path& script, const std::string& program,
     const std::string filter = script.string() + ".filter";
     const Fd compiled = open_call_filter();
     write_file(filter, read_file(compiled.get(), filter), 0600);
-    Words argv = sandbox(directory, directory.string(), false);
-    argv.insert(argv.end(), {program});
-    // Libraries give their programs descriptors of any number and tell them in arguments: bash
-    // takes one for the filter that is free. -p: nothing of the caller's environment changes it.
-    std::string text = fmt::format("#!/bin/bash -p\nexec {{filter}}<{} || exit\nexec {}",
-                                   shell_word(filter), argv.front());
-    text += " --seccomp \"$filter\"";
-    for (const std::string& word : std::span(argv).subspan(1)) {
+    const std::string start = script.string() + ".start";
+    write_file(start, embedded::start_filtered, 0600);
+    Words argv{"/bin/sh", start, filter, log.string()};
+    const Words inner = sandbox(directory, directory.string(), false);
+    argv.insert(argv.end(), inner.begin(), inner.end());
+    argv.push_back(program);
+    std::string text = "#!/bin/sh\nexec";
+    for (const std::string& word : argv) {
         text += ' ' + shell_word(word);
     }
-    write_file(script, fmt::format("{} \"$@\" 2>{}\n", text, shell_word(log.string())), 0700);
+    write_file(script, text + " \"$@\"\n", 0700);
+}
+
+void check_tool_script(const std::string& program, const fs::path& log) {
+    std::error_code code;
+    if (!fs::exists(log, code)) {
+        return;
+    }
+    const std::string said = read_file(log);
+    const std::string_view line = std::string_view(said).substr(0, said.find('\n'));
+    if (line.starts_with(start_failed)) {
+        throw not_found(line.substr(start_failed.size()));
+    }
+    if (line.starts_with(prlimit_failed)) {
+        throw not_found(program);
+    }
+    if (line.starts_with(bubblewrap_failed)) {
+        throw no_sandbox(program, line);
+    }
 }
 
 }  // namespace edgegpu

@@ -53,4 +53,9 @@ struct ToolResult {
 void write_tool_script(const std::filesystem::path& script, const std::string& program,
                        const std::filesystem::path& directory, const std::filesystem::path& log);
 
+/// Throws Error where the last run of such a script did not become `program`: bubblewrap or the
+/// program is not there, or the sandbox cannot be made. A library that started it says only that it
+/// failed. `log` is that of the script.
+void check_tool_script(const std::string& program, const std::filesystem::path& log);
+
 }  // namespace edgegpu

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "blueprint/sources/policy_source.hpp"
+#include "embedded_gpu_plan.hpp"
 #include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
 #include "selinux/policy/modules.hpp"
@@ -27,10 +28,6 @@ namespace {
 
 /// Where the module packages appear in the sandbox.
 constexpr std::string_view packages_in_sandbox = "/run/edgegpu/packages";
-/// One start of the sandbox for all; the numbers are ours.
-constexpr std::string_view translate =
-    "for package in /run/edgegpu/packages/*.pp; do "
-    "/usr/libexec/selinux/hll/pp \"$package\" \"${package%.pp}.cil\" || exit 1; done";
 
 /// Gathers modules as CIL; packages wait until all are there.
 class Gathering {
@@ -70,7 +67,9 @@ public:
             command.kernel = tree.kernel;
             command.read_only_root = true;
             command.writable_binds = {{directory_, std::string(packages_in_sandbox)}};
-            command.argv = {"sh", "-c", std::string(translate)};
+            // One start of the sandbox for all; the numbers are ours.
+            command.argv = {"sh", "-c", std::string(embedded::translate_packages),
+                            "translate-packages", std::string(packages_in_sandbox)};
             const ProcessResult result = run_in_sandbox(ctx, command);
             if (result.status != 0) {
                 throw error("the image's tools cannot read a policy module that is to be installed")

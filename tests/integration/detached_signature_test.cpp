@@ -186,6 +186,24 @@ TEST_F(DetachedSignatures, ManyThreads) {
     EXPECT_EQ(good, 6);
 }
 
+TEST_F(DetachedSignatures, AMissingSandboxIsNoBadKey) {
+    const test::TemporaryDirectory
+        programs;  // all that GnuPG's library looks for, but no bubblewrap
+    for (const char* name : {"gpg", "gpgconf", "gpg-agent"}) {
+        fs::create_symlink(fs::path("/usr/bin") / name, programs.path() / name);
+    }
+    const std::string before = std::getenv("PATH");
+    ::setenv("PATH", programs.path().c_str(), 1);
+    std::string said = "nothing";
+    try {
+        static_cast<void>(check("rsa"));
+    } catch (const Error& problem) {
+        said = problem.message();
+    }
+    ::setenv("PATH", before.c_str(), 1);
+    EXPECT_EQ(said, "bwrap: program not found");
+}
+
 TEST_F(DetachedSignatures, NothingStaysBehind) {
     const test::TemporaryDirectory place;
     const char* before = std::getenv("TMPDIR");

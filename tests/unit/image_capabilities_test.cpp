@@ -25,6 +25,23 @@ TEST(Capabilities, SeveralNamesClausesAndHighNumbers) {
               bytes({0, 0, 0, 2, 1, 0, 0, 0, 0x20, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0}));
 }
 
+TEST(Capabilities, AllAreThoseOfThisProgramNotOfTheKernel) {
+    const std::string all =
+        bytes({1, 0, 0, 2, 255, 255, 255, 255, 0, 0, 0, 0, 255, 1, 0, 0, 0, 0, 0, 0});
+    EXPECT_EQ(parse_capabilities("=ep"), all);
+    EXPECT_EQ(parse_capabilities("all=ep"), all);
+    EXPECT_EQ(
+        parse_capabilities("=pi cap_kill-pi"),
+        bytes({0, 0, 0, 2, 0xdf, 255, 255, 255, 0xdf, 255, 255, 255, 255, 1, 0, 0, 255, 1, 0, 0}));
+}
+
+TEST(Capabilities, ClausesAreReadInTheirOrder) {
+    EXPECT_EQ(parse_capabilities("CAP_KILL=eip cap_kill-i+i cap_kill=p"),
+              parse_capabilities("cap_kill=p"));
+    EXPECT_EQ(parse_capabilities("cap_chown,cap_kill=p cap_kill-p"),
+              parse_capabilities("cap_chown=p"));
+}
+
 TEST(Capabilities, NoneIsEmpty) {
     EXPECT_EQ(parse_capabilities(""), "");
     EXPECT_EQ(parse_capabilities("="), "");
@@ -33,6 +50,8 @@ TEST(Capabilities, NoneIsEmpty) {
 TEST(Capabilities, UnknownNameIsAnError) {
     EXPECT_THROW(static_cast<void>(parse_capabilities("cap_everything=ep")), Error);
     EXPECT_THROW(static_cast<void>(parse_capabilities("cap_kill")), Error);
+    EXPECT_THROW(static_cast<void>(parse_capabilities("cap_kill=x")), Error);
+    EXPECT_THROW(static_cast<void>(parse_capabilities("cap_kill,=p")), Error);
 }
 
 }  // namespace

@@ -134,6 +134,16 @@ protected:
         return run_process(Context{}, request);
     }
 
+    /// What check_tool_script says of that.
+    [[nodiscard]] std::string problem(const std::string& program = "bash") const {
+        try {
+            check_tool_script(program, log_);
+        } catch (const Error& error) {
+            return error.message();
+        }
+        return "none";
+    }
+
     test::TemporaryDirectory directory_;
     std::filesystem::path home_ = directory_.path() / "it's home";
     std::filesystem::path script_ = directory_.path() / "sh";
@@ -148,6 +158,34 @@ TEST_F(ToolScript, RunsTheProgramInTheSandbox) {
     EXPECT_EQ(result.status, 3);
     EXPECT_THAT(read_file(log_), testing::EndsWith("\nsaid\n"));
     EXPECT_EQ(run(make_namespace).output, namespace_refused);
+    EXPECT_EQ(problem(), "none") << "the program's own words are none of the sandbox";
+}
+
+/// sh opens descriptors of one digit alone.
+TEST_F(ToolScript, NeedsOneFreeDescriptor) {
+    std::vector<Fd> held;
+    std::vector<int> descriptors;
+    for (int number = 3; number <= 9; ++number) {
+        if (::fcntl(number, F_GETFD) < 0) {
+            Fd file(::memfd_create("input", 0));
+            held.emplace_back(file.get() == number ? file.release() : ::dup2(file.get(), number));
+            ASSERT_EQ(held.back().get(), number);
+        }
+        descriptors.push_back(number);
+    }
+    EXPECT_NE(run("echo it runs", descriptors).output, "it runs\n");
+    EXPECT_EQ(problem(), "cannot run 'bash' in a sandbox: all descriptors from 3 to 9 are in use");
+}
+
+TEST_F(ToolScript, WhatIsMissingIsTheError) {
+    write_tool_script(script_, "no-such-program", home_, log_);
+    EXPECT_NE(run("").status, 0);
+    EXPECT_EQ(problem("no-such-program"), "no-such-program: program not found");
+    ProcessRequest request;
+    request.argv = {script_.string()};
+    request.env = {"PATH=" + home_.string()};
+    EXPECT_NE(run_process(Context{}, request).status, 0);
+    EXPECT_EQ(problem("no-such-program"), "bwrap: program not found");
 }
 
 /// Libraries tell their programs numbers of descriptors; none of them may be another one there.

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "blueprint/toml/mistakes.hpp"
-#include "edge_package_sets.hpp"
+#include "embedded_edge_package_set.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
@@ -77,7 +77,7 @@ std::optional<PackageSet> find_package_set(const DistroName& distro,
     // The table is the program's own: a mistake in it is found by the tests.
     Mistakes mistakes;
     const TableReader table =
-        TableReader::parse("edge_package_sets.toml", edge_package_sets, mistakes);
+        TableReader::parse("edge_package_sets.toml", embedded::edge_package_sets_toml, mistakes);
     for (const TableReader& set : table.tables("set")) {
         if (holds(values_of(set.strings("distros")), distro.name) &&
             set.string("major", distro.major) == distro.major) {

@@ -6,20 +6,13 @@
 
 #include "blueprint/tables/customizations.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "embedded_customizations_firstboot.hpp"
+#include "support/shell_text.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-/// 'text' for a shell.
-std::string shell_word(std::string_view text) {
-    std::string result = "'";
-    for (const char c : text) {
-        result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    return result + '\'';
-}
 
 /// A text that can be executed: without "#!" it is a shell script.
 std::string read_program(const TableReader& table, std::string_view key) {
@@ -49,8 +42,8 @@ std::string read_callback(const TableReader& table) {
                        table.full_name("job_template_url"), url);
     }
     // --fail: a refusal by the controller is a failure of the script.
-    return "#!/bin/sh\nexec curl --fail --silent --show-error --data " +
-           shell_word("host_config_key=" + key) + ' ' + shell_word(url) + '\n';
+    return fill_in(embedded::automation_callback,
+                   {{"DATA", shell_word("host_config_key=" + key)}, {"URL", shell_word(url)}});
 }
 
 std::string read_custom_name(const TableReader& table, const Blueprint& blueprint) {

@@ -8,14 +8,12 @@
 #include "blueprint/toml/validate.hpp"
 #include "customise/kernel/modprobe.hpp"
 #include "customise/units/vendor_unit.hpp"
-#include "device_files.hpp"
+#include "embedded_kernel_arguments.hpp"
 #include "image/kernel_arguments.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
-
-namespace {}  // namespace
 
 void record_kernel_arguments(const Context& ctx, const std::vector<std::string>& arguments,
                              const SourceLocation& location, const ModprobeRequest& modprobe,
@@ -43,9 +41,9 @@ void record_kernel_arguments(const Context& ctx, const std::vector<std::string>&
         return;  // nothing that could start a unit
     }
     put_entry(tree, "/usr/libexec/edgegpu/kernel-arguments",
-              make_file_entry(ctx, kernel_arguments_script, 0755));
+              make_file_entry(ctx, embedded::kernel_arguments, 0755));
     add_vendor_unit(ctx, tree, "edgegpu-kernel-arguments.service", "multi-user.target",
-                    std::string(kernel_arguments_unit));
+                    std::string(embedded::edgegpu_kernel_arguments_service));
 }
 
 }  // namespace edgegpu

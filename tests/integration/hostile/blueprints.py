@@ -1,5 +1,5 @@
 """Links planted where the blueprint's own settings are written into the image."""
-from harness import Attack
+from harness import Attack, refused
 from paths import FOLDER
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOLnNw5NA5MJilctpDqs5ON27MVyUp2mYVcMjMFgiAlq x"
@@ -52,3 +52,6 @@ ATTACKS = [
             error="setting-overlay-owner|owner|app|/etc"),
     setting("remote", "/etc/ostree", FOLDER, "", error="/etc/ostree"),
 ]
+# The blueprint's path leads out of the image, or through a link.
+refused(ATTACKS, *(f"setting-{name}" for name in (
+    "file", "file-deep", "file-var", "ntp", "fips", "firstboot", "overlay", "overlay-deep", "overlay-owner")))

@@ -85,7 +85,8 @@ class Attack:
 
     `scripts` maps "pre", "post", "posttrans", "triggerin -- bash", … to a shell script. `payload(root)` puts files
     into the package and returns lines for %files. `report`: its scriptlet writes one, which must say "end" and
-    nothing of an escape. `status`: "clean" (the build succeeds), "refused" (it ends with one error), or "either".
+    nothing of an escape. `status`: "clean" (the build succeeds), "refused" (it ends with one error), or "either"
+    where both are right: what a program was doing when it was ended decides (it swaps two names until then).
     An error matches `error` (by default it names the package). `check(result)` returns what is wrong, or None;
     so does `during(suite)`, which looks on while the image is built.
     Attacks that share `group` are in one image; the others have a build of their own.
@@ -95,7 +96,7 @@ class Attack:
     payload: object = None
     header: str = ""
     report: bool = False
-    status: str = "either"
+    status: str = "clean"
     error: str = ""
     check: object = None
     group: str = ""
@@ -104,6 +105,14 @@ class Attack:
     timeout: int = 60
     beside: tuple = ()
     during: object = None
+
+
+def refused(attacks, *names):
+    """Demands of those attacks, which are all there, that their builds end with an error."""
+    found = [attack for attack in attacks if attack.name.removeprefix("hostile-") in names]
+    assert len(found) == len(names), names
+    for attack in found:
+        attack.status = "refused"
 
 
 def reporting(name, *arguments, **more):

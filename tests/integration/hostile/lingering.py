@@ -18,20 +18,20 @@ def greedy(name, script, **more):
 
 ATTACKS = [
     # left behind, and swapping what the next stages use
-    lingering("swap-owned", f"mkdir -p /usr/share/owned\n{SWAP} /usr/share/owned {FOLDER}", "pre"),
+    lingering("swap-owned", f"mkdir -p /usr/share/owned\n{SWAP} /usr/share/owned {FOLDER}", "pre", status="either"),
     Attack("hostile-swap-owner", {"pre": f"{SWAP} /usr/share/owned {FOLDER}"}, payload_file("/usr/share/owned/app", attribute=OWNED),
-           error="hostile-swap-owner|/usr/share/owned"),
-    lingering("swap-etc", f"{SWAP} /etc {FOLDER}/etc", error="hostile-swap-etc|/etc"),
-    lingering("swap-modules", f"{SWAP} /usr/lib/modules/@KERNEL@ {FOLDER}/1-1.x86_64", "posttrans"),
-    lingering("swap-rpmdb", f"{SWAP} /usr/share/rpm {FOLDER}/rpm", "posttrans"),
-    lingering("swap-kept", f"{SWAP} /run/edgegpu-record/kept {FOLDER}"),
+           error="hostile-swap-owner|/usr/share/owned", status="either"),
+    lingering("swap-etc", f"{SWAP} /etc {FOLDER}/etc", error="hostile-swap-etc|/etc", status="either"),
+    lingering("swap-modules", f"{SWAP} /usr/lib/modules/@KERNEL@ {FOLDER}/1-1.x86_64", "posttrans", status="either"),
+    lingering("swap-rpmdb", f"{SWAP} /usr/share/rpm {FOLDER}/rpm", "posttrans", status="either"),
+    lingering("swap-kept", f"{SWAP} /run/edgegpu-record/kept {FOLDER}", status="either"),
     lingering("swap-record", "printf '2\\0semodule\\0-B\\0' >>/run/edgegpu-record/calls\n"
                              f"{SWAP} /run/edgegpu-record/calls @CANARIES@/key",
-              error="hostile-swap-record|record of the scriptlets|semodule"),
+              error="hostile-swap-record|record of the scriptlets|semodule", status="either"),
     lingering("writes-later", "exec >/dev/null 2>&1 </dev/null\n(setsid /bin/sh -c 'while :; do echo late >/etc/late; "
                               "echo late >/usr/share/late; usleep 1000; done' hostile-straggler) &"),
     lingering("keeps-stdout", "(setsid sleep 600 hostile-straggler) &", status="clean", timeout=30),
-    lingering("kills-all", "kill -9 -1\nkill -9 1\nkill -STOP 1\nkill -TERM 1\nkill -9 $PPID", status="either"),
+    lingering("kills-all", "kill -9 -1\nkill -9 1\nkill -STOP 1\nkill -TERM 1\nkill -9 $PPID"),
     lingering("stops-all", "kill -STOP -1\nkill -STOP 1", arguments=SHORT, timeout=30),
     lingering("closes-stdout", "exec >&- 2>&- <&-", status="clean"),
     lingering("floods-stdout", "head -c 300000000 /dev/zero | tr '\\0' x", status="clean", timeout=60),

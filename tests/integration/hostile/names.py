@@ -1,7 +1,7 @@
 """Names, sizes and shapes of files that no sane package has."""
 import os
 
-from harness import Attack
+from harness import Attack, refused
 
 NAMES = "/usr/share/hostile/names"
 
@@ -93,3 +93,5 @@ def make_setid(root):
     (root / "usr/share").mkdir(parents=True)
     (root / "usr/share/setid").write_text("x\n")
     return ["%attr(6755,root,root) /usr/share/setid"]
+# Names that a commit cannot hold, and paths that no program can open.
+refused(ATTACKS, "name-bytes", "path-8192", "deep")

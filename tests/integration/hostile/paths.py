@@ -1,5 +1,5 @@
 """Links planted by packages into every place where edgegpu itself reads, writes, removes or collects."""
-from harness import Attack
+from harness import Attack, refused
 
 FOLDER = "@CANARIES@/folder"
 
@@ -101,10 +101,10 @@ ATTACKS = [
     Attack("hostile-link-var-tmp", {"post": f"mv /var /var.old 2>/dev/null\nln -s {FOLDER} /var 2>/dev/null\n:"},
            error="hostile-link-var-tmp|/var"),
     Attack("hostile-payload-tmp", {}, payload_link("/tmp/planted", f"{FOLDER}")),
-    Attack("hostile-uname", {"pre": f"rm -f /usr/bin/uname\nln -s {FOLDER}/uname /usr/bin/uname"}, status="either"),
-    Attack("hostile-uname-directory", {"pre": "rm -f /usr/bin/uname\nmkdir /usr/bin/uname"}, status="either",
+    Attack("hostile-uname", {"pre": f"rm -f /usr/bin/uname\nln -s {FOLDER}/uname /usr/bin/uname"}),
+    Attack("hostile-uname-directory", {"pre": "rm -f /usr/bin/uname\nmkdir /usr/bin/uname"},
            error="hostile-uname-directory|uname"),
-    Attack("hostile-shim-link", {"pre": f"rm -f /usr/sbin/depmod\nln -s {FOLDER}/app /usr/sbin/depmod"}, status="either",
+    Attack("hostile-shim-link", {"pre": f"rm -f /usr/sbin/depmod\nln -s {FOLDER}/app /usr/sbin/depmod"},
            error="hostile-shim-link|depmod"),
     # links that are files of the package
     Attack("hostile-payload-modules", {}, payload_link("/usr/lib/modules/2-2.x86_64", f"{FOLDER}/1-1.x86_64")),
@@ -116,3 +116,8 @@ ATTACKS = [
     Attack("hostile-payload-loop", {"post": "ln -s b /usr/lib/a\nln -s a /usr/lib/b\nrm -rf /etc/selinux\n"
                                             "ln -s /usr/lib/a /etc/selinux"}, error="hostile-payload-loop|/"),
 ]
+# What the next stage needs is not there, or leads out of the image.
+refused(ATTACKS, "link-semanage", "link-selinux-type", "link-modules", "link-modules-all", "link-vmlinuz", "link-sysimage",
+        "payload-loop")
+# rm and mv fail at what something is mounted on, and the scriptlet with them; or the next one cannot be started.
+refused(ATTACKS, "mount-points", "link-var-tmp", "uname", "uname-directory", "shim-link")

@@ -1,6 +1,6 @@
 """What edgegpu takes back from its scriptlets: the record of calls, replaced by something else; and files of the
 image that are no files when edgegpu reads them."""
-from harness import Attack
+from harness import Attack, refused
 from paths import OWNED, FOLDER, payload_file
 
 RECORD = "/run/edgegpu-record"
@@ -69,7 +69,7 @@ ATTACKS = [
     hooked("dracut", "initramfs-damaged", "head -c 100000 /dev/urandom >$out", status="refused"),
     hooked("dracut", "initramfs-huge", "truncate -s 1099511627776 $out", status="refused"),
     hooked("dracut", "initramfs-bomb", "head -c 300000000 /dev/zero | gzip >$out", status="refused", timeout=90),
-    hooked("dracut", "initramfs-swaps", "cat /usr/lib/dracut/image >$out\n/usr/libexec/attack swap $out @CANARIES@/key"),
+    hooked("dracut", "initramfs-swaps", "cat /usr/lib/dracut/image >$out\n/usr/libexec/attack swap $out @CANARIES@/key", status="either"),
     hooked("dracut", "initramfs-root", "mount -o remount,rw / 2>/dev/null\necho x >/usr/share/hostile/written 2>/dev/null",
            check=lambda result: "dracut wrote into the image" if result.cat("/usr/share/hostile/written") else None,
            status="clean"),
@@ -78,7 +78,8 @@ ATTACKS = [
            "    ln -s @CANARIES@/key modules.$index\ndone\nexit 0"),
     hooked("depmod", "depmod-fifo", "mkfifo /usr/lib/modules/$kernel/modules.dep\nexit 0"),
     hooked("depmod", "depmod-folder", f"cd /usr/lib/modules\nmv $kernel old\nln -s {FOLDER}/1-1.x86_64 $kernel\nexit 0"),
-    hooked("depmod", "depmod-swaps", "/usr/libexec/attack swap /usr/lib/modules/$kernel @CANARIES@/folder/1-1.x86_64"),
+    hooked("depmod", "depmod-swaps", "/usr/libexec/attack swap /usr/lib/modules/$kernel @CANARIES@/folder/1-1.x86_64",
+           status="either"),
     hooked("depmod", "depmod-usr", f"mv /usr/share /usr/share.old\nln -s {FOLDER} /usr/share"),
     Attack("hostile-owner-fifo", {"pre": "rm -f /usr/share/owned/app\nmkdir -p /usr/share/owned\nrm -f /usr/share/owned/app\n"
                                          "mkfifo /usr/share/owned/app"}, payload_file("/usr/share/owned/app", attribute=OWNED),
@@ -87,4 +88,10 @@ ATTACKS = [
                                          "ln /usr/libexec/attack /usr/share/owned/app 2>/dev/null\n:"},
            payload_file("/usr/share/owned/app", attribute=OWNED), error="hostile-owner-hard|/usr/share/owned"),
 ]
-
+# The record holds something that no shim leaves there, or something of it is gone.
+refused(ATTACKS, *(f"record-{name}" for name in (
+    "kept-link", "kept-proc", "kept-file-link", "kept-relative", "kept-fifo", "kept-folder", "kept-names", "kept-many",
+    "calls-link", "calls-fifo", "calls-folder", "grubby-link", "grubby-fifo", "ldconfig-link", "gone")))
+# What a build reads is no file, or is not what it should be: the programs and accounts, the policy, the kernel, the initramfs.
+refused(ATTACKS, "real-link", "special-passwd-folder", "special-passwd-damaged", "special-semanage-fifo", "special-kernel-fifo",
+        "initramfs-link", "initramfs-proc")

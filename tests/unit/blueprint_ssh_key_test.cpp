@@ -1,10 +1,8 @@
+#include "blueprint/tables/ssh_key.hpp"
+
 #include <string>
-#include <utility>
 
 #include <gtest/gtest.h>
-
-#include "blueprint/tables/password_hash.hpp"
-#include "blueprint/tables/ssh_key.hpp"
 
 namespace edgegpu {
 
@@ -62,47 +60,6 @@ TEST(SshKey, WhatIsNoneSaysWhy) {
     EXPECT_EQ(reason("ssh-ed25519 AAAA"), "the ssh-ed25519 key is cut off");
     EXPECT_EQ(reason("ssh-rsa " + short_rsa), "sshd rejects RSA keys of 512 bits");
     EXPECT_EQ(reason("-----BEGIN OPENSSH PRIVATE KEY-----"), "it is a private key");
-}
-
-/// Made by crypt(3) of the password "x".
-TEST(PasswordHash, WhatCryptWritesIsRight) {
-    for (const std::string& hash :
-         {std::string("$1$salt$9GHNWvCB1UrDZjPi7uags0"),
-          std::string("$5$salt$eC8iHMk0B/acxRGi4idWiCK/.xXHLUsxovn4V591t3."),
-          std::string("$6$salt$wZU8LXJfJJqoagopbB7RuK6JEotEMZ0CQDy0phpPAuLMYQFcmf6L6BdAbs/"
-                      "Q7w7o1qsZ9pFqFVY4yuUSWgaYt1"),
-          std::string("$6$rounds=5000$salt$wZU8LXJfJJqoagopbB7RuK6JEotEMZ0CQDy0phpPAuLMYQFcmf6L6"
-                      "BdAbs/Q7w7o1qsZ9pFqFVY4yuUSWgaYt1"),
-          std::string("$2b$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO"),
-          std::string("$7$CU..../....saltsalt$ZAXFMcUiDtPnGZmIfHqmXcEM53OIiBgNRWjT2OlNGG4"),
-          std::string("$y$j9T$k2XAnEHBqQ1Ct2aMXFKNaR4OddqOgpaPj/"
-                      "LQmB5RpN5$1BXwdnupKpcjaZHkHuHeC1c17QTBNLm1GzNnx05lJ90"),
-          std::string("$gy$j9T$k2XAnEHBqQ1Ct2aMXFKNaR4OddqOgpaPj/"
-                      "LQmB5RpN5$z1OjCUuqzH2rulhR.X4dely2n9BMcdY4s5Lo6ACpEy3"),
-          std::string("*"), std::string("!"), std::string("!!"),
-          std::string("!$1$salt$9GHNWvCB1UrDZjPi7uags0")}) {
-        EXPECT_EQ(password_hash_fault(hash), "") << hash;
-    }
-}
-
-TEST(PasswordHash, WhatIsNoneSaysWhatItIs) {
-    for (const auto& [text, fault] :
-         {std::pair<const char*, const char*>{"hunter2", "plain text"},
-          {"", "empty, which allows login without a password"},
-          {"$6$salt$hash",
-           "a SHA-512 hash that is truncated: 4 characters after the salt instead of 86"},
-          {"$6$salt", "a SHA-512 hash that is truncated"},
-          {"$6$rounds=many$salt$x", "a SHA-512 hash whose \"rounds=\" is not a number"},
-          {"$1$salt$9GHNWvCB1UrDZjPi7uag:0", "an MD5 hash with invalid characters"},
-          {"$1$sa:t$9GHNWvCB1UrDZjPi7uags0", "an MD5 hash with an invalid salt"},
-          {"$1$saltsaltsalt$9GHNWvCB1UrDZjPi7uags0",
-           "an MD5 hash whose salt is longer than 8 characters"},
-          {"$2b$10$abc", "a bcrypt hash that is corrupt or truncated"},
-          {"$2b$abc", "a bcrypt hash without its cost"},
-          {"$y$j9T$salt$hash", "a yescrypt hash that is corrupt or truncated"},
-          {"$9$salt$hash", "a hash of a kind that crypt(3) does not support"}}) {
-        EXPECT_EQ(password_hash_fault(text), fault) << text;
-    }
 }
 
 }  // namespace edgegpu
