@@ -33,7 +33,7 @@ TEST(PasswordHash, WhatIsNoneSaysWhatItIs) {
          {std::pair<const char*, const char*>{"hunter2", "plain text"},
           {"", "empty, which allows login without a password"},
           {"$6$salt$hash",
-           "a SHA-512 hash that is truncated: 4 characters after the salt instead of 86"},
+           "a SHA-512 hash that is cut off: 4 characters after the salt instead of 86"},
           {"$6$salt", "a SHA-512 hash that is truncated"},
           {"$6$rounds=many$salt$x", "a SHA-512 hash whose \"rounds=\" is not a number"},
           {"$1$salt$9GHNWvCB1UrDZjPi7uag:0", "an MD5 hash with invalid characters"},

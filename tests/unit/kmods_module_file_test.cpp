@@ -120,7 +120,7 @@ TEST(ModuleFile, RefusesMalformedSignatures) {
     std::string trailer(12, '\0');
     EXPECT_THAT(reading_failure(plain_module() + trailer + marker), HasSubstr("malformed"));
     trailer[2] = 2;
-    EXPECT_THAT(reading_failure(plain_module() + trailer + marker), HasSubstr("no PKCS#7"));
+    EXPECT_THAT(reading_failure(plain_module() + trailer + marker), HasSubstr("not a PKCS#7"));
     trailer[8] = '\x7f';
     EXPECT_THAT(reading_failure(plain_module() + trailer + marker), HasSubstr("malformed"));
 }

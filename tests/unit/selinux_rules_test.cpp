@@ -61,8 +61,8 @@ TEST(PolicyRuleText, WhatIsWrongAndWhere) {
     EXPECT_THAT(refused("allow a_t b_t:c { p"), HasSubstr("character 20: '}' is missing"));
     EXPECT_THAT(refused("allow a_t b_t:c p q"),
                 HasSubstr("character 19: something follows the rule"));
-    EXPECT_THAT(refused("allow * b_t:c p"), HasSubstr("only names are understood"));
-    EXPECT_THAT(refused("allow a_t { b_t -c_t }:c p"), HasSubstr("only names are understood"));
+    EXPECT_THAT(refused("allow * b_t:c p"), HasSubstr("only names are supported"));
+    EXPECT_THAT(refused("allow a_t { b_t -c_t }:c p"), HasSubstr("only names are supported"));
     EXPECT_THAT(refused("allow self b_t:c p"), HasSubstr("\"self\" can only be the target"));
 }
 

@@ -135,8 +135,9 @@ TEST_F(PolicyStore, HugeFilesAndDeepDirectoriesAreErrors) {
     const fs::path huge = bound(store) / "targeted/huge";
     write_file(huge, "");
     ASSERT_EQ(::truncate(huge.c_str(), 1LL << 40), 0);
-    EXPECT_NE(error_of([&] { static_cast<void>(store.collect(ctx, tree)); }).find("at most"),
-              std::string::npos);
+    EXPECT_NE(
+        error_of([&] { static_cast<void>(store.collect(ctx, tree)); }).find("exceed the limit"),
+        std::string::npos);
     fs::remove(huge);
     Fd at(::open(bound(store).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     const std::string name(100, 'd');

@@ -290,8 +290,10 @@ TEST(SigningProcess, AnInterruptEndsTheWaiting) {
 
 TEST(SigningProcess, IsToldOnceWhatItMaySign) {
     Signer signer;
-    EXPECT_THAT(failure_of([&] { (void)signer.sign_commit("x"); }), HasSubstr("nobody told"));
-    EXPECT_THAT(failure_of([&] { (void)signer.signs_commits(); }), HasSubstr("nobody told"));
+    EXPECT_THAT(failure_of([&] { (void)signer.sign_commit("x"); }),
+                HasSubstr("has no configuration"));
+    EXPECT_THAT(failure_of([&] { (void)signer.signs_commits(); }),
+                HasSubstr("has no configuration"));
     signer.allow({"r", "", "", {}});
     EXPECT_NE(failure_of([&] { signer.allow({"other", "key", "", {}}); }), "");
     EXPECT_NE(failure_of([&] { (void)signer.sign_commit("x"); }), "") << "it is gone";
