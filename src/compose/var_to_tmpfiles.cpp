@@ -39,11 +39,10 @@ void each_line(const std::string& text, const std::function<void(std::string_vie
 /// The tree's tmpfiles.d files below `directory`, in order.
 Strings configuration_files(const Tree& tree, const std::string& directory) {
     Strings files;
-    for (auto at = tree.entries.lower_bound(directory);
-         at != tree.entries.end() && at->first.starts_with(directory); ++at) {
-        const Entry* entry = find_entry(tree, at->first);
-        if (at->first.ends_with(".conf") && entry != nullptr && entry->type == EntryType::file) {
-            files.push_back(at->first);
+    for (const auto& [path, literal] : entries_below(tree.entries, directory)) {
+        const Entry* entry = find_entry(tree, path);
+        if (path.ends_with(".conf") && entry != nullptr && entry->type == EntryType::file) {
+            files.push_back(path);
         }
     }
     return files;
@@ -129,18 +128,8 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
     const auto groups = account_names(read_accounts(tree, "/etc/group"));
     const std::set<std::string> claimed = read_claimed(tree);
 
-    Entries taken;
-    for (const std::string top : {"/run", "/var"}) {
-        auto at = tree.entries.lower_bound(top);
-        while (at != tree.entries.end() && at->first.starts_with(top)) {
-            const bool below = at->first.size() == top.size() || at->first[top.size()] == '/';
-            if (below) {
-                taken.insert(tree.entries.extract(at++));
-            } else {
-                ++at;
-            }
-        }
-    }
+    Entries taken = take_subtree(tree.entries, "/run");
+    taken.merge(take_subtree(tree.entries, "/var"));
 
     std::string lines = "# What the image's packages have in /var and /run: made at boot.\n";
     Strings files;

@@ -322,14 +322,6 @@ void refuse_without_policy(const Blueprint& blueprint, const Tree& tree) {
     }
 }
 
-/// Erases `path` and all below it.
-void erase_below(Entries& entries, const std::string& path) {
-    for (auto it = entries.lower_bound(path); it != entries.end() && it->first.starts_with(path);) {
-        // "/x-y" sorts between "/x" and "/x/y"
-        it = it->first == path || it->first[path.size()] == '/' ? entries.erase(it) : std::next(it);
-    }
-}
-
 /// The transaction on a copy of the image's policy.
 PolicyResult run_transaction(const Context& ctx, const Blueprint& blueprint, CompileInputs inputs,
                              Transaction transaction) {
@@ -397,9 +389,9 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
 }
 
 void apply_policy(Tree& tree, const PolicyResult& policy) {
-    erase_below(tree.entries, std::string(replay_directory));
+    erase_subtree(tree.entries, replay_directory);
     for (const std::string& removed : policy.removed) {
-        erase_below(tree.entries, removed);
+        erase_subtree(tree.entries, removed);
     }
     for (const auto& [path, entry] : policy.entries) {
         tree.entries[path] = entry;

@@ -121,9 +121,7 @@ std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std
     const std::string home = deployed_home(user[5]);
     std::string lines = fmt::format("d {} 0700 {} {} -\n", home, name, group);
     const std::string skel = "/etc/skel/";
-    for (auto at = tree.entries.lower_bound(skel);
-         at != tree.entries.end() && at->first.starts_with(skel); ++at) {
-        const auto& [path, entry] = *at;
+    for (const auto& [path, entry] : entries_below(tree.entries, skel)) {
         const std::string target = home + "/" + path.substr(skel.size());
         if (entry.type == EntryType::directory) {
             lines += fmt::format("d {} {:04o} {} {} -\n", target, entry.mode, name, group);

@@ -61,14 +61,6 @@ constexpr std::array<std::string_view, 5> looked_into{"/usr/bin/", "/usr/sbin/",
 /// Scripts are smaller than that.
 constexpr std::uint64_t longest_script = 1U << 20U;
 
-template <typename Function>
-void each_with_prefix(const Entries& entries, std::string_view prefix, Function function) {
-    for (auto at = entries.lower_bound(prefix);
-         at != entries.end() && at->first.starts_with(prefix); ++at) {
-        function(at->first, at->second);
-    }
-}
-
 /// Made again by depmod, dracut or ldconfig inside the image.
 bool is_generated(std::string_view path) {
     return path == "/etc/ld.so.cache" || path.ends_with("/initramfs.img");
@@ -136,28 +128,31 @@ std::string initramfs_key(const Tree& tree, std::string_view extra) {
     key.update_field("edgegpu initramfs 3");
     key.update_field(extra);
     key.update_field(tree.kernel);
-    const auto add = [&](const std::string& path, const Entry& entry) {
-        if (!is_generated(path)) {
-            key.update_field(path);
-            key.update_field(entry.digest);
-            key.update_field(entry.target);
+    const auto add = [&](const EntryRange& entries) {
+        for (const auto& [path, entry] : entries) {
+            if (!is_generated(path)) {
+                key.update_field(path);
+                key.update_field(entry.digest);
+                key.update_field(entry.target);
+            }
         }
     };
-    each_with_prefix(tree.entries, "/usr/lib/modules/" + tree.kernel + "/", add);
+    add(entries_below(tree.entries, "/usr/lib/modules/" + tree.kernel));
     for (const std::string_view prefix : deciding_files) {
-        each_with_prefix(tree.entries, prefix, add);
+        add(entries_with_prefix(tree.entries, prefix));
     }
     for (const std::string_view prefix : listed) {
-        each_with_prefix(tree.entries, prefix,
-                         [&](const std::string& path, const Entry&) { key.update_field(path); });
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, prefix)) {
+            key.update_field(path);
+        }
     }
     const MentionedNames mentioned = names_of_dracut(tree);
     for (const std::string_view prefix : looked_into) {
-        each_with_prefix(tree.entries, prefix, [&](const std::string& path, const Entry&) {
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, prefix)) {
             if (mentioned.contains(path)) {
                 key.update_field(path);
             }
-        });
+        }
     }
     return key.hex();
 }

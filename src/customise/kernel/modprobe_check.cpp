@@ -71,27 +71,17 @@ void each_line(const Tree& tree, const std::string& file,
     }
 }
 
-/// Calls `use` for every path of the tree below a directory.
-void each_path(const Tree& tree, const std::string& directory,
-               const std::function<void(const std::string&, const Entry&)>& use) {
-    const std::string top = directory + "/";
-    for (auto at = tree.entries.lower_bound(top);
-         at != tree.entries.end() && at->first.starts_with(top); ++at) {
-        use(at->first, at->second);
-    }
-}
-
 /// Files of a configuration directory in effect: one in /etc hides its namesake in /usr/lib.
 std::vector<std::string> files_in_effect(const Tree& tree, const std::string& name) {
     std::map<std::string, std::string> files;
     for (const char* top : {"/etc/", "/usr/lib/"}) {
         const std::string directory = top + name;
-        each_path(tree, directory, [&](const std::string& path, const Entry&) {
+        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
             const std::string file = path.substr(directory.size() + 1);
             if (file.ends_with(".conf") && file.find('/') == std::string::npos) {
                 files.emplace(file, path);
             }
-        });
+        }
     }
     std::vector<std::string> paths;
     for (const auto& [file, path] : files) {
@@ -242,14 +232,14 @@ void check_units_and_rules(const Blacklist& blacklist, const Tree& tree) {
         "/etc/systemd/system", "/usr/lib/systemd/system", "/etc/udev/rules.d",
         "/usr/lib/udev/rules.d"};
     for (const char* directory : directories) {
-        each_path(tree, directory, [&](const std::string& path, const Entry& entry) {
+        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
             const std::string instance = module_of_instance(path);
             if (entry.type == EntryType::symlink && entry.target != "/dev/null" &&
                 !instance.empty() && blacklist.has(instance)) {
                 throw blacklist.loaded(instance, path).hinted("remove that link");
             }
             if (entry.type != EntryType::file) {
-                return;
+                continue;
             }
             each_line(tree, path, [&](const Line& line) {
                 std::string module = loaded_by_command(blacklist, line.text);
@@ -262,7 +252,7 @@ void check_units_and_rules(const Blacklist& blacklist, const Tree& tree) {
                         .hinted(replace_hint);
                 }
             });
-        });
+        }
     }
 }
 

@@ -22,14 +22,6 @@ void check_one_line(const SourceLocation& location, const std::string& value) {
     }
 }
 
-Entry link_to(std::string target) {
-    Entry entry;
-    entry.type = EntryType::symlink;
-    entry.mode = 0777;
-    entry.target = std::move(target);
-    return entry;
-}
-
 /// chrony.conf without its own servers, then the blueprint's, as image builder does it.
 void set_ntp_servers(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
     std::string path = "/etc/chrony.conf";

@@ -40,10 +40,9 @@ constexpr std::string_view work_directory = "/run/edgegpu-modules";
 /// Calls `visit(path, entry)` for the interface files among `entries`.
 template <typename Visit>
 void for_each_interface_file(const Entries& entries, const Visit& visit) {
-    for (auto it = entries.lower_bound(include_directory);
-         it != entries.end() && it->first.starts_with(include_directory); ++it) {
-        if (it->second.type == EntryType::file) {
-            visit(it->first, it->second);
+    for (const auto& [path, entry] : entries_below(entries, include_directory)) {
+        if (entry.type == EntryType::file) {
+            visit(path, entry);
         }
     }
 }

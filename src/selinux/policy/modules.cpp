@@ -215,12 +215,11 @@ std::string read_module_file(const fs::path& file) {
 std::vector<ModuleText> store_modules(const Entries& entries, const std::string& store) {
     const std::string prefix = store + "/active/modules/";
     std::map<std::string, std::pair<int, const Entry*>> newest;
-    for (auto it = entries.lower_bound(prefix);
-         it != entries.end() && it->first.starts_with(prefix); ++it) {
-        const StoredName stored = stored_name(std::string_view(it->first).substr(prefix.size()));
-        if (stored.priority > 0 && it->second.type == EntryType::file &&
+    for (const auto& [path, entry] : entries_below(entries, prefix)) {
+        const StoredName stored = stored_name(std::string_view(path).substr(prefix.size()));
+        if (stored.priority > 0 && entry.type == EntryType::file &&
             stored.priority > newest[stored.name].first) {
-            newest[stored.name] = {stored.priority, &it->second};
+            newest[stored.name] = {stored.priority, &entry};
         }
     }
     std::vector<ModuleText> result;

@@ -53,11 +53,6 @@ bool is_plain_name(std::string_view name) {
            });
 }
 
-bool below(std::string_view path, std::string_view directory) {
-    return path.starts_with(directory) &&
-           (path.size() == directory.size() || path[directory.size()] == '/');
-}
-
 /// semanage.conf with its store-root set to /etc/selinux.
 std::string with_store_in_etc(const std::string& text) {
     std::string result;
@@ -104,7 +99,7 @@ std::optional<PolicyPaths> find_policy(const Tree& tree) {
         root.find("..") != std::string::npos) {
         throw error("/etc/selinux/semanage.conf: store-root '{}' is not a plain path", root);
     }
-    if (root == "/" || (root != etc_selinux && below(etc_selinux, root))) {
+    if (root == "/" || (root != etc_selinux && is_below(etc_selinux, root))) {
         // What is bound there would hold the directory that is bound at /etc/selinux.
         throw error("/etc/selinux/semanage.conf: store-root '{}' holds /etc/selinux itself", root);
     }
@@ -116,9 +111,8 @@ std::optional<PolicyPaths> find_policy(const Tree& tree) {
 std::set<ModuleId> stored_modules(const Tree& tree, const PolicyPaths& paths) {
     std::set<ModuleId> result;
     const std::string prefix = paths.store + "/active/modules/";
-    for (auto it = tree.entries.lower_bound(prefix);
-         it != tree.entries.end() && it->first.starts_with(prefix); ++it) {
-        const std::string_view rest = std::string_view(it->first).substr(prefix.size());
+    for (const auto& [path, entry] : entries_below(tree.entries, prefix)) {
+        const std::string_view rest = std::string_view(path).substr(prefix.size());
         const std::size_t slash = rest.find('/');
         int priority = 0;
         if (slash == std::string_view::npos || rest.find('/', slash + 1) != rest.npos ||
@@ -153,7 +147,7 @@ StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& pa
         root_.make_directories(top);
     }
     for (const auto& [path, entry] : tree.entries) {
-        if (!below(path, etc_selinux) && !below(path, paths_.store_root)) {
+        if (!is_below(path, etc_selinux) && !is_below(path, paths_.store_root)) {
             continue;
         }
         ctx.check_cancelled();
@@ -190,7 +184,7 @@ std::vector<std::pair<fs::path, std::string>> StoreCopy::binds() const {
         return std::pair(scratch_.path() / "root" / path.substr(1), std::string(path));
     };
     std::vector<std::pair<fs::path, std::string>> result{bind(etc_selinux)};
-    if (!below(paths_.store_root, etc_selinux)) {
+    if (!is_below(paths_.store_root, etc_selinux)) {
         result.push_back(bind(paths_.store_root));
     }
     return result;
@@ -243,9 +237,7 @@ PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
                 entry.type = EntryType::directory;
                 entry.mode = status.st_mode & 07777U;
             } else if (S_ISLNK(status.st_mode)) {
-                entry.type = EntryType::symlink;
-                entry.mode = 0777;
-                entry.target = root_.read_link(found);
+                entry = link_to(root_.read_link(found));
             } else {
                 throw error("{}: the policy transaction left a special file", found);
             }
@@ -253,7 +245,7 @@ PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
         });
     };
     scan(std::string(etc_selinux));
-    if (!below(paths_.store_root, etc_selinux)) {
+    if (!is_below(paths_.store_root, etc_selinux)) {
         scan(paths_.store_root);
         const std::string conf = "/etc/selinux/semanage.conf";
         const std::string text =
@@ -261,8 +253,8 @@ PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
         result.entries[conf] = make_file_entry(ctx, with_store_in_etc(text), 0644);
         result.removed.push_back(paths_.store_root);
     }
-    for (const auto& [path, entry] : tree.entries) {
-        if (below(path, etc_selinux) && path != etc_selinux && !result.entries.contains(path)) {
+    for (const auto& [path, entry] : entries_below(tree.entries, etc_selinux)) {
+        if (!result.entries.contains(path)) {
             result.removed.push_back(path);
         }
     }
