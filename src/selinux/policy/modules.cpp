@@ -1,7 +1,6 @@
 #include "selinux/policy/modules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <map>
@@ -9,14 +8,11 @@
 #include <system_error>
 #include <utility>
 
-#include <archive.h>
-#include <archive_entry.h>
-
 #include "blueprint/sources/policy_rule.hpp"
 #include "blueprint/stored_source.hpp"
+#include "support/decompress.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu::selinux {
 
@@ -184,32 +180,7 @@ private:
 }  // namespace
 
 std::string read_module_file(const fs::path& file) {
-    const Handle<archive, archive_read_free> reader(archive_read_new());
-    const auto failed = [&] {
-        return error("{}: cannot be read: {}", file.string(), archive_error_string(reader.get()));
-    };
-    archive_entry* entry = nullptr;
-    if (!reader || archive_read_support_filter_bzip2(reader.get()) != ARCHIVE_OK ||
-        archive_read_support_format_raw(reader.get()) != ARCHIVE_OK ||
-        archive_read_open_filename(reader.get(), file.c_str(), 1U << 16U) != ARCHIVE_OK ||
-        archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK) {
-        throw failed();
-    }
-    std::string text;
-    std::array<char, 1U << 16U> buffer{};
-    for (;;) {
-        const la_ssize_t count = archive_read_data(reader.get(), buffer.data(), buffer.size());
-        if (count < 0) {
-            throw failed();
-        }
-        if (count == 0) {
-            return text;
-        }
-        text.append(buffer.data(), static_cast<std::size_t>(count));
-        if (text.size() > module_limit) {
-            throw error("{}: larger than any policy module", file.string());
-        }
-    }
+    return decompress(read_file(file, module_limit), module_limit, file.string());
 }
 
 std::vector<ModuleText> store_modules(const Entries& entries, const std::string& store) {
