@@ -12,6 +12,7 @@
 #include "compose/accounts_split.hpp"
 #include "compose/var_to_tmpfiles.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -98,13 +99,10 @@ void move_policy_store(const Context& ctx, Tree& tree) {
     if (const Entry* old = find_entry(tree, path)) {
         mode = old->mode;
         const std::string before = read_entry(tree, path);
-        for (std::size_t at = 0; at < before.size();) {
-            const std::size_t end = std::min(before.find('\n', at), before.size());
-            const std::string line = before.substr(at, end - at);
+        for (const std::string_view line : lines_of(before)) {
             if (!line.starts_with("store-root")) {
-                text += line + '\n';
+                text.append(line) += '\n';
             }
-            at = end + 1;
         }
     }
     put_entry(tree, path, make_file_entry(ctx, text + "store-root=/etc/selinux\n", mode));

@@ -12,6 +12,7 @@
 #include "signing/openssl.hpp"
 #include "support/decompress.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -68,14 +69,6 @@ std::string_view modinfo_section(std::string_view content, const std::string& na
     throw error("{}: not a kernel module: it has no .modinfo", name);
 }
 
-std::string hexadecimal(const unsigned char* bytes, std::size_t size) {
-    std::string text;
-    for (std::size_t i = 0; i < size; ++i) {
-        text += fmt::format("{:02X}", bytes[i]);
-    }
-    return text;
-}
-
 std::string issuer_text(X509_NAME* issuer) {
     const BioHandle bio(BIO_new(BIO_s_mem()));
     if (!bio || X509_NAME_print_ex(
@@ -111,8 +104,9 @@ void name_signer(ModuleSignature& signature, const std::string& name) {
     CMS_SignerInfo_get0_signer_id(signer, &key, &issuer, &serial);
     const ASN1_STRING* id = key != nullptr ? key : serial;
     if (id != nullptr) {
-        signature.key_id = hexadecimal(ASN1_STRING_get0_data(id),
-                                       static_cast<std::size_t>(ASN1_STRING_length(id)));
+        signature.key_id =
+            upper_hexadecimal({reinterpret_cast<const char*>(ASN1_STRING_get0_data(id)),
+                               static_cast<std::size_t>(ASN1_STRING_length(id))});
     }
     if (issuer != nullptr) {
         signature.signer = issuer_text(issuer);

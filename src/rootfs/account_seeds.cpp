@@ -12,6 +12,7 @@
 #include "rootfs/owners.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -170,8 +171,9 @@ std::string seed_sysusers(const Tree& tree, const ParentAccounts& seeds) {
     std::string text;
     bool seeded = false;
     for (const auto& [name, path] : sysusers_files(tree)) {
-        std::istringstream lines(read_entry(tree, path));
-        for (std::string line; std::getline(lines, line);) {
+        const std::string content = read_entry(tree, path);
+        for (const std::string_view part : lines_of(content)) {
+            const std::string line(part);
             const SysusersLine fields = split_line(line);
             if (fields.type != "g" && !fields.type.starts_with('u')) {
                 continue;

@@ -29,6 +29,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/store.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -152,10 +153,8 @@ void merge_lines(const ImageRoot& root, const LocalFile& file,
     if (text.empty()) {
         text = file.header;
     }
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string line = text.substr(begin, end - begin);
-        begin = end + 1;
+    for (const std::string_view part : lines_of(text)) {
+        const std::string line(part);
         if (std::none_of(lines.begin(), lines.end(),
                          [&](const std::string& wanted) { return same(line, wanted); })) {
             merged.push_back(line);

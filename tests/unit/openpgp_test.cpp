@@ -5,6 +5,7 @@
 #include "openpgp/key_file.hpp"
 #include "openpgp/packets.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 namespace {
@@ -124,7 +125,7 @@ TEST(Packets, MalformedOnesAreNone) {
                                                 "a"),
                                     std::string("\xc2\xff\xff\xff\xff\xff"
                                                 "a")}) {
-        EXPECT_FALSE(split_packets(data)) << hexadecimal(data);
+        EXPECT_FALSE(split_packets(data)) << upper_hexadecimal(data);
     }
     EXPECT_TRUE(split_packets("")->empty());
 }

@@ -16,6 +16,7 @@
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/store.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -89,10 +90,8 @@ constexpr const char* image_name = "image";
 
 /// Whether the tree has all that went into an image.
 bool has_inputs(const Tree& tree, std::string_view inputs) {
-    while (!inputs.empty()) {
-        const std::size_t end = std::min(inputs.find('\n'), inputs.size());
-        const std::string line(inputs.substr(0, end));
-        inputs.remove_prefix(std::min(end + 1, inputs.size()));
+    for (const std::string_view part : lines_of(inputs)) {
+        const std::string line(part);
         const std::size_t tab = line.find('\t');
         if (tab == std::string::npos ||
             describe_input(tree, line.substr(tab + 1)) != line.substr(0, tab)) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "image/account_files.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -92,13 +92,10 @@ bool is_alias(const Tree& tree, const std::string& locale) {
     if (entry == nullptr || entry->type != EntryType::file) {
         return false;
     }
-    std::istringstream lines(read_entry(tree, path));
-    for (std::string line; std::getline(lines, line);) {
-        if (line.substr(0, line.find_first_of(" \t")) == locale) {
-            return true;
-        }
-    }
-    return false;
+    const std::string text = read_entry(tree, path);
+    return std::ranges::any_of(lines_of(text), [&](std::string_view line) {
+        return line.substr(0, line.find_first_of(" \t")) == locale;
+    });
 }
 
 void check_language(const Blueprint& blueprint, const Tree& tree, const std::string& language) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <regex>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -23,6 +22,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/store.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -149,11 +149,8 @@ std::map<std::string, std::string> compile(const Context& ctx, const MacroModule
 
 /// The line of a text, 1-based, or empty.
 std::string line_at(const std::string& text, unsigned number) {
-    std::istringstream lines(text);
-    std::string line;
-    for (unsigned at = 0; at < number && std::getline(lines, line); ++at) {
-    }
-    return line;
+    const std::vector<std::string_view> lines = lines_of(text);
+    return number >= 1 && number <= lines.size() ? std::string(lines[number - 1]) : std::string();
 }
 
 /// A macro that nobody defines stays in the compiler's input as it was written.
@@ -251,7 +248,7 @@ Error macro_error(const std::string& output, const MacroModules& modules,
             .hinted("macros quote with ` and ', each as often as the other");
     }
     return error(ErrorKind::usage, "{}{}: the policy compiler refused it", directory, name)
-        .traced(output.substr(0, output.find_last_not_of('\n') + 1));
+        .traced(std::string(trim_end(output, "\n")));
 }
 
 void compile_with_interfaces(const Context& ctx, const PackageFiles& policy_root, const Tree& tree,

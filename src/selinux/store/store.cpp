@@ -32,14 +32,10 @@ constexpr std::uint64_t largest_conf = 1U << 20U;
 /// Value of the last "KEY = VALUE" line, or nothing.
 std::optional<std::string> config_value(const std::string& text, std::string_view key) {
     std::optional<std::string> value;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = trim(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+    for (const std::string_view line : lines_of(text)) {
         const std::size_t equals = line.find('=');
         if (equals != std::string_view::npos && trim(line.substr(0, equals)) == key) {
-            value = std::string(trim(line.substr(equals + 1)));
+            value = trim(line.substr(equals + 1));
         }
     }
     return value;
@@ -56,11 +52,7 @@ bool is_plain_name(std::string_view name) {
 /// semanage.conf with its store-root set to /etc/selinux.
 std::string with_store_in_etc(const std::string& text) {
     std::string result;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = rest.substr(0, end);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+    for (const std::string_view line : lines_of(text)) {
         const std::string_view key = trim(line.substr(0, std::min(line.find('='), line.size())));
         if (key != "store-root") {
             result.append(line).append("\n");
