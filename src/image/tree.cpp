@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "image/content.hpp"
+#include "image/image_path.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -32,18 +33,6 @@ void check_tree_path(std::string_view path) {
     if (!normal) {
         throw error("'{}' is not an absolute, normal path", path);
     }
-}
-
-void prepend_parts(std::deque<std::string>& rest, std::string_view path) {
-    std::deque<std::string> parts;
-    while (!path.empty()) {
-        const std::size_t slash = std::min(path.find('/'), path.size());
-        if (slash > 0) {
-            parts.emplace_back(path.substr(0, slash));
-        }
-        path.remove_prefix(std::min(slash + 1, path.size()));
-    }
-    rest.insert(rest.begin(), parts.begin(), parts.end());
 }
 
 /// The directory that programs of the image run in, if they can now.
