@@ -16,6 +16,7 @@
 #include "support/file.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 namespace {
@@ -47,11 +48,7 @@ ObjectIndex::ObjectIndex(std::filesystem::path path) : path_(std::move(path)) {
     text_ = read_file(path_);
     known_.reserve(text_.size() / line_size + 1);
     const std::string_view text = text_;
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string_view line = text.substr(begin, end - begin);
-        begin = end + 1;
+    for (const std::string_view line : lines_of(text)) {
         if (line.size() + 1 != line_size) {
             continue;
         }

@@ -10,6 +10,7 @@
 #include "commit/repository.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 namespace {
@@ -115,7 +116,7 @@ void lock_ref(Repo::Impl& repo) {
             throw errno_error(path.string(), errno);
         }
         std::string pid = read_file(path, 64);
-        pid.erase(pid.find_last_not_of("\n ") + 1);
+        pid.resize(trim_end(pid).size());
         throw error("{}: another build (pid {}) is writing ref {}", repo.path.string(),
                     pid.empty() ? "unknown" : pid, repo.ref)
             .hinted("wait for it to end, or build into another repository with --repo");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "image/account_files.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -36,16 +37,14 @@ bool stays_in_etc_group(const AccountFile::Row& row, const std::set<std::string>
 /// "passwd: files systemd" → "passwd: files altfiles systemd"
 std::string with_altfiles(const std::string& text) {
     std::string result;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        std::string line = text.substr(at, end - at);
+    for (const std::string_view part : lines_of(text)) {
+        std::string line(part);
         const bool accounts = line.starts_with("passwd:") || line.starts_with("group:");
         if (accounts && line.find("altfiles") == std::string::npos) {
             const std::size_t files = line.find("files");
             line.insert(files == std::string::npos ? line.size() : files + 5, " altfiles");
         }
         result += line + '\n';
-        at = end + 1;
     }
     return result;
 }

@@ -12,6 +12,7 @@
 #include "compose/accounts_split.hpp"
 #include "compose/var_to_tmpfiles.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -21,14 +22,6 @@ Entry directory(unsigned mode) {
     Entry entry;
     entry.type = EntryType::directory;
     entry.mode = mode;
-    return entry;
-}
-
-Entry link_to(std::string_view target) {
-    Entry entry;
-    entry.type = EntryType::symlink;
-    entry.mode = 0777;
-    entry.target = target;
     return entry;
 }
 
@@ -46,15 +39,7 @@ bool is_type(const Tree& tree, std::string_view path, EntryType type) {
 /// `from` shall win.
 void move_directory(Tree& tree, const std::string& from, const std::string& to,
                     bool from_wins = false) {
-    Entries moved;
-    const std::string prefix = from + "/";
-    if (auto top = tree.entries.extract(from)) {
-        moved.insert(std::move(top));
-    }
-    for (auto at = tree.entries.lower_bound(prefix);
-         at != tree.entries.end() && at->first.starts_with(prefix);) {
-        moved.insert(tree.entries.extract(at++));
-    }
+    Entries moved = take_subtree(tree.entries, from);
     for (auto& [path, entry] : moved) {
         const std::string place = to + path.substr(from.size());
         const Entry* old = literal(tree, place);
@@ -114,13 +99,10 @@ void move_policy_store(const Context& ctx, Tree& tree) {
     if (const Entry* old = find_entry(tree, path)) {
         mode = old->mode;
         const std::string before = read_entry(tree, path);
-        for (std::size_t at = 0; at < before.size();) {
-            const std::size_t end = std::min(before.find('\n', at), before.size());
-            const std::string line = before.substr(at, end - at);
+        for (const std::string_view line : lines_of(before)) {
             if (!line.starts_with("store-root")) {
-                text += line + '\n';
+                text.append(line) += '\n';
             }
-            at = end + 1;
         }
     }
     put_entry(tree, path, make_file_entry(ctx, text + "store-root=/etc/selinux\n", mode));
@@ -138,9 +120,8 @@ void alias_var_labels(const Context& ctx, Tree& tree) {
          {"/var/usrlocal", "/usr/local"},
          {"/usr/lib/opt", "/opt"}}};
     Entries changed;
-    for (const auto& [path, entry] : tree.entries) {
-        if (!path.starts_with("/etc/selinux/") ||
-            !path.ends_with("/contexts/files/file_contexts.subs_dist") ||
+    for (const auto& [path, entry] : entries_below(tree.entries, "/etc/selinux")) {
+        if (!path.ends_with("/contexts/files/file_contexts.subs_dist") ||
             entry.type != EntryType::file) {
             continue;
         }
@@ -177,9 +158,8 @@ void place_rpmdb(Tree& tree) {
     put_entry(tree, "/usr/lib/sysimage/rpm", link_to("../../share/rpm"));
     const std::string base = "/usr/lib/sysimage/rpm-ostree-base-db";
     Entries copies;
-    for (auto at = tree.entries.lower_bound(database + "/");
-         at != tree.entries.end() && at->first.starts_with(database + "/"); ++at) {
-        copies[base + at->first.substr(database.size())] = at->second;
+    for (const auto& [path, entry] : entries_below(tree.entries, database)) {
+        copies[base + path.substr(database.size())] = entry;
     }
     tree.entries[base] = directory(0755);
     tree.entries.merge(copies);
@@ -194,8 +174,7 @@ void move_boot(Tree& tree) {
             return at.first.starts_with(copy) && at.first.find('/', 6) == std::string::npos;
         });
     });
-    const auto first = tree.entries.lower_bound("/boot/");
-    if (first != tree.entries.end() && first->first.starts_with("/boot/")) {
+    if (!entries_below(tree.entries, "/boot").empty()) {
         move_directory(tree, "/boot", "/usr/lib/ostree-boot");
     }
 }
@@ -203,9 +182,8 @@ void move_boot(Tree& tree) {
 /// /opt/NAME → /usr/lib/opt/NAME, reached through a link in /var/opt.
 void move_opt(Tree& tree) {
     std::set<std::string> names;
-    for (auto at = tree.entries.lower_bound("/opt/");
-         at != tree.entries.end() && at->first.starts_with("/opt/"); ++at) {
-        names.insert(at->first.substr(5, at->first.find('/', 5) - 5));
+    for (const auto& [path, entry] : entries_below(tree.entries, "/opt")) {
+        names.insert(path.substr(5, path.find('/', 5) - 5));
     }
     if (names.empty()) {
         return;
@@ -270,14 +248,12 @@ void empty_mount_points(const Context& ctx, Tree& tree) {
          {"/var", 0755},
          {"/sysroot", 0755}}};
     for (const auto& [point, mode] : points) {
-        const std::string prefix = fmt::format("{}/", point);
-        const auto hidden = tree.entries.lower_bound(prefix);
-        if (hidden != tree.entries.end() && hidden->first.starts_with(prefix)) {
+        if (const EntryRange hidden = entries_below(tree.entries, point); !hidden.empty()) {
             if (ctx.console != nullptr && point != "/dev") {
                 ctx.console->warn(
                     fmt::format("left out: {} (and what else is in {}, which is "
                                 "mounted over on a device)",
-                                hidden->first, point));
+                                hidden.front().first, point));
             }
             remove_entry(tree, point);
         }
@@ -310,11 +286,9 @@ void check_top_level(const Tree& tree) {
                 "packages and overlays can have files in /usr, /etc, /opt and /var; see "
                 "docs/architecture.md");
     }
-    const auto usr_etc = tree.entries.lower_bound("/usr/etc/");
-    if (usr_etc != tree.entries.end() && usr_etc->first.starts_with("/usr/etc/")) {
-        throw error(
-            "{}: packages must not contain /usr/etc, where ostree keeps the defaults of /etc",
-            usr_etc->first);
+    if (const EntryRange usr_etc = entries_below(tree.entries, "/usr/etc"); !usr_etc.empty()) {
+        throw error("{}: packages must not contain /usr/etc, where ostree keeps the defaults of /etc",
+                    usr_etc.front().first);
     }
 }
 

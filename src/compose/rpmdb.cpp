@@ -126,21 +126,14 @@ void link_database(Tree& tree, const std::string& path, const std::string& targe
     const std::string real = resolve_in_tree(tree, path, false);
     const auto at = tree.entries.find(real);
     if (at != tree.entries.end() && at->second.type == EntryType::directory) {
-        const std::string prefix = real + "/";
-        for (auto child = tree.entries.lower_bound(prefix);
-             child != tree.entries.end() && child->first.starts_with(prefix); ++child) {
-            if (child->second.type != EntryType::directory) {
-                throw error("a package contains {}, where the rpmdb has to be written",
-                            child->first);
+        for (const auto& [child, entry] : entries_below(tree.entries, real)) {
+            if (entry.type != EntryType::directory) {
+                throw error("a package contains {}, where the rpmdb has to be written", child);
             }
         }
         remove_entry(tree, real);
     }
-    Entry link;
-    link.type = EntryType::symlink;
-    link.mode = 0777;
-    link.target = target;
-    put_entry(tree, path, link);
+    put_entry(tree, path, link_to(target));
 }
 
 }  // namespace

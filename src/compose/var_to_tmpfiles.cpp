@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 
 #include "image/account_files.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -28,22 +28,13 @@ std::string_view next_word(std::string_view& line) {
     return word;
 }
 
-void each_line(const std::string& text, const std::function<void(std::string_view)>& use) {
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        use(std::string_view(text).substr(at, end - at));
-        at = end + 1;
-    }
-}
-
 /// The tree's tmpfiles.d files below `directory`, in order.
 Strings configuration_files(const Tree& tree, const std::string& directory) {
     Strings files;
-    for (auto at = tree.entries.lower_bound(directory);
-         at != tree.entries.end() && at->first.starts_with(directory); ++at) {
-        const Entry* entry = find_entry(tree, at->first);
-        if (at->first.ends_with(".conf") && entry != nullptr && entry->type == EntryType::file) {
-            files.push_back(at->first);
+    for (const auto& [path, literal] : entries_below(tree.entries, directory)) {
+        const Entry* entry = find_entry(tree, path);
+        if (path.ends_with(".conf") && entry != nullptr && entry->type == EntryType::file) {
+            files.push_back(path);
         }
     }
     return files;
@@ -54,20 +45,22 @@ std::set<std::string> read_claimed(const Tree& tree) {
     std::set<std::string> claimed;
     for (const char* directory : {"/usr/lib/tmpfiles.d/", "/etc/tmpfiles.d/"}) {
         for (const std::string& file : configuration_files(tree, directory)) {
-            each_line(read_entry(tree, file), [&](std::string_view line) {
-                const std::string_view type = next_word(line);
-                std::string path(next_word(line));
+            const std::string content = read_entry(tree, file);
+            for (const std::string_view line : lines_of(content)) {
+                const std::vector<std::string_view> words = words_of(line, " \t");
+                if (words.size() < 2 || !words[1].starts_with('/')) {
+                    continue;
+                }
+                const std::string_view type = words[0];
+                std::string path(words[1]);
                 if (path.size() > 1 && path.ends_with('/')) {
                     path.pop_back();
-                }
-                if (type.empty() || path.empty() || path.front() != '/') {
-                    return;
                 }
                 // Other types change or clean what is there, and make nothing.
                 if (std::string_view("dDvqQLfFCpcb").find(type[0]) != std::string_view::npos) {
                     claimed.insert(path);
                 }
-            });
+            }
         }
     }
     return claimed;
@@ -129,18 +122,8 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
     const auto groups = account_names(read_accounts(tree, "/etc/group"));
     const std::set<std::string> claimed = read_claimed(tree);
 
-    Entries taken;
-    for (const std::string top : {"/run", "/var"}) {
-        auto at = tree.entries.lower_bound(top);
-        while (at != tree.entries.end() && at->first.starts_with(top)) {
-            const bool below = at->first.size() == top.size() || at->first[top.size()] == '/';
-            if (below) {
-                taken.insert(tree.entries.extract(at++));
-            } else {
-                ++at;
-            }
-        }
-    }
+    Entries taken = take_subtree(tree.entries, "/run");
+    taken.merge(take_subtree(tree.entries, "/var"));
 
     std::string lines = "# What the image's packages have in /var and /run: made at boot.\n";
     Strings files;
@@ -177,20 +160,19 @@ void redirect_tmpfiles(const Context& ctx, Tree& tree) {
     for (const std::string& file : configuration_files(tree, "/usr/lib/tmpfiles.d/")) {
         const std::string before = read_entry(tree, file);
         std::string after;
-        each_line(before, [&](std::string_view line) {
+        for (const std::string_view line : lines_of(before)) {
             std::string_view rest = line;
             const std::string_view type = next_word(rest);
             const std::string_view path = next_word(rest);
-            for (const auto& [old, replacement] : places) {
-                const bool same = path == old || (path.starts_with(old) && path[old.size()] == '/');
-                if (same && !type.starts_with('#')) {
-                    after += fmt::format("{} {}{}{}\n", type, replacement, path.substr(old.size()),
-                                         rest);
-                    return;
-                }
+            const auto place = std::ranges::find_if(
+                places, [&](const auto& known) { return is_below(path, known.first); });
+            if (place != places.end() && !type.starts_with('#')) {
+                after += fmt::format("{} {}{}{}\n", type, place->second,
+                                     path.substr(place->first.size()), rest);
+            } else {
+                after += fmt::format("{}\n", line);
             }
-            after += fmt::format("{}\n", line);
-        });
+        }
         if (after != before && after != before + "\n") {
             const std::string real = resolve_in_tree(tree, file);
             const Entry old = tree.entries.at(real);

@@ -9,6 +9,7 @@
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/nevra.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -33,9 +34,8 @@ RpmHeader read_header(const std::filesystem::path& rpm) {
     return RpmHeader(raw);
 }
 
-std::string text_of(Header header, rpmTagVal tag) {
-    const char* text = headerGetString(header, tag);
-    return text != nullptr ? text : "";
+std::string header_text(Header header, rpmTagVal tag) {
+    return text_of(headerGetString(header, tag));
 }
 
 }  // namespace
@@ -51,10 +51,11 @@ void require_identity(const PackageFile& file) {
                 "this is the file that the repository has: report it to the maintainer of the "
                 "repository");
     }
-    const Nevra found{text_of(header.get(), RPMTAG_NAME),
+    const Nevra found{header_text(header.get(), RPMTAG_NAME),
                       static_cast<std::uint32_t>(headerGetNumber(header.get(), RPMTAG_EPOCH)),
-                      text_of(header.get(), RPMTAG_VERSION), text_of(header.get(), RPMTAG_RELEASE),
-                      text_of(header.get(), RPMTAG_ARCH)};
+                      header_text(header.get(), RPMTAG_VERSION),
+                      header_text(header.get(), RPMTAG_RELEASE),
+                      header_text(header.get(), RPMTAG_ARCH)};
     if (found != package.nevra) {
         throw error(ErrorKind::fetch, "package {} is {}: the metadata of repository '{}' are wrong",
                     package.nevra.text(), found.text(), package.repository)

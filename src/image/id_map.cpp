@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "support/text.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -29,15 +31,6 @@ std::optional<std::array<std::uint32_t, Count>> numbers_of(std::string_view line
     }
     return line.find_first_not_of(separators) == std::string_view::npos ? std::optional(numbers)
                                                                         : std::nullopt;
-}
-
-template <typename Visit>
-void for_each_line(std::string_view text, const Visit& visit) {
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        visit(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
 }
 
 bool overlap(std::uint64_t first, std::uint64_t count, const IdRange& other) {
@@ -81,11 +74,11 @@ std::optional<std::uint32_t> last_range(IdMap current) {
 
 IdMap parse_id_map(std::string_view text) {
     IdMap map;
-    for_each_line(text, [&](std::string_view line) {
+    for (const std::string_view line : lines_of(text)) {
         if (const auto numbers = numbers_of<3>(line, " \t")) {
             map.push_back({(*numbers)[0], (*numbers)[1], (*numbers)[2]});
         }
-    });
+    }
     return map;
 }
 
@@ -134,15 +127,15 @@ IdMap map_for_root(const IdMap& current, const std::vector<IdRange>& taken) {
 
 std::vector<IdRange> parse_subordinate_file(std::string_view text) {
     std::vector<IdRange> ranges;
-    for_each_line(text, [&](std::string_view line) {
+    for (const std::string_view line : lines_of(text)) {
         const std::size_t colon = line.find(':');
         if (colon == std::string_view::npos) {
-            return;
+            continue;
         }
         if (const auto numbers = numbers_of<2>(line.substr(colon), ":")) {
             ranges.push_back({(*numbers)[0], (*numbers)[1]});
         }
-    });
+    }
     return ranges;
 }
 

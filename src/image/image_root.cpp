@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <deque>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "image/image_path.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -29,28 +29,6 @@ constexpr int max_links = 40;
 bool is_component(std::string_view name) {
     return !name.empty() && name != "." && name != ".." &&
            name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
-}
-
-std::vector<std::string> names_in(Fd directory, std::string_view path) {
-    const Handle<DIR, ::closedir> stream(::fdopendir(directory.get()));
-    if (!stream) {
-        throw image_error(path, errno);
-    }
-    [[maybe_unused]] const int taken = directory.release();
-    std::vector<std::string> names;
-    errno = 0;
-    while (const dirent* item = ::readdir(stream.get())) {
-        const std::string_view name = static_cast<const char*>(item->d_name);
-        if (name != "." && name != "..") {
-            names.emplace_back(name);
-        }
-        errno = 0;
-    }
-    if (errno != 0) {
-        throw image_error(path, errno);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
 }
 
 }  // namespace
@@ -206,7 +184,11 @@ std::vector<std::string> ImageRoot::list(std::string_view path) const {
     if (!directory) {
         throw image_error(path, errno);
     }
-    return names_in(std::move(directory), path);
+    std::optional<std::vector<std::string>> names = names_in(std::move(directory));
+    if (!names) {
+        throw image_error(path, errno);
+    }
+    return *std::move(names);
 }
 
 void ImageRoot::walk(
@@ -221,7 +203,11 @@ void ImageRoot::walk(
             throw image_error(path, errno);
         }
         const Fd here(::fcntl(directory.get(), F_DUPFD_CLOEXEC, 0));
-        for (std::string& name : names_in(std::move(directory), path)) {
+        std::optional<std::vector<std::string>> names = names_in(std::move(directory));
+        if (!names) {
+            throw image_error(path, errno);
+        }
+        for (std::string& name : *names) {
             struct stat found {};
             if (::fstatat(here.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
                 throw image_error(fmt::format("{}/{}", path, name), errno);

@@ -70,7 +70,7 @@ private:
         const auto old = entries_.find(path);
         if ((old != entries_.end() && old->second.type != EntryType::directory) ||
             upper_.attribute(path, opaque_mark) == "y") {
-            erase(path);
+            erase_subtree(entries_, path);
         }
         entries_[path] = entry_of(status, EntryType::directory);
     }
@@ -78,7 +78,7 @@ private:
     void other(const std::string& path, const struct stat& status) {
         const bool whiteout = S_ISCHR(status.st_mode) && status.st_rdev == makedev(0, 0);
         if (whiteout || is_directory(path)) {
-            erase(path);
+            erase_subtree(entries_, path);
         }
         if (S_ISREG(status.st_mode)) {
             entries_[path] = file(path, status);
@@ -88,7 +88,7 @@ private:
             entry.target = upper_.read_link(path);
             entries_[path] = std::move(entry);
         } else if (!whiteout) {
-            erase(path);
+            erase_subtree(entries_, path);
             ctx_.console->warn_of("left out, as an ostree commit carries no device, fifo or socket",
                                   path);
         }
@@ -124,15 +124,6 @@ private:
     [[nodiscard]] bool is_directory(const std::string& path) const {
         const auto found = entries_.find(path);
         return found != entries_.end() && found->second.type == EntryType::directory;
-    }
-
-    void erase(const std::string& path) {
-        entries_.erase(path);
-        const std::string prefix = path == "/" ? path : path + "/";
-        auto at = entries_.lower_bound(prefix);
-        while (at != entries_.end() && at->first.starts_with(prefix)) {
-            at = entries_.erase(at);
-        }
     }
 
     const Context& ctx_;

@@ -44,14 +44,6 @@ std::optional<ImageRoot> root_of(const Tree& tree) {
     return ImageRoot(tree.root);
 }
 
-void erase_below(Entries& entries, const std::string& path) {
-    const std::string prefix = path == "/" ? "/" : path + "/";
-    auto at = entries.lower_bound(prefix);
-    while (at != entries.end() && at->first.starts_with(prefix)) {
-        at = at->first == "/" ? std::next(at) : entries.erase(at);
-    }
-}
-
 /// Makes the parents of `path`, where missing, as root:root 0755.
 void make_parents(Tree& tree, const std::optional<ImageRoot>& root, const std::string& path) {
     const std::string parent = parent_of(path);
@@ -140,8 +132,7 @@ void remove_entry(Tree& tree, std::string_view path) {
         throw Error("the root of the image cannot be removed");
     }
     const std::string real = resolve_in_tree(tree, path, false);
-    erase_below(tree.entries, real);
-    tree.entries.erase(real);
+    erase_subtree(tree.entries, real);
     if (const std::optional<ImageRoot> root = root_of(tree)) {
         root->remove(real);
     }

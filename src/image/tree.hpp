@@ -1,45 +1,15 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "image/entries.hpp"
 #include "support/context.hpp"
 #include "support/nevra.hpp"
 
 namespace edgegpu {
-
-/// What kind of object a path is. ostree carries nothing else.
-enum class EntryType { directory, file, symlink };
-
-/// One path of the image, in values.
-struct Entry {
-    EntryType type = EntryType::file;
-    /// permission bits with setuid, setgid and sticky (07777)
-    unsigned mode = 0;
-    std::uint32_t uid = 0;
-    std::uint32_t gid = 0;
-    /// files: bytes
-    std::uint64_t size = 0;
-    /// files: SHA-256 of the content, lower-case hexadecimal
-    std::string digest;
-    /// files: where the content can be read now (in the cache; never changes while the build runs)
-    std::filesystem::path content;
-    /// symlinks: the target
-    std::string target;
-    /// files: raw value of security.capability, or empty
-    std::string capabilities;
-    /// SELinux context "system_u:object_r:bin_t:s0"; set by the selinux stage
-    std::string label;
-};
-
-/// The image's tree: absolute path ("/usr/bin/bash") → entry, sorted by path. "/" itself is an
-/// entry; every parent of an entry is a directory entry. Paths are the *deployed* ones up to
-/// `finish_layout`: "/etc/…", "/usr/…", "/var/…"; afterwards ostree's ("/usr/etc/…").
-using Entries = std::map<std::string, Entry, std::less<>>;
 
 /// Where files lie that a recorded policy call needs and its scriptlet removed: in the tree from
 /// the scriptlets to the replay, and not in the image.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "kmods/module_file.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -36,21 +36,6 @@ std::string shortened(std::string_view line) {
         --limit;
     }
     return std::string(line.substr(0, limit)) + " …";
-}
-
-std::vector<std::string> last_lines(std::string_view text) {
-    std::deque<std::string> lines;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        if (end > 0) {
-            lines.emplace_back(text.substr(0, end));
-        }
-        if (lines.size() > log_lines) {
-            lines.pop_front();
-        }
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return {lines.begin(), lines.end()};
 }
 
 /// A file that programs in the sandbox left; nothing where there is a link, or something else.
@@ -88,7 +73,7 @@ Error build_failure(const Resolution& resolution, std::string what, const ImageR
             at = log->find(error_mark, end);
         }
     }
-    for (const std::string& line : last_lines(log ? *log : output)) {
+    for (const std::string& line : last_lines(log ? *log : output, log_lines)) {
         problem.traced(shortened(line));
     }
     return problem.hinted(

@@ -67,14 +67,6 @@ DkmsConf read_conf(const ImportedPackage& source) {
     return parsed;
 }
 
-Entry link_to(std::string target) {
-    Entry entry;
-    entry.type = EntryType::symlink;
-    entry.mode = 0777;
-    entry.target = std::move(target);
-    return entry;
-}
-
 /// The links that lead from a kernel's modules to its headers come with the kernel, which is not in
 /// the build root.
 void link_headers(Tree& tree) {

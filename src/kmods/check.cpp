@@ -29,14 +29,6 @@ std::vector<std::string> module_names(const std::string& driver_version) {
     return names;
 }
 
-template <typename Function>
-void each_below(const Tree& tree, const std::string& prefix, Function function) {
-    for (auto at = tree.entries.lower_bound(prefix);
-         at != tree.entries.end() && at->first.starts_with(prefix); ++at) {
-        function(at->first, at->second);
-    }
-}
-
 /// The module's name where `path` is one: "nvidia-drm" of "…/nvidia-drm.ko.xz".
 std::string_view module_name(std::string_view path) {
     const std::string_view file = path.substr(path.rfind('/') + 1);
@@ -60,11 +52,11 @@ std::map<std::string, std::string> find_modules(const std::string& driver_versio
                                                 const Tree& tree) {
     const std::string directory = fmt::format("/usr/lib/modules/{}/", tree.kernel);
     std::map<std::string, std::string> found;
-    each_below(tree, directory, [&](const std::string& path, const Entry& entry) {
+    for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
         if (entry.type == EntryType::file && !path.starts_with(directory + "kernel/")) {
             found.emplace(module_name(path), path);
         }
-    });
+    }
     std::map<std::string, std::string> modules;
     for (const std::string& name : module_names(driver_version)) {
         const auto at = found.find(name);
@@ -82,16 +74,17 @@ std::map<std::string, std::string> find_modules(const std::string& driver_versio
 
 /// vermagic of one of the kernel's own modules; empty where it has none.
 std::string kernel_vermagic(const Tree& tree) {
-    std::string magic;
-    const std::string directory = fmt::format("/usr/lib/modules/{}/kernel/", tree.kernel);
-    for (auto at = tree.entries.lower_bound(directory);
-         magic.empty() && at != tree.entries.end() && at->first.starts_with(directory); ++at) {
-        if (at->second.type == EntryType::file && !module_name(at->first).empty()) {
-            const std::string content = unpack_module(read_file(at->second.content), at->first);
-            magic = read_module(content, at->first).value("vermagic");
+    const std::string directory = fmt::format("/usr/lib/modules/{}/kernel", tree.kernel);
+    for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
+        if (entry.type == EntryType::file && !module_name(path).empty()) {
+            const std::string content = unpack_module(read_file(entry.content), path);
+            const std::string magic = read_module(content, path).value("vermagic");
+            if (!magic.empty()) {
+                return magic;
+            }
         }
     }
-    return magic;
+    return {};
 }
 
 /// Certificates that came with the driver's packages or were put there to be enrolled.
@@ -99,14 +92,14 @@ std::map<std::string, std::string> find_certificates(const Tree& tree) {
     std::map<std::string, std::string> certificates;
     for (const char* prefix :
          {"/usr/share/nvidia", "/usr/share/edgegpu/secure-boot/", "/etc/pki/"}) {
-        each_below(tree, prefix, [&](const std::string& path, const Entry& entry) {
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, prefix)) {
             constexpr std::uint64_t largest = 1U << 20U;
             const bool named = path.ends_with(".der") || path.ends_with(".x509") ||
                                path.ends_with(".cer") || path.ends_with(".crt");
             if (named && entry.type == EntryType::file && entry.size <= largest) {
                 certificates.emplace(path, read_file(entry.content, largest));
             }
-        });
+        }
     }
     return certificates;
 }
@@ -163,8 +156,7 @@ void report(const Context& ctx, const std::map<std::string, std::vector<std::str
 void remove_with_parents(Tree& tree, std::string path, const std::string& top) {
     remove_entry(tree, path);
     for (path.resize(path.rfind('/')); path.size() > top.size(); path.resize(path.rfind('/'))) {
-        const auto below = tree.entries.lower_bound(path + "/");
-        if (below != tree.entries.end() && below->first.starts_with(path + "/")) {
+        if (!entries_below(tree.entries, path).empty()) {
             return;
         }
         remove_entry(tree, path);
@@ -176,11 +168,11 @@ void remove_with_parents(Tree& tree, std::string path, const std::string& top) {
 void remove_module_leftovers(Tree& tree) {
     std::vector<std::pair<std::string, std::string>> leftovers;
     const auto note = [&](const std::string& prefix, const std::string& top, auto is_leftover) {
-        each_below(tree, prefix, [&](const std::string& path, const Entry& entry) {
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, prefix)) {
             if (entry.type != EntryType::directory && is_leftover(path)) {
                 leftovers.emplace_back(path, top);
             }
-        });
+        }
     };
     const auto is_object = [](const std::string& path) {
         return path.ends_with(".o") || path.ends_with(".sig");

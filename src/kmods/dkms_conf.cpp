@@ -6,24 +6,15 @@
 #include <utility>
 
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-}
-
 /// The value of an assignment, or nothing where it takes a shell to know it.
 std::optional<std::string> plain_value(std::string_view text) {
-    text = trimmed(text);
+    text = trim(text);
     if (!text.empty() && (text.front() == '"' || text.front() == '\'')) {
         const std::size_t end = text.find(text.front(), 1);
         if (end == std::string_view::npos) {
@@ -68,10 +59,8 @@ using Assignments = std::map<std::pair<std::string, std::string>, std::string>;
 
 Assignments read_assignments(std::string_view text) {
     Assignments found;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = trimmed(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view whole : lines_of(text)) {
+        const std::string_view line = trim(whole);
         const std::size_t equals = line.find('=');
         if (equals == std::string_view::npos) {
             continue;

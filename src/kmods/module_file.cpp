@@ -4,15 +4,15 @@
 #include <cstring>
 #include <memory>
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <elf.h>
 #include <fmt/format.h>
 #include <openssl/bn.h>
 
 #include "signing/module_signer.hpp"
 #include "signing/openssl.hpp"
+#include "support/decompress.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -69,14 +69,6 @@ std::string_view modinfo_section(std::string_view content, const std::string& na
     throw error("{}: not a kernel module: it has no .modinfo", name);
 }
 
-std::string hexadecimal(const unsigned char* bytes, std::size_t size) {
-    std::string text;
-    for (std::size_t i = 0; i < size; ++i) {
-        text += fmt::format("{:02X}", bytes[i]);
-    }
-    return text;
-}
-
 std::string issuer_text(X509_NAME* issuer) {
     const BioHandle bio(BIO_new(BIO_s_mem()));
     if (!bio || X509_NAME_print_ex(
@@ -112,8 +104,9 @@ void name_signer(ModuleSignature& signature, const std::string& name) {
     CMS_SignerInfo_get0_signer_id(signer, &key, &issuer, &serial);
     const ASN1_STRING* id = key != nullptr ? key : serial;
     if (id != nullptr) {
-        signature.key_id = hexadecimal(ASN1_STRING_get0_data(id),
-                                       static_cast<std::size_t>(ASN1_STRING_length(id)));
+        signature.key_id =
+            upper_hexadecimal({reinterpret_cast<const char*>(ASN1_STRING_get0_data(id)),
+                               static_cast<std::size_t>(ASN1_STRING_length(id))});
     }
     if (issuer != nullptr) {
         signature.signer = issuer_text(issuer);
@@ -164,28 +157,11 @@ std::string unpack_module(std::string content, const std::string& name) {
     if (content.starts_with(std::string_view(ELFMAG, SELFMAG))) {
         return content;
     }
-    const Handle<archive, archive_read_free> reader(archive_read_new());
-    archive_read_support_filter_gzip(reader.get());
-    archive_read_support_filter_xz(reader.get());
-    archive_read_support_filter_zstd(reader.get());
-    archive_read_support_format_raw(reader.get());
-    archive_entry* entry = nullptr;
-    if (archive_read_open_memory(reader.get(), content.data(), content.size()) != ARCHIVE_OK ||
-        archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK) {
+    content = decompress(content, size_limit, name);
+    if (!content.starts_with(std::string_view(ELFMAG, SELFMAG))) {
         throw error("{}: not a kernel module", name);
     }
-    std::string unpacked;
-    std::string block(1U << 16U, '\0');
-    for (;;) {
-        const la_ssize_t got = archive_read_data(reader.get(), block.data(), block.size());
-        if (got < 0 || unpacked.size() > size_limit) {
-            throw error("{}: the compressed kernel module is damaged, or too large", name);
-        }
-        if (got == 0) {
-            return unpacked;
-        }
-        unpacked.append(block, 0, static_cast<std::size_t>(got));
-    }
+    return content;
 }
 
 ModuleInfo read_module(std::string_view content, const std::string& name) {

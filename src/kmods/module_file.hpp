@@ -36,8 +36,8 @@ struct ModuleInfo {
     [[nodiscard]] std::string kernel() const;
 };
 
-/// The module itself where `content` is one compressed with gzip, xz or zstd; else `content`. At
-/// most 1 GiB. Throws Error beginning with `name`.
+/// The module itself where `content` is one that is compressed; else `content`. At most 1 GiB.
+/// Throws Error beginning with `name`, also for what is no ELF file.
 [[nodiscard]] std::string unpack_module(std::string content, const std::string& name);
 
 /// Reads a module (a 64-bit little-endian ELF file, not compressed). Throws Error beginning with

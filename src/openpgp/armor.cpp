@@ -15,14 +15,6 @@ constexpr std::string_view begin_mark = "-----BEGIN PGP ";
 constexpr std::string_view end_mark = "-----END PGP ";
 constexpr std::string_view dashes = "-----";
 
-/// Takes the next line off `text`, without its end and without blanks around it.
-std::string_view take_line(std::string_view& text) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    return trim(line);
-}
-
 int value_of(char c) {
     if (c >= 'A' && c <= 'Z') {
         return c - 'A';
@@ -93,7 +85,7 @@ void skip_headers(std::string_view& text) {
     // Some write no empty line after "Version: …"; base64 has no colon.
     while (!text.empty()) {
         std::string_view rest = text;
-        const std::string_view line = take_line(rest);
+        const std::string_view line = trim(take_line(rest));
         if (!line.empty() && (line.find(':') == std::string_view::npos || line.starts_with('-'))) {
             return;
         }
@@ -113,7 +105,7 @@ ArmorBlock read_block(std::string_view type, std::string_view& text) {
     bool ended = false;
     while (!text.empty() && !ended) {
         std::string_view rest = text;
-        const std::string_view line = take_line(rest);
+        const std::string_view line = trim(take_line(rest));
         if (line.starts_with(begin_mark)) {
             break;  // the next block; this one has no end
         }
@@ -145,7 +137,7 @@ ArmorBlock read_block(std::string_view type, std::string_view& text) {
 std::vector<ArmorBlock> read_armor(std::string_view text) {
     std::vector<ArmorBlock> blocks;
     while (!text.empty()) {
-        std::string_view line = take_line(text);
+        std::string_view line = trim(take_line(text));
         if (line.starts_with(begin_mark) && line.ends_with(dashes) &&
             line.size() > begin_mark.size() + dashes.size()) {
             line.remove_prefix(begin_mark.size());

@@ -9,6 +9,7 @@
 #include "openpgp/armor.hpp"
 #include "openpgp/packets.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -28,7 +29,7 @@ std::string fingerprint_of(std::string_view body) {
                    &size, EVP_sha1(), nullptr) != 1) {
         throw error("SHA-1 is not available: OpenPGP names keys by it");
     }
-    return hexadecimal(std::string_view(digest.data(), size));
+    return upper_hexadecimal(std::string_view(digest.data(), size));
 }
 
 bool algorithm_signs(unsigned algorithm) {
@@ -238,7 +239,7 @@ std::string Certificate::text() const {
 }
 
 std::vector<Certificate> read_key_file(std::string_view content, const std::string& origin) {
-    if (content.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    if (trim(content).empty()) {
         throw error(ErrorKind::fetch, "{}: the file is empty", origin)
             .hinted(std::string(get_public_key));
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "support/text.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -74,13 +76,13 @@ bool take_issuer(unsigned type, std::string_view body, SignaturePacket& signatur
     constexpr unsigned issuer_fingerprint = 33;
     constexpr std::size_t id_digits = 16;
     if (type == issuer && body.size() == 8) {
-        std::string id = hexadecimal(body);
+        std::string id = upper_hexadecimal(body);
         if (!signature.issuer.empty() && signature.issuer != id) {
             return false;
         }
         signature.issuer = std::move(id);
     } else if (type == issuer_fingerprint && body.size() == 21 && body.front() == 4) {
-        std::string fingerprint = hexadecimal(body.substr(1));
+        std::string fingerprint = upper_hexadecimal(body.substr(1));
         if (!signature.issuer_fingerprint.empty() && signature.issuer_fingerprint != fingerprint) {
             return false;
         }
@@ -141,7 +143,7 @@ std::optional<SignaturePacket> read_version_3(Reader& reader) {
     const std::uint64_t hashed = reader.number(1);
     signature.type = static_cast<unsigned>(reader.number(1));
     signature.made = static_cast<std::int64_t>(reader.number(4));
-    signature.issuer = hexadecimal(reader.take(8));
+    signature.issuer = upper_hexadecimal(reader.take(8));
     signature.key_algorithm = static_cast<unsigned>(reader.number(1));
     signature.digest_algorithm = static_cast<unsigned>(reader.number(1));
     return reader.good() && hashed == 5 ? std::optional(signature) : std::nullopt;
@@ -227,17 +229,6 @@ std::string digest_name(unsigned algorithm) {
 
 bool is_weak_digest(unsigned algorithm) {
     return algorithm <= 3;
-}
-
-std::string hexadecimal(std::string_view bytes) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string text;
-    for (const char c : bytes) {
-        const auto value = static_cast<unsigned char>(c);
-        text += digits[value >> 4U];
-        text += digits[value & 0xfU];
-    }
-    return text;
 }
 
 std::uint64_t big_endian(std::string_view bytes) {

@@ -59,9 +59,6 @@ struct SignaturePacket {
 /// Whether signatures over such a digest can be forged: MD5, SHA-1, RIPEMD-160.
 [[nodiscard]] bool is_weak_digest(unsigned algorithm);
 
-/// Bytes as upper-case hexadecimal digits.
-[[nodiscard]] std::string hexadecimal(std::string_view bytes);
-
 /// An unsigned number, most significant byte first.
 [[nodiscard]] std::uint64_t big_endian(std::string_view bytes);
 

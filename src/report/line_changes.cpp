@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "support/text.hpp"
+
 namespace edgegpu {
 
 namespace {
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-    constexpr std::string_view blank = " \t\r";
+/// The lines that are neither empty nor comments, trimmed.
+std::vector<std::string_view> settings_of(std::string_view text) {
     std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(text.size(), line.size() + 1));
-        line.remove_prefix(std::min(line.size(), line.find_first_not_of(blank)));
-        line = line.substr(0, line.find_last_not_of(blank) + 1);
+    for (const std::string_view whole : lines_of(text)) {
+        const std::string_view line = trim(whole);
         if (!line.empty() && line.front() != '#') {
             lines.push_back(line);
         }
@@ -38,8 +37,8 @@ std::vector<std::string> without(const std::vector<std::string_view>& lines,
 }  // namespace
 
 LineChanges compare_lines(std::string_view before, std::string_view after) {
-    const std::vector<std::string_view> old_lines = lines_of(before);
-    const std::vector<std::string_view> new_lines = lines_of(after);
+    const std::vector<std::string_view> old_lines = settings_of(before);
+    const std::vector<std::string_view> new_lines = settings_of(after);
     return {without(new_lines, old_lines), without(old_lines, new_lines)};
 }
 

@@ -1,6 +1,6 @@
 #include "report/ostree_object.hpp"
 
-#include <fmt/format.h>
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -25,7 +25,7 @@ std::string checksum_in(GVariant* tuple, gsize index) {
     if (size != checksum_size) {
         return {};
     }
-    return fmt::format("{:02x}", fmt::join(data, data + size, ""));
+    return hexadecimal({reinterpret_cast<const char*>(data), size});
 }
 
 }  // namespace edgegpu

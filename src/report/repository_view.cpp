@@ -7,6 +7,7 @@
 #include "report/commit_view.hpp"
 #include "report/ostree_object.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -17,10 +18,6 @@ using TableHandle = Handle<GHashTable, g_hash_table_unref>;
 /// Shorter ones are more likely a ref with a typing mistake.
 constexpr std::size_t shortest_abbreviation = 4;
 constexpr std::size_t hex_size = 64;
-
-bool is_hexadecimal(const std::string& text) {
-    return text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
 
 /// "a, b, c and 4 more"
 std::string some_of(const std::vector<std::string>& names, std::size_t limit) {

@@ -68,8 +68,7 @@ public:
     }
     [[nodiscard]] std::string digest(const std::string& key) const {
         std::string value = text(key);
-        if (value.size() != 64 ||
-            value.find_first_not_of("0123456789abcdef") != std::string::npos) {
+        if (!is_sha256(value)) {
             throw complain(key, "is not a SHA-256");
         }
         return value;

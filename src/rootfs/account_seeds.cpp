@@ -12,6 +12,7 @@
 #include "rootfs/owners.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -122,16 +123,15 @@ SysusersLine split_line(const std::string& line) {
 std::map<std::string, std::string> sysusers_files(const Tree& tree) {
     std::map<std::string, std::string> files;
     for (const std::string_view top : {"/usr/lib/sysusers.d/", "/etc/sysusers.d/"}) {
-        for (auto at = tree.entries.lower_bound(top);
-             at != tree.entries.end() && at->first.starts_with(top); ++at) {
-            const std::string name = at->first.substr(top.size());
+        for (const auto& [path, entry] : entries_below(tree.entries, top)) {
+            const std::string name = path.substr(top.size());
             if (!name.ends_with(".conf") || name.find('/') != std::string::npos) {
                 continue;
             }
             // A link to /dev/null hides the file; any other is none of what packages ship.
             files.erase(name);
-            if (at->second.type == EntryType::file) {
-                files.emplace(name, at->first);
+            if (entry.type == EntryType::file) {
+                files.emplace(name, path);
             }
         }
     }
@@ -171,8 +171,9 @@ std::string seed_sysusers(const Tree& tree, const ParentAccounts& seeds) {
     std::string text;
     bool seeded = false;
     for (const auto& [name, path] : sysusers_files(tree)) {
-        std::istringstream lines(read_entry(tree, path));
-        for (std::string line; std::getline(lines, line);) {
+        const std::string content = read_entry(tree, path);
+        for (const std::string_view part : lines_of(content)) {
+            const std::string line(part);
             const SysusersLine fields = split_line(line);
             if (fields.type != "g" && !fields.type.starts_with('u')) {
                 continue;

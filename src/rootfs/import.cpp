@@ -16,6 +16,7 @@
 #include "support/file.hpp"
 #include "support/last_use.hpp"
 #include "support/parallel.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -63,7 +64,7 @@ std::optional<ImportedPackage> read_import(const Context& ctx, const PackageFile
 fs::path import_directory(const Context& ctx, const PackageFile& package) {
     const std::string& sha256 = package.sha256;
     const std::string name = package.package.nevra.text();
-    if (sha256.size() != 64 || sha256.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    if (!is_sha256(sha256)) {
         throw error("package {}: '{}' is not a SHA-256", name, sha256);
     }
     if (!package.content) {

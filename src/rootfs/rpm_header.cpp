@@ -8,6 +8,7 @@
 #include <rpm/rpmtd.h>
 
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -77,8 +78,7 @@ std::string export_header(Header header) {
 }
 
 std::string header_string(Header header, rpmTagVal tag) {
-    const char* text = headerGetString(header, tag);
-    return text != nullptr ? text : "";
+    return text_of(headerGetString(header, tag));
 }
 
 std::uint64_t header_number(Header header, rpmTagVal tag, std::uint64_t fallback) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <deque>
 #include <string_view>
 
 #include "image/account_files.hpp"
@@ -13,6 +12,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -24,22 +24,6 @@ constexpr std::string_view script_path = "/run/edgegpu/scriptlet";
 /// Printed by our wrapper around a lua scriptlet that raised an error: rpm --eval does not
 /// reliably say so with its exit status.
 constexpr std::string_view lua_failed = "edgegpu: the lua scriptlet failed";
-
-/// The last lines of a program's output, for an error message.
-std::vector<std::string> last_lines(std::string_view output, std::size_t limit) {
-    std::deque<std::string> lines;
-    while (!output.empty()) {
-        const std::size_t end = std::min(output.find('\n'), output.size());
-        if (end > 0) {
-            lines.emplace_back(output.substr(0, end));
-        }
-        if (lines.size() > limit) {
-            lines.pop_front();
-        }
-        output.remove_prefix(std::min(end + 1, output.size()));
-    }
-    return {lines.begin(), lines.end()};
-}
 
 /// A scriptlet of the lua interpreter inside rpm, wrapped so that `arg` is what rpm sets and an
 /// error is seen. Indexes begin at 1 with the interpreter's name (rpm's lua.md).

@@ -16,6 +16,7 @@
 #include "rootfs/manifest.hpp"
 #include "support/digest.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -58,20 +59,6 @@ struct Import {
     std::vector<bool> done;
 };
 
-std::string hexadecimal(const unsigned char* bytes, std::size_t size) {
-    static constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    for (std::size_t i = 0; i < size; ++i) {
-        text += digits[bytes[i] >> 4U];
-        text += digits[bytes[i] & 0xfU];
-    }
-    return text;
-}
-
-std::string text_or_empty(const char* text) {
-    return text != nullptr ? text : "";
-}
-
 EntryType entry_type(const std::string& package, const std::string& path, mode_t mode) {
     if (S_ISDIR(mode)) {
         return EntryType::directory;
@@ -91,11 +78,11 @@ EntryType entry_type(const std::string& package, const std::string& path, mode_t
 ImportedFile describe_file(const std::string& package, rpmfiles files, int index) {
     ImportedFile file;
     const Handle<char, std::free> path(rpmfilesFN(files, index));
-    file.path = text_or_empty(path.get());
+    file.path = text_of(path.get());
     check_package_path(package, file.path);
     file.flags = rpmfilesFFlags(files, index);
-    file.user = text_or_empty(rpmfilesFUser(files, index));
-    file.group = text_or_empty(rpmfilesFGroup(files, index));
+    file.user = text_of(rpmfilesFUser(files, index));
+    file.group = text_of(rpmfilesFGroup(files, index));
     const mode_t mode = rpmfilesFMode(files, index);
     file.entry.mode = mode & 07777U;
     if (file.is_ghost() && !S_ISDIR(mode) && !S_ISREG(mode) && !S_ISLNK(mode)) {
@@ -103,7 +90,7 @@ ImportedFile describe_file(const std::string& package, rpmfiles files, int index
     }
     file.entry.type = entry_type(package, file.path, mode);
     if (file.entry.type == EntryType::symlink) {
-        file.entry.target = text_or_empty(rpmfilesFLink(files, index));
+        file.entry.target = text_of(rpmfilesFLink(files, index));
         file.entry.mode = 0777;
         if (file.entry.target.empty() && !file.is_ghost()) {
             throw error("package {}: the link {} has no target", package, file.path);
@@ -114,11 +101,10 @@ ImportedFile describe_file(const std::string& package, rpmfiles files, int index
         std::size_t length = 0;
         const unsigned char* digest = rpmfilesFDigest(files, index, &algorithm, &length);
         if (digest != nullptr && algorithm == PGPHASHALGO_SHA256 && length == 32) {
-            file.entry.digest = hexadecimal(digest, length);
+            file.entry.digest = hexadecimal({reinterpret_cast<const char*>(digest), length});
         }
         try {
-            file.entry.capabilities =
-                parse_capabilities(text_or_empty(rpmfilesFCaps(files, index)));
+            file.entry.capabilities = parse_capabilities(text_of(rpmfilesFCaps(files, index)));
         } catch (Error& problem) {
             throw error("package {}: {}: {}", package, file.path, problem.message());
         }
@@ -264,7 +250,7 @@ void extract_payload(const Context& ctx, Import& import, rpmfiles files, FD_t pa
             const Handle<char, std::free> why(rpmfileStrerror(status));
             throw error("package {}: payload is truncated: {} is missing", import.name, file.path)
                 .traced(status == RPMERR_ITER_END ? "the archive ends before it"
-                                                  : text_or_empty(why.get()));
+                                                  : text_of(why.get()));
         }
     }
     // Directories and links carry no content, but an archive that breaks off among them is
@@ -272,7 +258,7 @@ void extract_payload(const Context& ctx, Import& import, rpmfiles files, FD_t pa
     if (status != RPMERR_ITER_END) {
         const Handle<char, std::free> why(rpmfileStrerror(status));
         throw error("package {}: payload is truncated or damaged", import.name)
-            .traced(text_or_empty(why.get()));
+            .traced(text_of(why.get()));
     }
 }
 

@@ -19,6 +19,7 @@
 #include "selinux/policy/policydb.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -73,7 +74,7 @@ public:
             const ProcessResult result = run_in_sandbox(ctx, command);
             if (result.status != 0) {
                 throw error("the image's tools cannot read a policy module that is to be installed")
-                    .traced(result.output.substr(0, result.output.find_last_not_of('\n') + 1));
+                    .traced(std::string(trim_end(result.output, "\n")));
             }
         }
         // The image's tools own the directory.

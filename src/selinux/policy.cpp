@@ -29,6 +29,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/store.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -152,10 +153,8 @@ void merge_lines(const ImageRoot& root, const LocalFile& file,
     if (text.empty()) {
         text = file.header;
     }
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string line = text.substr(begin, end - begin);
-        begin = end + 1;
+    for (const std::string_view part : lines_of(text)) {
+        const std::string line(part);
         if (std::none_of(lines.begin(), lines.end(),
                          [&](const std::string& wanted) { return same(line, wanted); })) {
             merged.push_back(line);
@@ -322,14 +321,6 @@ void refuse_without_policy(const SelinuxRequest& request, const Tree& tree) {
     }
 }
 
-/// Erases `path` and all below it.
-void erase_below(Entries& entries, const std::string& path) {
-    for (auto it = entries.lower_bound(path); it != entries.end() && it->first.starts_with(path);) {
-        // "/x-y" sorts between "/x" and "/x/y"
-        it = it->first == path || it->first[path.size()] == '/' ? entries.erase(it) : std::next(it);
-    }
-}
-
 /// The transaction on a copy of the image's policy.
 PolicyResult run_transaction(const Context& ctx, const Blueprint& blueprint, CompileInputs inputs,
                              Transaction transaction) {
@@ -397,9 +388,9 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
 }
 
 void apply_policy(Tree& tree, const PolicyResult& policy) {
-    erase_below(tree.entries, std::string(replay_directory));
+    erase_subtree(tree.entries, replay_directory);
     for (const std::string& removed : policy.removed) {
-        erase_below(tree.entries, removed);
+        erase_subtree(tree.entries, removed);
     }
     for (const auto& [path, entry] : policy.entries) {
         tree.entries[path] = entry;

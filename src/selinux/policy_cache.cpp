@@ -7,31 +7,19 @@
 #include <fmt/format.h>
 
 #include "image/kept_entries.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
 namespace {
-
-/// Takes the first line off `text`.
-std::string_view take_line(std::string_view& text) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return line;
-}
 
 std::string join(const std::vector<std::string>& names) {
     return fmt::format("{}\n", fmt::join(names, "\t"));
 }
 
 std::vector<std::string> tab_separated(std::string_view line) {
-    std::vector<std::string> names;
-    while (!line.empty()) {
-        const std::size_t end = std::min(line.find('\t'), line.size());
-        names.emplace_back(line.substr(0, end));
-        line.remove_prefix(std::min(end + 1, line.size()));
-    }
-    return names;
+    const std::vector<std::string_view> names = words_of(line, "\t");
+    return {names.begin(), names.end()};
 }
 
 constexpr const char* result_name = "result";

@@ -25,14 +25,13 @@ PolicyDb finished_policy(const PolicyResult& policy) {
     const std::string prefix = "/etc/selinux/" + policy.type + "/policy/policy.";
     const Entry* newest = nullptr;
     int newest_version = -1;
-    for (auto it = policy.entries.lower_bound(prefix);
-         it != policy.entries.end() && it->first.starts_with(prefix); ++it) {
-        const std::string_view number = std::string_view(it->first).substr(prefix.size());
+    for (const auto& [path, entry] : entries_with_prefix(policy.entries, prefix)) {
+        const std::string_view number = std::string_view(path).substr(prefix.size());
         int version = 0;
         if (std::from_chars(number.data(), number.data() + number.size(), version).ec ==
                 std::errc{} &&
-            it->second.type == EntryType::file && version > newest_version) {
-            newest = &it->second;
+            entry.type == EntryType::file && version > newest_version) {
+            newest = &entry;
             newest_version = version;
         }
     }

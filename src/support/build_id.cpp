@@ -7,10 +7,10 @@
 #include <span>
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <link.h>
 
 #include "support/digest.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -30,11 +30,8 @@ std::string build_id_in(std::span<const std::byte> notes) {
         const std::string_view name(reinterpret_cast<const char*>(notes.data()) + sizeof(note),
                                     note.n_namesz);
         if (note.n_type == NT_GNU_BUILD_ID && name == gnu) {
-            std::string hexadecimal;
-            for (const std::byte byte : notes.subspan(begin, note.n_descsz)) {
-                hexadecimal += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-            }
-            return hexadecimal;
+            return hexadecimal(
+                {reinterpret_cast<const char*>(notes.data()) + begin, note.n_descsz});
         }
         notes = notes.subspan(end);
     }

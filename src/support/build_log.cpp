@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "support/directory.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
 
@@ -44,14 +45,13 @@ bool is_written_to(const fs::path& log) {
 
 void remove_oldest(const fs::path& directory) {
     std::vector<fs::path> logs;
-    std::error_code code;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory, code)) {
+    // The names begin with the time.
+    for (const fs::directory_entry& entry : children_of(directory)) {
         if (is_build_log(entry.path().filename().string())) {
             logs.push_back(entry.path());
         }
     }
-    // The names begin with the time.
-    std::sort(logs.begin(), logs.end());
+    std::error_code code;
     for (std::size_t i = 0; i + kept_build_logs <= logs.size(); ++i) {
         if (!is_written_to(logs[i])) {
             fs::remove(logs[i], code);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "support/cache_lock.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/last_use.hpp"
@@ -67,20 +68,12 @@ std::uint64_t blocks(const struct stat& status) {
     return static_cast<std::uint64_t>(status.st_blocks) * 512;
 }
 
-std::vector<fs::path> paths_in(const fs::path& directory) {
-    std::error_code code;
-    std::vector<fs::path> found;
-    for (fs::directory_iterator at(directory, code), end; !code && at != end; at.increment(code)) {
-        found.push_back(at->path());
-    }
-    return found;
-}
-
 /// The bytes of all below a directory; with `own`, only of what has no other name.
 std::uint64_t size_below(const Context& ctx, const fs::path& directory, bool own) {
     ctx.check_cancelled();
     std::uint64_t size = 0;
-    for (const fs::path& path : paths_in(directory)) {
+    for (const fs::directory_entry& entry : children_of(directory)) {
+        const fs::path& path = entry.path();
         struct stat status {};
         if (::lstat(path.c_str(), &status) != 0) {
             continue;
@@ -207,7 +200,8 @@ std::vector<CachedItem> remove_batch(const Context& ctx, const std::vector<Cache
 std::vector<CachedItem> list_cache(const Context& ctx) {
     std::vector<CachedItem> items;
     for (const Kind& kind : known_kinds) {
-        for (const fs::path& path : paths_in(ctx.cache / kind.name)) {
+        for (const fs::directory_entry& entry : children_of(ctx.cache / kind.name)) {
+            const fs::path& path = entry.path();
             if (path.filename().string().starts_with(".new-")) {
                 continue;
             }
@@ -215,8 +209,8 @@ std::vector<CachedItem> list_cache(const Context& ctx) {
                 add_item(ctx, kind, path, items);
                 continue;
             }
-            for (const fs::path& file : paths_in(path)) {
-                add_item(ctx, kind, file, items);
+            for (const fs::directory_entry& file : children_of(path)) {
+                add_item(ctx, kind, file.path(), items);
             }
         }
     }

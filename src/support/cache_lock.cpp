@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/last_use.hpp"
@@ -37,15 +38,6 @@ constexpr const char* killed_mark = "work/killed";
 
 bool is_alphanumeric(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-std::vector<fs::directory_entry> children_of(const fs::path& directory) {
-    std::error_code code;
-    std::vector<fs::directory_entry> found;
-    for (fs::directory_iterator at(directory, code), end; !code && at != end; at.increment(code)) {
-        found.push_back(*at);
-    }
-    return found;
 }
 
 void empty_slot(const fs::path& slot) {

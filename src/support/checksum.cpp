@@ -10,6 +10,7 @@
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -90,8 +91,7 @@ Checksum make_checksum(std::string_view name, std::string_view hex) {
     for (const char c : hex) {
         checksum.hex += lower(c);
     }
-    const bool good = hex.size() == checksum_digits(*algorithm) &&
-                      checksum.hex.find_first_not_of("0123456789abcdef") == std::string::npos;
+    const bool good = hex.size() == checksum_digits(*algorithm) && is_hexadecimal(checksum.hex);
     if (!good) {
         throw error("'{}' is not a {} checksum of {} hexadecimal digits", hex.substr(0, 160),
                     checksum_name(*algorithm), checksum_digits(*algorithm));
@@ -135,14 +135,7 @@ std::string Digester::hex() {
         size * 2 != checksum_digits(impl_->algorithm)) {
         throw error("OpenSSL cannot finish a {} digest", checksum_name(impl_->algorithm));
     }
-    static constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    text.reserve(std::size_t{2} * size);
-    for (unsigned int i = 0; i < size; ++i) {
-        text += digits[digest[i] >> 4U];
-        text += digits[digest[i] & 0xfU];
-    }
-    return text;
+    return hexadecimal({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 Checksum Digester::checksum() {

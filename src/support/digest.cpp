@@ -9,6 +9,7 @@
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -48,14 +49,7 @@ std::string Sha256::hex() {
     if (EVP_DigestFinal_ex(impl_->context.get(), digest.data(), &size) != 1 || size != 32) {
         throw Error("OpenSSL cannot finish a SHA-256 digest");
     }
-    static constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    text.reserve(64);
-    for (const unsigned char byte : digest) {
-        text += digits[byte >> 4U];
-        text += digits[byte & 0xfU];
-    }
-    return text;
+    return hexadecimal({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 std::string sha256_hex(std::string_view text) {

@@ -14,6 +14,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -43,7 +44,7 @@ std::string name_holder(const fs::path& path) {
         // It has let go just now.
         return "another build";
     }
-    pid.erase(pid.find_last_not_of("\n ") + 1);
+    pid.resize(trim_end(pid).size());
     const bool number = !pid.empty() && pid.find_first_not_of("0123456789") == std::string::npos;
     return number ? fmt::format("another build (pid {})", pid) : "another build";
 }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/digest.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -147,15 +148,13 @@ std::optional<StoredEntry> find_stored(const Context& ctx, const StoreKind& kind
 std::vector<std::string> stored_keys(const Context& ctx, const StoreKind& kind,
                                      std::string_view prefix) {
     std::vector<std::string> keys;
-    std::error_code code;
-    for (fs::directory_iterator at(ctx.cache / kind.name, code), end; !code && at != end;
-         at.increment(code)) {
-        std::string key = at->path().filename().string();
+    for (const fs::directory_entry& entry : children_of(ctx.cache / kind.name)) {
+        const fs::path& path = entry.path();
+        std::string key = path.filename().string();
         if (key.starts_with(prefix) && !key.starts_with(".new-")) {
             keys.push_back(std::move(key));
         }
     }
-    std::sort(keys.begin(), keys.end());
     return keys;
 }
 

@@ -6,12 +6,31 @@
 
 namespace edgegpu {
 
+namespace {
+
+std::string digits_of(std::string_view bytes, std::string_view digits) {
+    std::string text;
+    text.reserve(2 * bytes.size());
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        text += digits[byte >> 4U];
+        text += digits[byte & 0xfU];
+    }
+    return text;
+}
+
+}  // namespace
+
 std::string_view trim(std::string_view text, std::string_view blanks) {
     const std::size_t first = text.find_first_not_of(blanks);
     if (first == std::string_view::npos) {
         return {};
     }
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::string_view trim_end(std::string_view text, std::string_view blanks) {
+    return text.substr(0, text.find_last_not_of(blanks) + 1);  // npos + 1 is 0
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -24,6 +43,63 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
         }
         text.remove_prefix(end + 1);
     }
+}
+
+std::string_view take_line(std::string_view& text) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    return line;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        lines.push_back(take_line(text));
+    }
+    return lines;
+}
+
+std::vector<std::string_view> words_of(std::string_view text, std::string_view separators) {
+    std::vector<std::string_view> words;
+    while (true) {
+        const std::size_t begin = text.find_first_not_of(separators);
+        if (begin == std::string_view::npos) {
+            return words;
+        }
+        text.remove_prefix(begin);
+        const std::size_t end = std::min(text.find_first_of(separators), text.size());
+        words.push_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+}
+
+std::vector<std::string> last_lines(std::string_view output, std::size_t count) {
+    std::vector<std::string> lines;
+    while (!output.empty() && lines.size() < count) {
+        const std::size_t begin = output.rfind('\n') + 1;  // npos + 1 is 0
+        if (begin < output.size()) {
+            lines.emplace_back(output.substr(begin));
+        }
+        output = output.substr(0, begin == 0 ? 0 : begin - 1);
+    }
+    std::reverse(lines.begin(), lines.end());
+    return lines;
+}
+
+std::string hexadecimal(std::string_view bytes) {
+    return digits_of(bytes, "0123456789abcdef");
+}
+
+std::string upper_hexadecimal(std::string_view bytes) {
+    return digits_of(bytes, "0123456789ABCDEF");
+}
+
+bool is_hexadecimal(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_sha256(std::string_view text) {
+    return text.size() == 64 && is_hexadecimal(text);
 }
 
 bool begins_with_any_case(std::string_view text, std::string_view start) {

@@ -12,6 +12,7 @@
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 #include "transfer/arrival.hpp"
 #include "transfer/url.hpp"
 
@@ -134,15 +135,11 @@ MirrorList ask(const Context& ctx, const Repository& repository, const char* kin
 
 std::vector<std::string> read_mirrorlist(std::string_view text, bool files) {
     std::vector<std::string> mirrors;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        const std::size_t begin = line.find_first_not_of(" \t\r");
-        if (begin == std::string_view::npos || line[begin] == '#') {
+    for (const std::string_view whole : lines_of(text)) {
+        const std::string_view line = trim(whole);
+        if (line.empty() || line.starts_with('#')) {
             continue;
         }
-        line = line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
         if (is_web_url(line) || (files && local_file(line))) {
             mirrors.emplace_back(line);
         }

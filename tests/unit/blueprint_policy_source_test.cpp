@@ -151,7 +151,8 @@ TEST_F(PolicyPackageFile, MayBeCompressed) {
     run({"bzip2", "-k", "x.pp"});
     const std::string packed = read_file(directory_.path() / "x.pp.bz2");
     EXPECT_EQ(read_policy_package(packed, "x.pp.bz2").name, "x");
-    EXPECT_EQ(refused(packed.substr(0, packed.size() / 2)), "x.pp: not a complete bzip2 file");
+    EXPECT_EQ(refused(packed.substr(0, packed.size() / 2)),
+              "x.pp: cannot be decompressed: truncated bzip2 input");
     EXPECT_EQ(refused("BZh9 is how it begins"), "x.pp: not a compiled policy module");
 }
 

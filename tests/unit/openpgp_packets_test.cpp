@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/text.hpp"
+
 namespace edgegpu {
 namespace {
 
@@ -38,7 +40,7 @@ TEST(Packets, MalformedOnesAreNone) {
                                                 "a"),
                                     std::string("\xc2\xff\xff\xff\xff\xff"
                                                 "a")}) {
-        EXPECT_FALSE(split_packets(data)) << hexadecimal(data);
+        EXPECT_FALSE(split_packets(data)) << upper_hexadecimal(data);
     }
     EXPECT_TRUE(split_packets("")->empty());
 }

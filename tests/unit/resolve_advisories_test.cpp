@@ -9,7 +9,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/metadata_fixture.hpp"
-#include "support/rpm_fixture.hpp"
+#include "support/resolve_fixture.hpp"
 
 namespace edgegpu {
 namespace {
@@ -51,24 +51,11 @@ std::string reference(const std::string& type, const std::string& url, const std
 }
 
 /// Two repositories; the image has a kernel, bash and, with an epoch, ssh.
-class Advisories : public testing::Test {
+class Advisories : public test::ResolveFixture {
 protected:
-    Advisories() : console_(Color::never, true) {
-        ctx_.cache = directory_.path() / "cache";
-        ctx_.console = &console_;
-        blueprint_.path = "/blueprint.toml";
-        for (const char* id : {"base", "more"}) {
-            Repository repository;
-            repository.id = id;
-            repository.baseurls = {"file://" + (directory_.path() / id).string()};
-            repository.repo_gpgcheck = false;
-            blueprint_.repositories.push_back(repository);
-        }
-        PackageRequest bash;
-        bash.spec = "bash";
-        PackageRequest ssh;
-        ssh.spec = "ssh";
-        blueprint_.packages = {bash, ssh};
+    Advisories() : ResolveFixture({"base", "more"}) {
+        request("bash");
+        request("ssh");
     }
     const Resolution& solve(const std::vector<Update>& base, const std::vector<Update>& more = {}) {
         test::make_metadata(directory_.path() / "base",
@@ -102,10 +89,6 @@ protected:
         return text.get();
     }
 
-    test::TemporaryDirectory directory_;
-    Console console_;
-    Context ctx_;
-    Blueprint blueprint_;
     Resolution resolution_;
 };
 

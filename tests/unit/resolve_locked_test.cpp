@@ -7,7 +7,7 @@
 #include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 #include "support/metadata_fixture.hpp"
-#include "support/rpm_fixture.hpp"
+#include "support/resolve_fixture.hpp"
 
 namespace edgegpu {
 namespace {
@@ -46,26 +46,15 @@ data:
 )";
 
 /// A repository "base" that changes between the lock and its use.
-class ResolveLocked : public testing::Test {
+class ResolveLocked : public test::ResolveFixture {
 protected:
-    ResolveLocked() : console_(Color::never, true) {
-        ctx_.cache = directory_.path() / "cache";
-        ctx_.console = &console_;
-        blueprint_.path = "/blueprint.toml";
-        Repository repository;
-        repository.id = "base";
-        repository.baseurls = {"file://" + (directory_.path() / "base").string()};
-        repository.repo_gpgcheck = false;
-        blueprint_.repositories.push_back(repository);
+    ResolveLocked() : ResolveFixture({"base"}) {
         request("app");
         publish();
     }
 
     void publish(const std::string& module_documents = "") {
         make_metadata(directory_.path() / "base", packages_, module_documents);
-    }
-    void request(const std::string& spec) {
-        blueprint_.packages.push_back({spec, {"/blueprint.toml", 9, 5}});
     }
     void replace(const std::string& before, const std::string& now) {
         std::replace(packages_.begin(), packages_.end(), before, now);
@@ -91,10 +80,6 @@ protected:
 
     Resolution lock() { return resolve(ctx_, blueprint_); }
 
-    test::TemporaryDirectory directory_;
-    Console console_;
-    Context ctx_;
-    Blueprint blueprint_;
     std::vector<std::string> packages_{
         "kernel-core-6.1-1.x86_64 | provides: kernel-uname-r = 6.1-1.x86_64",
         "app-1.0-1.x86_64 | requires: lib, tool",

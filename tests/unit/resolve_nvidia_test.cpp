@@ -9,7 +9,7 @@
 #include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 #include "support/metadata_fixture.hpp"
-#include "support/rpm_fixture.hpp"
+#include "support/resolve_fixture.hpp"
 
 namespace edgegpu {
 namespace {
@@ -68,17 +68,9 @@ std::string advisory(const std::string& id, const std::string& severity, const s
 }
 
 /// A repository "nvidia" without modules, as on RHEL 10; kernels 100, 200 and 300.
-class ResolveNvidia : public testing::Test {
+class ResolveNvidia : public test::ResolveFixture {
 protected:
-    ResolveNvidia() : console_(Color::never, true) {
-        ctx_.cache = directory_.path() / "cache";
-        ctx_.console = &console_;
-        blueprint_.path = "/blueprint.toml";
-        Repository repository;
-        repository.id = "nvidia";
-        repository.baseurls = {"file://" + (directory_.path() / "nvidia").string()};
-        repository.repo_gpgcheck = false;
-        blueprint_.repositories.push_back(repository);
+    ResolveNvidia() : ResolveFixture({"nvidia"}) {
         NvidiaRequest wanted;
         wanted.driver = "570";
         wanted.location = {"/blueprint.toml", 7, 1};
@@ -124,10 +116,6 @@ protected:
         return lines;
     }
 
-    test::TemporaryDirectory directory_;
-    Console console_;
-    Context ctx_;
-    Blueprint blueprint_;
     std::vector<std::string> packages_;
     std::string modules_;
     std::string updateinfo_;

@@ -7,7 +7,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/metadata_fixture.hpp"
-#include "support/rpm_fixture.hpp"
+#include "support/resolve_fixture.hpp"
 
 namespace edgegpu {
 namespace {
@@ -20,18 +20,10 @@ using testing::IsEmpty;
 using testing::Not;
 
 /// An image with a policy, and a module "x" of the blueprint.
-class PolicyRoot : public testing::Test {
+class PolicyRoot : public test::ResolveFixture {
 protected:
-    PolicyRoot() : console_(Color::never, true) {
-        ctx_.cache = directory_.path() / "cache";
-        ctx_.console = &console_;
-        blueprint_.path = "/blueprint.toml";
-        Repository repository;
-        repository.id = "base";
-        repository.baseurls = {"file://" + (directory_.path() / "base").string()};
-        repository.repo_gpgcheck = false;
-        blueprint_.repositories.push_back(repository);
-        blueprint_.packages.push_back({"selinux-policy-targeted", {"/blueprint.toml", 9, 5}});
+    PolicyRoot() : ResolveFixture({"base"}) {
+        request("selinux-policy-targeted");
         module_ = directory_.path() / "x.te";
         blueprint_.selinux.modules.push_back(module_);
         write_module("policy_module(x, 1.0)\n");
@@ -63,10 +55,6 @@ protected:
         return names;
     }
 
-    test::TemporaryDirectory directory_;
-    Console console_;
-    Context ctx_;
-    Blueprint blueprint_;
     std::filesystem::path module_;
     std::vector<std::string> packages_{
         "kernel-core-5-1.x86_64",

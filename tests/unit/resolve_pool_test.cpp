@@ -7,7 +7,7 @@
 
 #include "resolve/solve/pool.hpp"
 #include "support/metadata_fixture.hpp"
-#include "support/rpm_fixture.hpp"
+#include "support/resolve_fixture.hpp"
 
 namespace edgegpu {
 namespace {
@@ -17,17 +17,9 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-class PoolOfPackages : public testing::Test {
+class PoolOfPackages : public test::ResolveFixture {
 protected:
-    PoolOfPackages() : console_(Color::never, true) {
-        ctx_.cache = directory_.path() / "cache";
-        ctx_.console = &console_;
-        Repository repository;
-        repository.id = "base";
-        repository.baseurls = {"file://" + (directory_.path() / "base").string()};
-        repository.repo_gpgcheck = false;
-        blueprint_.repositories.push_back(repository);
-    }
+    PoolOfPackages() : ResolveFixture({"base"}) {}
 
     /// A pool of these packages, ready to match, or with `modules` filtered by them.
     PackagePool& publish(const std::vector<std::string>& packages,
@@ -55,10 +47,6 @@ protected:
         return texts(ids);
     }
 
-    test::TemporaryDirectory directory_;
-    Console console_;
-    Context ctx_;
-    Blueprint blueprint_;
     std::unique_ptr<PackagePool> pool_;
 };
 

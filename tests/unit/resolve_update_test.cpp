@@ -6,7 +6,7 @@
 #include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 #include "support/metadata_fixture.hpp"
-#include "support/rpm_fixture.hpp"
+#include "support/resolve_fixture.hpp"
 
 namespace edgegpu {
 namespace {
@@ -15,26 +15,14 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// One repository "base" whose packages a test chooses.
-class Repositories : public testing::Test {
+class Repositories : public test::ResolveFixture {
 protected:
-    Repositories() : console_(Color::never, true) {
-        ctx_.cache = directory_.path() / "cache";
-        ctx_.console = &console_;
-        blueprint_.path = "/blueprint.toml";
-        Repository repository;
-        repository.id = "base";
-        repository.baseurls = {"file://" + (directory_.path() / "base").string()};
-        repository.repo_gpgcheck = false;
-        blueprint_.repositories.push_back(repository);
-    }
+    Repositories() : ResolveFixture({"base"}) {}
 
     void publish(std::vector<std::string> packages, const std::string& modules = "",
                  const std::string& comps = "") {
         packages.emplace_back("kernel-core-6.1-1.x86_64 | provides: kernel-uname-r = 6.1-1.x86_64");
         test::make_metadata(directory_.path() / "base", packages, modules, comps);
-    }
-    void request(const std::string& spec) {
-        blueprint_.packages.push_back({spec, {"/blueprint.toml", 9, 5}});
     }
     static std::vector<std::string> names(const Resolution& resolution) {
         std::vector<std::string> texts;
@@ -43,11 +31,6 @@ protected:
         }
         return texts;
     }
-
-    test::TemporaryDirectory directory_;
-    Console console_;
-    Context ctx_;
-    Blueprint blueprint_;
 };
 
 class ResolveUpdate : public Repositories {

@@ -1,21 +1,15 @@
 #include "blueprint/distro/edge_package_set.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <sstream>
 
 #include "blueprint/toml/mistakes.hpp"
 #include "embedded_edge_package_set.hpp"
 #include "support/source_location.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-std::vector<std::string> words_of(const std::string& text) {
-    std::istringstream words(text);
-    return {std::istream_iterator<std::string>(words), {}};
-}
 
 bool holds(const std::vector<std::string>& list, const std::string& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
@@ -35,9 +29,10 @@ bool fits(const TableReader& entry, const std::string& set, const std::string& v
            (before.empty() || is_older_version(version, before));
 }
 
-void append(std::vector<std::string>& list, std::vector<std::string> more) {
-    list.insert(list.end(), std::make_move_iterator(more.begin()),
-                std::make_move_iterator(more.end()));
+void add_words(std::vector<std::string>& list, const std::string& text) {
+    for (const std::string_view word : words_of(text)) {
+        list.emplace_back(word);
+    }
 }
 
 PackageSet assemble(const TableReader& table, const TableReader& set, const std::string& version,
@@ -49,8 +44,8 @@ PackageSet assemble(const TableReader& table, const TableReader& set, const std:
     for (const TableReader& part : table.tables("part")) {
         const std::string only = part.string("architecture", architecture);
         if (fits(part, id, version) && only == architecture) {
-            append(result.packages, words_of(part.text("packages")));
-            append(result.excludes, words_of(part.text("excludes")));
+            add_words(result.packages, part.text("packages"));
+            add_words(result.excludes, part.text("excludes"));
         }
     }
     std::sort(result.packages.begin(), result.packages.end());

@@ -5,8 +5,10 @@
 #include <system_error>
 
 #include "blueprint/toml/validate.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -20,15 +22,12 @@ constexpr std::uint64_t largest_setting = 64U << 10U;
 /// The regular files of a directory of the machine, sorted by name; none if it cannot be read.
 std::vector<fs::path> files_of(const fs::path& directory) {
     std::vector<fs::path> found;
-    std::error_code failure;
-    for (fs::directory_iterator at(directory, failure), end; !failure && at != end;
-         at.increment(failure)) {
+    for (const fs::directory_entry& entry : children_of(directory)) {
         std::error_code unreadable;
-        if (at->is_regular_file(unreadable)) {
-            found.push_back(at->path());
+        if (entry.is_regular_file(unreadable)) {
+            found.push_back(entry.path());
         }
     }
-    std::sort(found.begin(), found.end());
     return found;
 }
 
@@ -57,10 +56,7 @@ std::string unquoted(std::string_view text) {
 
 std::map<std::string, std::string> read_os_release(std::string_view text) {
     std::map<std::string, std::string> values;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view line : lines_of(text)) {
         const std::size_t equals = line.find('=');
         if (equals != std::string_view::npos && line.front() != '#') {
             values[std::string(line.substr(0, equals))] = unquoted(line.substr(equals + 1));

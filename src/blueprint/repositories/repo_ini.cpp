@@ -79,16 +79,13 @@ std::vector<IniSection> read_ini(const std::string& file, std::string_view conte
     sections.reserve(static_cast<std::size_t>(std::count(content.begin(), content.end(), '[')) + 2);
     IniSection* current = nullptr;
     std::uint32_t number = 0;
-    while (!content.empty()) {
+    for (const std::string_view line : lines_of(content)) {
         if (sections.size() > most_repositories ||
             (current != nullptr && current->entries.size() > most_keys)) {
             mistakes.add(error_at({file, number, 1}, "more than {} repositories, or {} keys of one",
                                   most_repositories, most_keys));
             return sections;
         }
-        const std::size_t end = std::min(content.find('\n'), content.size());
-        const std::string_view line = content.substr(0, end);
-        content.remove_prefix(std::min(end + 1, content.size()));
         ++number;
         const std::string_view text = trim(line);
         if (text.empty() || text.front() == '#' || text.front() == ';') {
@@ -108,19 +105,8 @@ std::vector<IniSection> read_ini(const std::string& file, std::string_view conte
 }
 
 std::vector<std::string> as_list(const IniEntry& entry) {
-    std::vector<std::string> items;
-    std::string_view rest = entry.value;
-    constexpr std::string_view separators = " \t\n,";
-    while (true) {
-        const std::size_t first = rest.find_first_not_of(separators);
-        if (first == std::string_view::npos) {
-            return items;
-        }
-        rest.remove_prefix(first);
-        const std::size_t end = std::min(rest.find_first_of(separators), rest.size());
-        items.emplace_back(rest.substr(0, end));
-        rest.remove_prefix(end);
-    }
+    const std::vector<std::string_view> items = words_of(entry.value, " \t\n,");
+    return {items.begin(), items.end()};
 }
 
 bool as_boolean(const IniEntry& entry) {

@@ -11,6 +11,7 @@
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -18,13 +19,9 @@ namespace {
 
 constexpr std::size_t block_size = 128 * 1024;
 
-std::string text_or_empty(const char* text) {
-    return text != nullptr ? text : "";
-}
-
 /// Raw bytes where the archive has such, else what libarchive made of pax's UTF-8.
 std::string either(const char* bytes, const char* utf8) {
-    return bytes != nullptr ? bytes : text_or_empty(utf8);
+    return bytes != nullptr ? bytes : text_of(utf8);
 }
 
 bool has_capabilities(archive_entry* entry) {
@@ -50,7 +47,7 @@ struct TarReader::Impl {
     std::uint64_t size = 0;
 
     [[nodiscard]] Error failure() const {
-        const std::string reason = text_or_empty(archive_error_string(reader.get()));
+        const std::string reason = text_of(archive_error_string(reader.get()));
         const std::string place = member.empty() ? "" : fmt::format(" at member \"{}\"", member);
         return error(ErrorKind::usage, "{} is corrupt or truncated{}: {}", called, place,
                      reason.empty() ? "unreadable" : reason)

@@ -5,14 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <sepol/debug.h>
 #include <sepol/handle.h>
 #include <sepol/module.h>
 #include <sepol/policydb.h>
 #include <sepol/policydb/policydb.h>
 
+#include "support/decompress.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 
@@ -23,7 +22,6 @@ namespace {
 using SepolHandle = Handle<sepol_handle_t, sepol_handle_destroy>;
 using PolicyFile = Handle<sepol_policy_file_t, sepol_policy_file_free>;
 using ModulePackage = Handle<sepol_module_package_t, sepol_module_package_free>;
-using ArchiveReader = Handle<archive, archive_read_free>;
 
 struct Free {
     void operator()(char* text) const noexcept { std::free(text); }
@@ -39,35 +37,6 @@ constexpr std::size_t most_sections = 16;
 
 Error refusal(const std::string& shown, std::string_view what) {
     return error(ErrorKind::usage, "{}: {}", shown, what);
-}
-
-std::string unpack_bzip2(const std::string& packed, const std::string& shown) {
-    const ArchiveReader reader(archive_read_new());
-    if (!reader) {
-        throw errno_error("archive_read_new", ENOMEM);
-    }
-    archive_read_support_filter_bzip2(reader.get());
-    archive_read_support_format_raw(reader.get());
-    archive_entry* entry = nullptr;
-    if (archive_read_open_memory(reader.get(), packed.data(), packed.size()) != ARCHIVE_OK ||
-        archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK) {
-        throw refusal(shown, "not a complete bzip2 file");
-    }
-    std::string content;
-    std::vector<char> buffer(1U << 16U);
-    while (true) {
-        const la_ssize_t got = archive_read_data(reader.get(), buffer.data(), buffer.size());
-        if (got < 0) {
-            throw refusal(shown, "not a complete bzip2 file");
-        }
-        if (got == 0) {
-            return content;
-        }
-        content.append(buffer.data(), static_cast<std::size_t>(got));
-        if (content.size() > package_limit) {
-            throw refusal(shown, "too large for a policy module");
-        }
-    }
 }
 
 /// A little-endian word; what is beyond the end is 0.
@@ -133,7 +102,7 @@ bool is_readable(std::string& content, sepol_handle_t* handle) {
 
 PolicyPackage read_policy_package(std::string content, const std::string& shown) {
     if (content.starts_with("BZh")) {
-        content = unpack_bzip2(content, shown);
+        content = decompress(content, package_limit, shown, ErrorKind::usage);
     }
     const std::vector<std::string_view> sections = read_sections(content, shown);
     const SepolHandle handle(sepol_handle_create());

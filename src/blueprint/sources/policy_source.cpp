@@ -33,18 +33,6 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Calls `visit(line, number)` for each line until it returns true.
-template <typename Visit>
-void for_each_line(std::string_view text, const Visit& visit) {
-    for (unsigned number = 1; !text.empty(); ++number) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        if (visit(text.substr(0, end), number)) {
-            return;
-        }
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-}
-
 /// Words that may stand before a parenthesis in the plain language: conditions of booleans.
 bool is_operator(std::string_view word) {
     constexpr std::array<std::string_view, 8> operators{"if",  "and", "or", "xor",
@@ -185,28 +173,28 @@ FileContextLine read_line(std::string_view text, unsigned number, const std::str
 }  // namespace
 
 std::optional<PolicyMacro> find_policy_macro(std::string_view source) {
-    std::optional<PolicyMacro> found;
-    for_each_line(source, [&](std::string_view line, unsigned number) {
+    unsigned number = 0;
+    for (const std::string_view line : lines_of(source)) {
+        ++number;
         const std::string_view macro = macro_of(line.substr(0, line.find('#')));
         if (!macro.empty()) {
-            found = {number, std::string(macro)};
+            return PolicyMacro{number, std::string(macro)};
         }
-        return found.has_value();
-    });
-    return found;
+    }
+    return std::nullopt;
 }
 
 std::optional<PolicyMacro> find_context_macro(std::string_view contexts) {
-    std::optional<PolicyMacro> found;
-    for_each_line(contexts, [&](std::string_view line, unsigned number) {
+    unsigned number = 0;
+    for (const std::string_view line : lines_of(contexts)) {
+        ++number;
         const std::string_view text = trim(line, blanks);
         if (!text.starts_with('#') && !begins_a_pattern(text) && is_macro_line(text)) {
             const std::string_view macro = macro_of(text);
-            found = {number, std::string(macro.empty() ? text.substr(0, 1) : macro)};
+            return PolicyMacro{number, std::string(macro.empty() ? text.substr(0, 1) : macro)};
         }
-        return found.has_value();
-    });
-    return found;
+    }
+    return std::nullopt;
 }
 
 fs::path beside_module(const fs::path& module, std::string_view extension) {
@@ -258,10 +246,12 @@ std::string FileContextLine::text(bool mls) const {
 
 std::vector<FileContextLine> read_file_contexts(std::string_view text, const std::string& shown) {
     std::vector<FileContextLine> lines;
-    for_each_line(text, [&](std::string_view line, unsigned number) {
+    unsigned number = 0;
+    for (const std::string_view line : lines_of(text)) {
+        ++number;
         const std::string_view content = trim(line, blanks);
         if (content.empty() || content.starts_with('#')) {
-            return false;
+            continue;
         }
         if (begins_a_pattern(content)) {
             lines.push_back(read_line(content, number, shown));
@@ -271,8 +261,7 @@ std::vector<FileContextLine> read_file_contexts(std::string_view text, const std
                 fmt::format("'{}' is not a path", content.substr(0, content.find_first_of(blanks))),
                 "a line of file contexts begins with '/', HOME_DIR or HOME_ROOT");
         }
-        return false;
-    });
+    }
     return lines;
 }
 

@@ -5,12 +5,12 @@
 #include <system_error>
 #include <vector>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "support/directory.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
 
@@ -43,26 +43,12 @@ private:
 
     [[nodiscard]] std::vector<std::string> names(const Fd& opened,
                                                  const std::string& prefix) const {
-        Fd own(::openat(opened.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        const Handle<DIR, ::closedir> stream(own ? ::fdopendir(own.get()) : nullptr);
-        if (!stream) {
+        std::optional<std::vector<std::string>> found =
+            names_in(Fd(::openat(opened.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+        if (!found) {
             throw failure(prefix, errno);
         }
-        [[maybe_unused]] const int taken = own.release();
-        std::vector<std::string> found;
-        errno = 0;
-        while (const dirent* item = ::readdir(stream.get())) {
-            std::string name = static_cast<const char*>(item->d_name);
-            if (name != "." && name != "..") {
-                found.push_back(std::move(name));
-            }
-            errno = 0;
-        }
-        if (errno != 0) {
-            throw failure(prefix, errno);
-        }
-        std::sort(found.begin(), found.end());
-        return found;
+        return *std::move(found);
     }
 
     /// Visits one object; a directory is returned, opened.

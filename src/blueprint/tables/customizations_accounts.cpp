@@ -9,6 +9,7 @@
 #include "blueprint/tables/ssh_key.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -24,16 +25,11 @@ std::optional<std::uint32_t> read_id(const TableReader& table, std::string_view 
 /// One or more lines of authorized_keys; empty where there are none, or where one is no key, which
 /// is noted.
 std::string read_public_key(const TableReader& table) {
-    std::string keys = table.text("key");
-    while (!keys.empty() && std::string_view("\r\n\t ").find(keys.back()) != std::string::npos) {
-        keys.pop_back();
-    }
+    const std::string text = table.text("key");
+    const std::string keys(trim_end(text));
     const bool right = table.attempt([&] {
-        std::string_view rest = keys;
-        while (!rest.empty()) {
-            const std::size_t end = std::min(rest.find('\n'), rest.size());
-            std::string line(rest.substr(0, end));
-            rest.remove_prefix(std::min(end + 1, rest.size()));
+        for (const std::string_view part : lines_of(keys)) {
+            std::string line(part);
             std::replace(line.begin(), line.end(), '\t', ' ');
             if (!line.empty() && line.back() == '\r') {
                 line.pop_back();

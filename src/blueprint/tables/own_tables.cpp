@@ -4,17 +4,13 @@
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-bool is_checksum(std::string_view text) {
-    return text.size() == 64 &&
-           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
 
 fs::path read_path(const TableReader& table, std::string_view key, const ParseScope& scope) {
     const std::string text = table.string(key);
@@ -30,7 +26,7 @@ void read_ostree(const TableReader& table, const ParseScope& scope, OstreeReques
         }
     }
     ostree.parent = table.string("parent");
-    if (!ostree.parent.empty() && !is_checksum(ostree.parent)) {
+    if (!ostree.parent.empty() && !is_sha256(ostree.parent)) {
         table.attempt(
             [&] { require_ref(table.location("parent"), "ostree.parent", ostree.parent); });
     }

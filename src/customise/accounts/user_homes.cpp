@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include <strings.h>
 
 #include "image/account_files.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -28,17 +28,17 @@ struct SshdLine {
     std::string arguments;
 };
 
-SshdLine split_sshd_line(const std::string& line) {
+SshdLine split_sshd_line(std::string_view line) {
     constexpr const char* space = " \t\r";
     const std::size_t first = line.find_first_not_of(space);
-    if (first == std::string::npos || line[first] == '#') {
+    if (first == std::string_view::npos || line[first] == '#') {
         return {};
     }
     const std::size_t end = std::min(line.find_first_of(" \t\r=", first), line.size());
     const std::size_t rest = line.find_first_not_of(" \t\r=", end);
     SshdLine result;
     result.keyword = line.substr(first, end - first);
-    if (rest != std::string::npos) {
+    if (rest != std::string_view::npos) {
         result.arguments = line.substr(rest, line.find_last_not_of(space) + 1 - rest);
     }
     return result;
@@ -48,18 +48,9 @@ bool is_keyword(const SshdLine& line, const char* keyword) {
     return ::strcasecmp(line.keyword.c_str(), keyword) == 0;
 }
 
-std::vector<std::string> split_lines(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream input(text);
-    for (std::string line; std::getline(input, line);) {
-        lines.push_back(line);
-    }
-    return lines;
-}
-
 /// The value that holds for everybody: the first before a Match block.
 std::optional<std::string> key_files(const std::string& config) {
-    for (const std::string& text : split_lines(config)) {
+    for (const std::string_view text : lines_of(config)) {
         const SshdLine line = split_sshd_line(text);
         if (is_keyword(line, "Match")) {
             break;
@@ -72,7 +63,7 @@ std::optional<std::string> key_files(const std::string& config) {
 }
 
 bool includes_drop_ins(const std::string& config) {
-    for (const std::string& text : split_lines(config)) {
+    for (const std::string_view text : lines_of(config)) {
         const SshdLine line = split_sshd_line(text);
         if (is_keyword(line, "Include") &&
             line.arguments.find("/etc/ssh/sshd_config.d/") != std::string::npos) {
@@ -121,9 +112,7 @@ std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std
     const std::string home = deployed_home(user[5]);
     std::string lines = fmt::format("d {} 0700 {} {} -\n", home, name, group);
     const std::string skel = "/etc/skel/";
-    for (auto at = tree.entries.lower_bound(skel);
-         at != tree.entries.end() && at->first.starts_with(skel); ++at) {
-        const auto& [path, entry] = *at;
+    for (const auto& [path, entry] : entries_below(tree.entries, skel)) {
         const std::string target = home + "/" + path.substr(skel.size());
         if (entry.type == EntryType::directory) {
             lines += fmt::format("d {} {:04o} {} {} -\n", target, entry.mode, name, group);
@@ -150,7 +139,7 @@ std::string deployed_home(const std::string& home) {
 
 std::string with_authorized_keys(const std::string& config, const std::string& file) {
     const std::string wanted = "AuthorizedKeysFile " + joined(key_files(config), file);
-    std::vector<std::string> lines = split_lines(config);
+    std::vector<std::string_view> lines = lines_of(config);
     auto at = lines.begin();
     for (; at != lines.end(); ++at) {
         const SshdLine line = split_sshd_line(*at);

@@ -142,9 +142,7 @@ Entry Placement::make(const OverlayMember& member, const Attributes& attributes)
                            overlay_.source.string())
                 .hinted("a bundle holds plain files only");
         }
-        entry.type = EntryType::symlink;
-        entry.mode = 0777;
-        entry.target = member.target;
+        entry = link_to(member.target);
     } else {
         entry = content_of(member);
         entry.mode = attributes.mode.value_or(member.executable ? 0755 : 0644);

@@ -22,6 +22,7 @@
 #include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -91,19 +92,6 @@ void check_contents(const Tree& tree, const std::vector<std::string>& paths) {
     }
 }
 
-/// The last lines of a long output.
-std::string tail(const std::string& text, int lines) {
-    std::size_t at = text.size();
-    while (at > 0 && lines >= 0) {
-        at = text.rfind('\n', at - 1);
-        if (at == std::string::npos) {
-            return text;
-        }
-        --lines;
-    }
-    return text.substr(std::min(at + 1, text.size()));
-}
-
 /// The content of what dracut made: read once, so that what is checked is what is kept.
 std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
     const fs::path work = ctx.work() / fmt::format("initramfs-{}", ::getpid());
@@ -131,7 +119,7 @@ std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<s
     if (result.status != 0 || !results.status(made_image)) {
         throw error("the image's dracut failed with status {} for kernel {}", result.status,
                     tree.kernel)
-            .traced(tail(result.output, 20))
+            .traced(fmt::format("{}", fmt::join(last_lines(result.output, 20), "\n")))
             .hinted(result.output.find("module 'ostree' cannot be found") != std::string::npos
                         ? "add the package that brings dracut's ostree module (ostree-boot, or "
                           "rpm-ostree) to the blueprint"

@@ -16,6 +16,7 @@
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/store.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -61,14 +62,6 @@ constexpr std::array<std::string_view, 5> looked_into{"/usr/bin/", "/usr/sbin/",
 /// Scripts are smaller than that.
 constexpr std::uint64_t longest_script = 1U << 20U;
 
-template <typename Function>
-void each_with_prefix(const Entries& entries, std::string_view prefix, Function function) {
-    for (auto at = entries.lower_bound(prefix);
-         at != entries.end() && at->first.starts_with(prefix); ++at) {
-        function(at->first, at->second);
-    }
-}
-
 /// Made again by depmod, dracut or ldconfig inside the image.
 bool is_generated(std::string_view path) {
     return path == "/etc/ld.so.cache" || path.ends_with("/initramfs.img");
@@ -97,10 +90,8 @@ constexpr const char* image_name = "image";
 
 /// Whether the tree has all that went into an image.
 bool has_inputs(const Tree& tree, std::string_view inputs) {
-    while (!inputs.empty()) {
-        const std::size_t end = std::min(inputs.find('\n'), inputs.size());
-        const std::string line(inputs.substr(0, end));
-        inputs.remove_prefix(std::min(end + 1, inputs.size()));
+    for (const std::string_view part : lines_of(inputs)) {
+        const std::string line(part);
         const std::size_t tab = line.find('\t');
         if (tab == std::string::npos ||
             describe_input(tree, line.substr(tab + 1)) != line.substr(0, tab)) {
@@ -136,28 +127,31 @@ std::string initramfs_key(const Tree& tree, std::string_view extra) {
     key.update_field("edgegpu initramfs 3");
     key.update_field(extra);
     key.update_field(tree.kernel);
-    const auto add = [&](const std::string& path, const Entry& entry) {
-        if (!is_generated(path)) {
-            key.update_field(path);
-            key.update_field(entry.digest);
-            key.update_field(entry.target);
+    const auto add = [&](const EntryRange& entries) {
+        for (const auto& [path, entry] : entries) {
+            if (!is_generated(path)) {
+                key.update_field(path);
+                key.update_field(entry.digest);
+                key.update_field(entry.target);
+            }
         }
     };
-    each_with_prefix(tree.entries, "/usr/lib/modules/" + tree.kernel + "/", add);
+    add(entries_below(tree.entries, "/usr/lib/modules/" + tree.kernel));
     for (const std::string_view prefix : deciding_files) {
-        each_with_prefix(tree.entries, prefix, add);
+        add(entries_with_prefix(tree.entries, prefix));
     }
     for (const std::string_view prefix : listed) {
-        each_with_prefix(tree.entries, prefix,
-                         [&](const std::string& path, const Entry&) { key.update_field(path); });
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, prefix)) {
+            key.update_field(path);
+        }
     }
     const MentionedNames mentioned = names_of_dracut(tree);
     for (const std::string_view prefix : looked_into) {
-        each_with_prefix(tree.entries, prefix, [&](const std::string& path, const Entry&) {
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, prefix)) {
             if (mentioned.contains(path)) {
                 key.update_field(path);
             }
-        });
+        }
     }
     return key.hex();
 }

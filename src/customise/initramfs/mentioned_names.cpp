@@ -195,10 +195,9 @@ MentionedNames names_of_dracut(const Tree& tree) {
     constexpr std::array<std::string_view, 2> rules{"/usr/lib/udev/rules.d/", "/etc/udev/rules.d/"};
     MentionedNames names;
     const auto each = [&](std::string_view prefix, const auto& function) {
-        for (auto at = tree.entries.lower_bound(prefix);
-             at != tree.entries.end() && at->first.starts_with(prefix); ++at) {
-            if (at->second.type == EntryType::file && at->second.size <= largest_named_script) {
-                const std::string text = read_entry(tree, at->first);
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, prefix)) {
+            if (entry.type == EntryType::file && entry.size <= largest_named_script) {
+                const std::string text = read_entry(tree, path);
                 if (text.find('\0') == std::string::npos) {
                     function(text);
                 }

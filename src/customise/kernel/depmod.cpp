@@ -52,15 +52,14 @@ std::string indexes_key(const Tree& tree, const std::string& modules) {
     key.update_field("edgegpu depmod 1");
     key.update_field(tree.kernel);
     const auto add_below = [&](const std::string& directory) {
-        for (auto at = tree.entries.lower_bound(directory + "/");
-             at != tree.entries.end() && at->first.starts_with(directory + "/"); ++at) {
-            const std::string_view name = std::string_view(at->first).substr(directory.size() + 1);
+        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
+            const std::string_view name = std::string_view(path).substr(directory.size() + 1);
             if (directory == modules && (is_index(name) || name == "initramfs.img")) {
                 continue;
             }
-            key.update_field(at->first);
-            key.update_field(at->second.digest);
-            key.update_field(at->second.target);
+            key.update_field(path);
+            key.update_field(entry.digest);
+            key.update_field(entry.target);
         }
     };
     for (const std::string& directory :
@@ -90,10 +89,9 @@ void run_in_image(const Context& ctx, Tree& tree) {
 /// The indexes that the tree has now.
 Entries indexes_of(const Tree& tree, const std::string& modules) {
     Entries indexes;
-    for (auto at = tree.entries.lower_bound(modules + "/");
-         at != tree.entries.end() && at->first.starts_with(modules + "/"); ++at) {
-        if (is_index(std::string_view(at->first).substr(modules.size() + 1))) {
-            indexes.insert(*at);
+    for (const auto& [path, entry] : entries_below(tree.entries, modules)) {
+        if (is_index(std::string_view(path).substr(modules.size() + 1))) {
+            indexes.emplace(path, entry);
         }
     }
     return indexes;

@@ -13,26 +13,13 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "customise/kernel/modprobe.hpp"
 #include "sandbox/sandbox.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-Words split_words(std::string_view text, std::string_view separators) {
-    Words words;
-    while (true) {
-        const std::size_t begin = text.find_first_not_of(separators);
-        if (begin == std::string_view::npos) {
-            return words;
-        }
-        text.remove_prefix(begin);
-        const std::size_t end = std::min(text.find_first_of(separators), text.size());
-        words.emplace_back(text.substr(0, end));
-        text.remove_prefix(end);
-    }
-}
+using Words = std::vector<std::string_view>;
 
 /// A line of a configuration file of the image, comments and empty ones left out.
 struct Line {
@@ -52,10 +39,7 @@ void each_line(const Tree& tree, const std::string& file,
     const std::string text = read_entry(tree, file);
     std::size_t number = 0;
     Line line{file, 0, {}};
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string part = text.substr(at, end - at);
-        at = end + 1;
+    for (const std::string_view part : lines_of(text)) {
         ++number;
         line.number = line.text.empty() ? number : line.number;
         line.text += part;
@@ -71,27 +55,17 @@ void each_line(const Tree& tree, const std::string& file,
     }
 }
 
-/// Calls `use` for every path of the tree below a directory.
-void each_path(const Tree& tree, const std::string& directory,
-               const std::function<void(const std::string&, const Entry&)>& use) {
-    const std::string top = directory + "/";
-    for (auto at = tree.entries.lower_bound(top);
-         at != tree.entries.end() && at->first.starts_with(top); ++at) {
-        use(at->first, at->second);
-    }
-}
-
 /// Files of a configuration directory in effect: one in /etc hides its namesake in /usr/lib.
 std::vector<std::string> files_in_effect(const Tree& tree, const std::string& name) {
     std::map<std::string, std::string> files;
     for (const char* top : {"/etc/", "/usr/lib/"}) {
         const std::string directory = top + name;
-        each_path(tree, directory, [&](const std::string& path, const Entry&) {
+        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
             const std::string file = path.substr(directory.size() + 1);
             if (file.ends_with(".conf") && file.find('/') == std::string::npos) {
                 files.emplace(file, path);
             }
-        });
+        }
     }
     std::vector<std::string> paths;
     for (const auto& [file, path] : files) {
@@ -106,14 +80,14 @@ struct Modules {
     std::map<std::string, std::vector<std::string>> needs;
     std::set<std::string> builtin;
     /// module → its aliases, shell patterns
-    std::map<std::string, Words> aliases;
+    std::map<std::string, std::vector<std::string>> aliases;
 };
 
 Modules read_modules(const Tree& tree) {
     const std::string directory = "/usr/lib/modules/" + tree.kernel;
     Modules modules;
     each_line(tree, directory + "/modules.dep", [&](const Line& line) {
-        const Words files = split_words(line.text, " :\t");
+        const Words files = words_of(line.text, " :\t");
         std::vector<std::string>& needs = modules.needs[module_of_file(files.front())];
         for (std::size_t i = 1; i < files.size(); ++i) {
             needs.push_back(module_of_file(files[i]));
@@ -122,16 +96,16 @@ Modules read_modules(const Tree& tree) {
     each_line(tree, directory + "/modules.builtin",
               [&](const Line& line) { modules.builtin.insert(module_of_file(line.text)); });
     each_line(tree, directory + "/modules.alias", [&](const Line& line) {
-        const Words words = split_words(line.text, " \t");
+        const Words words = words_of(line.text, " \t");
         if (words.size() == 3 && words[0] == "alias") {
-            modules.aliases[kernel_module_name(words[2])].push_back(words[1]);
+            modules.aliases[kernel_module_name(words[2])].emplace_back(words[1]);
         }
     });
     for (const std::string& file : files_in_effect(tree, "modprobe.d")) {
         each_line(tree, file, [&](const Line& line) {
-            const Words words = split_words(line.text, " \t");
+            const Words words = words_of(line.text, " \t");
             if (words.size() == 3 && words[0] == "alias") {
-                modules.aliases[kernel_module_name(words[2])].push_back(words[1]);
+                modules.aliases[kernel_module_name(words[2])].emplace_back(words[1]);
             }
         });
     }
@@ -173,15 +147,15 @@ constexpr const char* replace_hint =
 
 /// The blacklisted module that a command loads, or empty: "modprobe X", "insmod x.ko".
 std::string loaded_by_command(const Blacklist& blacklist, const std::string& text) {
-    const Words words = split_words(text, " \t\"'=,;&|()");
+    const Words words = words_of(text, " \t\"'=,;&|()");
     std::string module;
     bool loads = false;
-    for (const std::string& word : words) {
+    for (const std::string_view word : words) {
         if (word == "-r" || word == "--remove" || word == "rmmod" || word == "-b" ||
             word == "--use-blacklist") {
             return {};
         }
-        const std::string_view program = std::string_view(word).substr(word.rfind('/') + 1);
+        const std::string_view program = word.substr(word.rfind('/') + 1);
         loads = loads || program == "modprobe" || program == "insmod" || program == "kmod";
         if (loads && module.empty()) {
             module = blacklist.named_by(word);
@@ -192,7 +166,7 @@ std::string loaded_by_command(const Blacklist& blacklist, const std::string& tex
 
 /// softdep and install lines of modprobe.d; other lines load nothing, and aliases are asked for.
 void check_modprobe_line(const Blacklist& blacklist, const Line& line) {
-    const Words words = split_words(line.text, " \t");
+    const Words words = words_of(line.text, " \t");
     if (words.size() < 3 || (words[0] == "softdep" && blacklist.has(words[1]))) {
         return;  // what is loaded with a module that is never loaded
     }
@@ -218,7 +192,7 @@ void check_configuration(const Blacklist& blacklist, const Tree& tree) {
     }
     for (const std::string& file : files_in_effect(tree, "modules-load.d")) {
         each_line(tree, file, [&](const Line& line) {
-            const std::string module = blacklist.named_by(split_words(line.text, " \t").front());
+            const std::string module = blacklist.named_by(words_of(line.text, " \t").front());
             if (!module.empty()) {
                 throw blacklist.loaded(module, line.place()).hinted(replace_hint);
             }
@@ -242,18 +216,18 @@ void check_units_and_rules(const Blacklist& blacklist, const Tree& tree) {
         "/etc/systemd/system", "/usr/lib/systemd/system", "/etc/udev/rules.d",
         "/usr/lib/udev/rules.d"};
     for (const char* directory : directories) {
-        each_path(tree, directory, [&](const std::string& path, const Entry& entry) {
+        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
             const std::string instance = module_of_instance(path);
             if (entry.type == EntryType::symlink && entry.target != "/dev/null" &&
                 !instance.empty() && blacklist.has(instance)) {
                 throw blacklist.loaded(instance, path).hinted("remove that link");
             }
             if (entry.type != EntryType::file) {
-                return;
+                continue;
             }
             each_line(tree, path, [&](const Line& line) {
                 std::string module = loaded_by_command(blacklist, line.text);
-                for (const std::string& word : split_words(line.text, " \t=")) {
+                for (const std::string_view word : words_of(line.text, " \t=")) {
                     const std::string name = module_of_instance(word);
                     module = !name.empty() && blacklist.has(name) ? name : module;
                 }
@@ -262,7 +236,7 @@ void check_units_and_rules(const Blacklist& blacklist, const Tree& tree) {
                         .hinted(replace_hint);
                 }
             });
-        });
+        }
     }
 }
 
@@ -277,9 +251,10 @@ void check_kernel_arguments(const Blacklist& blacklist, const Tree& tree) {
             if (!text.starts_with(key)) {
                 continue;
             }
-            for (const std::string& word : split_words(text.substr(key.size()), ",")) {
+            for (const std::string_view word :
+                 words_of(std::string_view(text).substr(key.size()), ",")) {
                 if (blacklist.has(word)) {
-                    throw blacklist.loaded(word, "kernel argument " + argument)
+                    throw blacklist.loaded(std::string(word), "kernel argument " + argument)
                         .hinted("remove the module from the blacklist or from that argument");
                 }
             }
@@ -338,8 +313,8 @@ void check_aliases(const Context& ctx, const Blacklist& blacklist, const Tree& t
     }
     // Its status tells of aliases that lead nowhere, as they should.
     const ProcessResult result = run_in_sandbox(ctx, command);
-    for (const std::string& line : split_words(result.output, "\n")) {
-        const Words words = split_words(line, " \t");
+    for (const std::string_view line : lines_of(result.output)) {
+        const Words words = words_of(line, " \t");
         const std::string module =
             words.size() >= 2 && words[0] == "insmod" ? module_of_file(words[1]) : std::string();
         if (blacklist.names().contains(module)) {

@@ -10,17 +10,11 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r");
-    return first == std::string_view::npos
-               ? std::string_view()
-               : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// An element of a .repo file; what dnf assumes anyway is written too where it decides about trust.
 std::string repo_section(const Repository& repository) {
@@ -74,15 +68,12 @@ std::string with_ini_value(const std::string& text, const std::string& section,
     std::optional<std::size_t> end_of_section;
     bool inside = false;
     bool done = false;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view line = std::string_view(text).substr(at, end - at);
-        const std::string_view plain = trimmed(line);
-        at = end + 1;
+    for (const std::string_view line : lines_of(text)) {
+        const std::string_view plain = trim(line);
         if (plain.starts_with('[')) {
             inside = plain == fmt::format("[{}]", section);
         }
-        const std::string_view name = trimmed(plain.substr(0, plain.find_first_of("=:")));
+        const std::string_view name = trim(plain.substr(0, plain.find_first_of("=:")));
         if (inside && !done && name == key && name != plain) {
             lines.push_back(wanted);
             done = true;

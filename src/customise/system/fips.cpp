@@ -18,8 +18,7 @@ constexpr std::string_view policies = "/usr/share/crypto-policies/FIPS/";
 
 void check_prerequisites(const Blueprint& blueprint, const Tree& tree) {
     const std::string where = blueprint.fips_location.text();
-    const auto policy = tree.entries.lower_bound(policies);
-    if (policy == tree.entries.end() || !policy->first.starts_with(policies)) {
+    if (entries_below(tree.entries, policies).empty()) {
         throw error(ErrorKind::usage, "{}: the image has no crypto policy FIPS", where)
             .hinted("add the packages crypto-policies and crypto-policies-scripts");
     }
@@ -37,19 +36,15 @@ void check_prerequisites(const Blueprint& blueprint, const Tree& tree) {
 void link_policies(const Context& ctx, Tree& tree) {
     constexpr std::string_view extension = ".txt";
     std::vector<std::string> names;
-    for (auto at = tree.entries.lower_bound(policies);
-         at != tree.entries.end() && at->first.starts_with(policies); ++at) {
-        const std::string name = at->first.substr(policies.size());
+    for (const auto& [path, entry] : entries_below(tree.entries, policies)) {
+        const std::string name = path.substr(policies.size());
         if (name.ends_with(extension)) {
             names.push_back(name.substr(0, name.size() - extension.size()));
         }
     }
     for (const std::string& name : names) {
-        Entry link;
-        link.type = EntryType::symlink;
-        link.mode = 0777;
-        link.target = fmt::format("{}{}{}", policies, name, extension);
-        put_entry(tree, fmt::format("/etc/crypto-policies/back-ends/{}.config", name), link);
+        put_entry(tree, fmt::format("/etc/crypto-policies/back-ends/{}.config", name),
+                  link_to(fmt::format("{}{}{}", policies, name, extension)));
     }
     for (const char* file : {"/etc/crypto-policies/config", "/etc/crypto-policies/state/current"}) {
         put_entry(tree, file, make_file_entry(ctx, "FIPS\n", 0644));

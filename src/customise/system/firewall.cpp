@@ -24,9 +24,8 @@ std::set<std::string> known_names(const Tree& tree, std::string_view kind) {
     std::set<std::string> names;
     for (const std::string_view top : {"/usr/lib/firewalld", "/etc/firewalld"}) {
         const std::string directory = fmt::format("{}/{}/", top, kind);
-        for (auto at = tree.entries.lower_bound(directory);
-             at != tree.entries.end() && at->first.starts_with(directory); ++at) {
-            const std::string name = at->first.substr(directory.size());
+        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
+            const std::string name = path.substr(directory.size());
             if (name.ends_with(extension) && name.find('/') == std::string::npos) {
                 names.insert(name.substr(0, name.size() - extension.size()));
             }
@@ -101,11 +100,9 @@ std::vector<std::vector<std::string>> firewall_calls(const FirewallRequest& requ
 /// firewalld keeps the file before each change beside it.
 void remove_backups(Tree& tree) {
     std::vector<std::string> backups;
-    const std::string top = "/etc/firewalld/";
-    for (auto at = tree.entries.lower_bound(top);
-         at != tree.entries.end() && at->first.starts_with(top); ++at) {
-        if (at->first.ends_with(".old")) {
-            backups.push_back(at->first);
+    for (const auto& [path, entry] : entries_below(tree.entries, "/etc/firewalld")) {
+        if (path.ends_with(".old")) {
+            backups.push_back(path);
         }
     }
     for (const std::string& backup : backups) {

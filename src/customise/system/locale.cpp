@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "image/account_files.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -20,15 +20,6 @@ constexpr std::string_view locales = "/usr/lib/locale/";
 constexpr std::array<std::string_view, 3> keymap_directories{
     "/usr/lib/kbd/keymaps/", "/usr/share/kbd/keymaps/", "/usr/share/keymaps/"};
 
-/// Calls `take` with the rest of every path below `top` and its entry.
-template <typename Take>
-void for_each_below(const Tree& tree, std::string_view top, Take take) {
-    for (auto at = tree.entries.lower_bound(top);
-         at != tree.entries.end() && at->first.starts_with(top); ++at) {
-        take(std::string_view(at->first).substr(top.size()), at->second);
-    }
-}
-
 void check_timezone(const Blueprint& blueprint, const Tree& tree) {
     const std::string path = std::string(zones) + blueprint.timezone;
     const Entry* entry = find_entry(tree, path);
@@ -38,11 +29,11 @@ void check_timezone(const Blueprint& blueprint, const Tree& tree) {
         return;
     }
     std::vector<std::string> names;
-    for_each_below(tree, zones, [&](std::string_view name, const Entry& found) {
+    for (const auto& [zone, found] : entries_below(tree.entries, zones)) {
         if (found.type != EntryType::directory) {
-            names.emplace_back(name);
+            names.push_back(zone.substr(zones.size()));
         }
-    });
+    }
     throw error_at(blueprint.timezone_location, "the image has no time zone '{}'",
                    blueprint.timezone)
         .hinted(names.empty() ? "add the package tzdata"
@@ -88,13 +79,10 @@ bool contains(const std::filesystem::path& file, const std::string& text) {
 /// The archive ends every name in it with a NUL. Under any of its names: packages make the last
 /// one out of the others when they are installed.
 bool archive_has(const Tree& tree, const std::string& locale) {
-    bool found = false;
-    for_each_below(tree, locales, [&](std::string_view name, const Entry& entry) {
-        if (!found && name.starts_with("locale-archive") && entry.type == EntryType::file) {
-            found = contains(entry.content, locale + '\0');
-        }
+    const std::string archives = std::string(locales) + "locale-archive";
+    return std::ranges::any_of(entries_with_prefix(tree.entries, archives), [&](const auto& at) {
+        return at.second.type == EntryType::file && contains(at.second.content, locale + '\0');
     });
-    return found;
 }
 
 /// The first words of the lines of locale.alias: "french".
@@ -104,13 +92,10 @@ bool is_alias(const Tree& tree, const std::string& locale) {
     if (entry == nullptr || entry->type != EntryType::file) {
         return false;
     }
-    std::istringstream lines(read_entry(tree, path));
-    for (std::string line; std::getline(lines, line);) {
-        if (line.substr(0, line.find_first_of(" \t")) == locale) {
-            return true;
-        }
-    }
-    return false;
+    const std::string text = read_entry(tree, path);
+    return std::ranges::any_of(lines_of(text), [&](std::string_view line) {
+        return line.substr(0, line.find_first_of(" \t")) == locale;
+    });
 }
 
 void check_language(const Blueprint& blueprint, const Tree& tree, const std::string& language) {
@@ -127,11 +112,12 @@ void check_language(const Blueprint& blueprint, const Tree& tree, const std::str
         return;
     }
     std::vector<std::string> names;
-    for_each_below(tree, locales, [&](std::string_view name, const Entry& entry) {
-        if (entry.type == EntryType::directory && name.find('/') == std::string_view::npos) {
-            names.emplace_back(name);
+    for (const auto& [path, entry] : entries_below(tree.entries, locales)) {
+        const std::string name = path.substr(locales.size());
+        if (entry.type == EntryType::directory && name.find('/') == std::string::npos) {
+            names.push_back(name);
         }
-    });
+    }
     const std::vector<std::string> near = nearest_names(normal, names);
     const std::string package = "add the package glibc-langpack-" +
                                 language.substr(0, language.find_first_of("_.@")) +
@@ -163,12 +149,12 @@ void check_keyboard(const Blueprint& blueprint, const Tree& tree) {
     }
     std::vector<std::string> names;
     for (const std::string_view directory : keymap_directories) {
-        for_each_below(tree, directory, [&](std::string_view path, const Entry& entry) {
+        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
             std::string name = keymap_name(path);
             if (entry.type != EntryType::directory && !name.empty()) {
                 names.push_back(std::move(name));
             }
-        });
+        }
     }
     if (std::find(names.begin(), names.end(), blueprint.keyboard) != names.end()) {
         return;

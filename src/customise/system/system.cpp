@@ -11,6 +11,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/source_location.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -20,14 +21,6 @@ void check_one_line(const SourceLocation& location, const std::string& value) {
     if (value.find_first_of(std::string_view("\n\r\0", 3)) != std::string::npos) {
         throw error(ErrorKind::usage, "{}: '{}' is not one line", location.text(), value);
     }
-}
-
-Entry link_to(std::string target) {
-    Entry entry;
-    entry.type = EntryType::symlink;
-    entry.mode = 0777;
-    entry.target = std::move(target);
-    return entry;
 }
 
 /// chrony.conf without its own servers, then the blueprint's, as image builder does it.
@@ -48,14 +41,11 @@ void set_ntp_servers(const Context& ctx, const Blueprint& blueprint, Tree& tree)
         text += fmt::format("server {} iburst\n", server);
     }
     const std::string before = read_entry(tree, path);
-    for (std::size_t at = 0; at < before.size();) {
-        const std::size_t end = std::min(before.find('\n', at), before.size());
-        const std::string_view line = std::string_view(before).substr(at, end - at);
+    for (const std::string_view line : lines_of(before)) {
         const std::string_view word = line.substr(0, line.find_first_of(" \t"));
         if (word != "server" && word != "pool" && word != "peer") {
             text += fmt::format("{}\n", line);
         }
-        at = end + 1;
     }
     Entry entry = make_file_entry(ctx, text, old->mode);
     entry.uid = old->uid;

@@ -8,6 +8,7 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "sandbox/sandbox.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -77,10 +78,8 @@ std::string unit_of_path(std::string_view path) {
 
 UnitFindings findings_of(const std::string& unit, const std::string& output) {
     UnitFindings findings;
-    for (std::size_t at = 0; at < output.size();) {
-        const std::size_t end = std::min(output.find('\n', at), output.size());
-        const std::string line = without_instance(std::string_view(output).substr(at, end - at));
-        at = end + 1;
+    for (const std::string_view part : lines_of(output)) {
+        const std::string line = without_instance(part);
         if (is_about(line, unit)) {
             const bool harmless = is_advice(line) || is_missing_on_device_only(line);
             (harmless ? findings.warnings : findings.errors).push_back(line);

@@ -52,10 +52,8 @@ bool has_unit(const Tree& tree, const std::string& unit) {
 std::string near_units(const Tree& tree, const std::string& unit) {
     std::set<std::string> names;
     for (const std::string_view directory : unit_directories) {
-        const std::string top = fmt::format("{}/", directory);
-        for (auto at = tree.entries.lower_bound(top);
-             at != tree.entries.end() && at->first.starts_with(top); ++at) {
-            const std::string name = at->first.substr(top.size());
+        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
+            const std::string name = path.substr(directory.size() + 1);
             if (name.find('/') == std::string::npos) {
                 names.insert(name);
             }
@@ -189,20 +187,19 @@ void run_systemctl(const Context& ctx, const Tree& tree, const char* verb,
 /// the upper layer alone, and leaves no whiteout there for sync_tree.
 void drop_removed_links(Tree& tree) {
     const ImageRoot root(tree.root);
-    const std::string top = fmt::format("{}/", unit_directories.front());
-    for (auto at = tree.entries.lower_bound(top);
-         at != tree.entries.end() && at->first.starts_with(top);) {
-        const bool gone = at->second.type == EntryType::symlink && !root.status(at->first);
-        at = gone ? tree.entries.erase(at) : std::next(at);
+    std::vector<std::string> gone;
+    for (const auto& [path, entry] : entries_below(tree.entries, unit_directories.front())) {
+        if (entry.type == EntryType::symlink && !root.status(path)) {
+            gone.push_back(path);
+        }
+    }
+    for (const std::string& path : gone) {
+        tree.entries.erase(path);
     }
 }
 
 void mask_unit(Tree& tree, const std::string& unit) {
-    Entry link;
-    link.type = EntryType::symlink;
-    link.mode = 0777;
-    link.target = "/dev/null";
-    put_entry(tree, "/etc/systemd/system/" + unit, link);
+    put_entry(tree, "/etc/systemd/system/" + unit, link_to("/dev/null"));
 }
 
 }  // namespace

@@ -14,11 +14,7 @@ void add_vendor_unit(const Context& ctx, Tree& tree, const std::string& name,
             .hinted("add the package systemd to the blueprint");
     }
     put_entry(tree, units + name, make_file_entry(ctx, text, 0644));
-    Entry link;
-    link.type = EntryType::symlink;
-    link.mode = 0777;
-    link.target = "../" + name;
-    put_entry(tree, fmt::format("{}{}.wants/{}", units, target, name), link);
+    put_entry(tree, fmt::format("{}{}.wants/{}", units, target, name), link_to("../" + name));
 }
 
 }  // namespace edgegpu

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/source_location.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -16,14 +16,8 @@ namespace {
 
 constexpr std::uint64_t largest_file = 16U << 20U;
 
-std::string trimmed(const std::string& text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r");
-    const std::size_t end = text.find_last_not_of(" \t\r");
-    return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
-}
-
 bool is_blank(const std::string& line) {
-    const std::string text = trimmed(line);
+    const std::string_view text = trim(line);
     return text.empty() || text.front() == '#';
 }
 
@@ -50,7 +44,7 @@ struct Value {
 
 /// Where the value of `key` stands in a line, which may be an inline table.
 std::optional<Value> find_value(const std::string& line, const std::string& key) {
-    if (!trimmed(line).empty() && trimmed(line).front() == '#') {
+    if (trim(line).starts_with('#')) {
         return std::nullopt;
     }
     for (std::size_t at = line.find(key); at != std::string::npos; at = line.find(key, at + 1)) {
@@ -90,10 +84,9 @@ const std::vector<std::string>& BlueprintText::lines(const std::string& file) {
     }
     std::vector<std::string>& found = files_[file];
     try {
-        std::istringstream stream(read_file(file, largest_file));
-        for (std::string line; std::getline(stream, line);) {
-            found.push_back(line);
-        }
+        const std::string text = read_file(file, largest_file);
+        const std::vector<std::string_view> read = lines_of(text);
+        found.assign(read.begin(), read.end());
     } catch (const Error&) {
         // A blueprint that was made in memory, or is gone by now: edits are written from values.
         found.clear();
@@ -102,7 +95,7 @@ const std::vector<std::string>& BlueprintText::lines(const std::string& file) {
 }
 
 bool BlueprintText::is_header(const std::string& line) {
-    const std::string text = trimmed(line);
+    const std::string_view text = trim(line);
     return text.size() > 2 && text.front() == '[' && text.find(']') != std::string::npos &&
            text.find('"') == std::string::npos;
 }
@@ -176,7 +169,7 @@ Edit BlueprintText::remove_table(const SourceLocation& place, const std::string&
         }
         edit.removed = {line};
         const std::string rest = line.substr(0, open) + line.substr(close);
-        if (!trimmed(rest).empty()) {
+        if (!trim(rest).empty()) {
             edit.inserted = {rest};
         }
         return edit;
@@ -221,7 +214,7 @@ Edit BlueprintText::remove_element(const SourceLocation& table, const std::strin
         edit.line = static_cast<std::uint32_t>(i + 1);
         edit.removed = {line};
         line.erase(at, end - at);
-        if (!trimmed(line).empty()) {
+        if (!trim(line).empty()) {
             edit.inserted = {line};
         }
         return edit;
@@ -232,7 +225,7 @@ Edit BlueprintText::remove_element(const SourceLocation& table, const std::strin
 SourceLocation BlueprintText::find_table(const std::string& file, const std::string& header) {
     const std::vector<std::string>& text = lines(file);
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const std::string line = trimmed(text[i]);
+        const std::string_view line = trim(text[i]);
         if (line.starts_with(header)) {
             return {file, static_cast<std::uint32_t>(i + 1), 1};
         }

@@ -15,6 +15,7 @@
 #include "resolve/metadata/gpgkeys.hpp"
 #include "resolve/metadata/metadata_signature.hpp"
 #include "support/digest.hpp"
+#include "support/directory.hpp"
 #include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -139,14 +140,14 @@ bool is_verified(const fs::path& directory, const std::string& mark) {
 
 /// Removes the metadata of earlier states, but for those that somebody reads.
 void remove_old_states(const fs::path& base, const std::string& digest) {
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
-        const std::string name = entry.path().filename().string();
+    for (const fs::directory_entry& entry : children_of(base)) {
+        const fs::path& path = entry.path();
+        const std::string name = path.filename().string();
         if (name.size() == 64 && name != digest) {
-            const auto unused = FileLock::try_take(state_lock(entry.path()), LockMode::exclusive,
-                                                   LockFile::removed);
+            const auto unused =
+                FileLock::try_take(state_lock(path), LockMode::exclusive, LockFile::removed);
             if (unused) {
-                remove_tree(entry.path());
+                remove_tree(path);
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -22,15 +23,13 @@ bool is_marker(std::string_view line, std::string_view marker) {
 }
 
 bool has_content(std::string_view text) {
-    while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
+    for (const std::string_view line : lines_of(text)) {
         const std::size_t first = line.find_first_not_of(" \t\r");
         if (first != std::string_view::npos && line[first] != '#' && line[first] != '%' &&
             !(is_marker(line, "---") &&
               line.find_first_not_of(" \t\r", 3) == std::string_view::npos)) {
             return true;
         }
-        text.remove_prefix(std::min(line.size() + 1, text.size()));
     }
     return false;
 }

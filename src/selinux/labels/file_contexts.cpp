@@ -21,6 +21,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -195,32 +196,16 @@ char type_letter(EntryType type) {
     return '-';
 }
 
-std::vector<std::string_view> split_words(std::string_view line) {
-    constexpr std::string_view blanks = " \t\r\v\f";
-    std::vector<std::string_view> words;
-    while (true) {
-        const std::size_t begin = line.find_first_not_of(blanks);
-        if (begin == std::string_view::npos) {
-            return words;
-        }
-        line.remove_prefix(begin);
-        const std::size_t end = std::min(line.find_first_of(blanks), line.size());
-        words.push_back(line.substr(0, end));
-        line.remove_prefix(end);
-    }
-}
-
 /// Calls `take(words, line)` for every line of a file that is neither empty nor a comment.
 template <typename Take>
 void read_lines(const fs::path& file, const Take& take) {
     const std::string text = read_file(file, largest_file);
-    std::string_view rest = text;
-    for (unsigned line = 1; !rest.empty(); ++line) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::vector<std::string_view> words = split_words(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+    unsigned number = 0;
+    for (const std::string_view line : lines_of(text)) {
+        ++number;
+        const std::vector<std::string_view> words = words_of(line, " \t\r\v\f");
         if (!words.empty() && words.front().front() != '#') {
-            take(words, line);
+            take(words, number);
         }
     }
 }

@@ -16,6 +16,7 @@
 #include "selinux/store/calls.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -45,7 +46,7 @@ Error compile_error(const std::string& shown, const std::string& output) {
             .hinted("a module must have the name of its file: module NAME VERSION; in NAME.te");
     }
     return error(ErrorKind::usage, "{}: the policy compiler rejected it", shown)
-        .traced(output.substr(0, output.find_last_not_of('\n') + 1));
+        .traced(std::string(trim_end(output, "\n")));
 }
 
 /// Runs one of the compilers, in a sandbox, and gives the one file that it makes.

@@ -1,7 +1,6 @@
 #include "selinux/modules/contexts.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "blueprint/sources/policy_source.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -30,18 +30,15 @@ std::string without_level(const std::string& context) {
 }
 
 void add_contexts(ContextMap& known, const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        std::string pattern;
-        std::string second;
-        std::string third;
-        words >> pattern >> second >> third;
-        if (pattern.empty() || pattern.front() == '#' || second.empty()) {
+    for (const std::string_view line : lines_of(text)) {
+        // PATTERN [TYPE] CONTEXT
+        const std::vector<std::string_view> words = words_of(line);
+        if (words.size() < 2 || words[0].starts_with('#')) {
             continue;
         }
-        const bool typed = !third.empty();
-        known[{pattern, typed ? second : ""}] = without_level(typed ? third : second);
+        const bool typed = words.size() > 2;
+        known[{std::string(words[0]), std::string(typed ? words[1] : "")}] =
+            without_level(std::string(words[typed ? 2 : 1]));
     }
 }
 
@@ -96,11 +93,10 @@ std::string new_contexts(const Context& ctx, const fs::path& source, const Conte
                         dropped, replaced.size()));
     }
     std::string result;
-    std::istringstream lines(text);
-    std::string line;
-    for (unsigned number = 1; std::getline(lines, line); ++number) {
-        const auto found = replaced.find(number);
-        result += (found == replaced.end() ? line : found->second) + '\n';
+    unsigned number = 0;
+    for (const std::string_view line : lines_of(text)) {
+        const auto found = replaced.find(++number);
+        result.append(found == replaced.end() ? line : found->second) += '\n';
     }
     return result;
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <regex>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include "blueprint/sources/policy_source.hpp"
 #include "selinux/modules/translate.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -22,39 +22,22 @@ namespace {
 constexpr std::uint64_t largest_text = 16U << 20U;
 constexpr std::string_view neverallow_mark = "neverallow check failed at ";
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) {
-        lines.push_back(line);
-    }
-    return lines;
-}
-
-std::string without_end(const std::string& output) {
-    return output.substr(0, output.find_last_not_of('\n') + 1);
-}
-
-std::string trimmed(const std::string& text) {
-    const std::size_t begin = text.find_first_not_of(" \t");
-    return begin == std::string::npos ? "" : text.substr(begin);
-}
-
 /// 1-based number of the first line that `fits`; 0: none.
 template <typename Fits>
 unsigned line_where(const fs::path& file, const Fits& fits) {
-    const std::vector<std::string> lines = lines_of(read_file(file, largest_text));
+    const std::string text = read_file(file, largest_text);
+    const std::vector<std::string_view> lines = lines_of(text);
     const auto found = std::find_if(lines.begin(), lines.end(), fits);
     return found == lines.end() ? 0 : static_cast<unsigned>(found - lines.begin()) + 1;
 }
 
-bool has_word(const std::string& line, const std::string& word) {
+bool has_word(std::string_view line, std::string_view word) {
     std::size_t at = 0;
     const auto is_word = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '_';
     };
-    while ((at = line.find(word, at)) != std::string::npos) {
+    while ((at = line.find(word, at)) != std::string_view::npos) {
         const std::size_t end = at + word.size();
         if ((at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]))) {
             return true;
@@ -126,7 +109,7 @@ std::string source_place(const Place& place, const Fits& fits) {
 }
 
 std::string place_of_word(const Place& place, const std::string& word) {
-    return source_place(place, [&](const std::string& line) { return has_word(line, word); });
+    return source_place(place, [&](std::string_view line) { return has_word(line, word); });
 }
 
 /// The package that a missing type may come with: EL's policy modules outside of selinux-policy are
@@ -158,10 +141,11 @@ template <typename Function>
 void for_each_required(const std::string& cil, const Function& function) {
     constexpr std::string_view begin = "(typeattributeset cil_gen_require ";
     unsigned number = 0;
-    for (const std::string& line : lines_of(cil)) {
+    for (const std::string_view line : lines_of(cil)) {
         ++number;
         if (line.starts_with(begin) && line.ends_with(")")) {
-            function(number, line.substr(begin.size(), line.size() - begin.size() - 1));
+            function(number,
+                     std::string(line.substr(begin.size(), line.size() - begin.size() - 1)));
         }
     }
 }
@@ -219,12 +203,12 @@ std::string rule_text(const std::string& cil) {
 /// The parts of an output that are about one neverallow rule each.
 std::vector<std::vector<std::string>> neverallow_blocks(const std::string& output) {
     std::vector<std::vector<std::string>> blocks;
-    for (const std::string& line : lines_of(output)) {
+    for (const std::string_view line : lines_of(output)) {
         if (line.starts_with(neverallow_mark)) {
             blocks.emplace_back();
         }
         if (!blocks.empty()) {
-            blocks.back().push_back(line);
+            blocks.back().emplace_back(line);
         }
     }
     return blocks;
@@ -237,19 +221,17 @@ std::optional<Error> broken_neverallow(const std::vector<CompiledModule>& module
     for (const std::vector<std::string>& block : neverallow_blocks(output)) {
         for (std::size_t i = 2; i + 1 < block.size(); ++i) {
             const std::optional<Place> place = find_place(modules, block[i]);
-            if (!place || !trimmed(block[i]).starts_with("allow at ")) {
+            if (!place || !trim(block[i]).starts_with("allow at ")) {
                 continue;
             }
-            const std::string allow = rule_text(trimmed(block[i + 1]));
-            const std::string never = rule_text(trimmed(block[1]));
+            const std::string allow = rule_text(std::string(trim(block[i + 1])));
+            const std::string never = rule_text(std::string(trim(block[1])));
             if (!problem) {
-                std::istringstream words(allow.substr(0, allow.find(':')));
-                std::string source;
-                std::string target;
-                words >> source >> source >> target;
-                const std::string where = source_place(*place, [&](const std::string& line) {
-                    return has_word(line, "allow") && has_word(line, source) &&
-                           has_word(line, target);
+                // "allow SOURCE TARGET"
+                const auto words = words_of(std::string_view(allow).substr(0, allow.find(':')));
+                const std::string where = source_place(*place, [&](std::string_view line) {
+                    return words.size() >= 3 && has_word(line, "allow") &&
+                           has_word(line, words[1]) && has_word(line, words[2]);
                 });
                 problem = error(ErrorKind::usage,
                                 "{}: '{}' violates a neverallow rule of the policy", where, allow);
@@ -274,15 +256,16 @@ std::optional<Error> declared_twice(const Context& ctx, const std::vector<Compil
     const std::string kind = match[1].str();
     const std::string name = match[2].str();
     for (const CompiledModule& module : modules) {
-        const std::vector<std::string> lines = lines_of(cil_of(ctx, module));
+        const std::string cil = cil_of(ctx, module);
+        const std::vector<std::string_view> lines = lines_of(cil);
         const std::string declaration = fmt::format("({} {}", kind, name);
-        const auto found = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
+        const auto found = std::find_if(lines.begin(), lines.end(), [&](std::string_view line) {
             return line.starts_with(declaration + ")") || line.starts_with(declaration + " ");
         });
         if (found == lines.end()) {
             continue;
         }
-        Place place{&module, static_cast<unsigned>(found - lines.begin()) + 1, *found};
+        Place place{&module, static_cast<unsigned>(found - lines.begin()) + 1, std::string(*found)};
         return error(ErrorKind::usage, "{}: the image's policy declares the {} '{}' already",
                      place_of_word(place, name), kind, name)
             .hinted(fmt::format("require it instead of declaring it, or choose another name"));
@@ -306,9 +289,7 @@ std::optional<Error> unresolved(const Context& ctx, const Place& place, const st
         const std::string pattern = match[1].str();
         const fs::path file = beside_module(place.module->source, ".fc");
         const bool te = place.module->source.extension() == ".te" && fs::exists(file);
-        const auto fits = [&](const std::string& line) {
-            return trimmed(line).starts_with(pattern);
-        };
+        const auto fits = [&](std::string_view line) { return trim(line).starts_with(pattern); };
         return error(ErrorKind::usage, "{}: the image's policy has no context '{}:{}:{}'",
                      te ? shown_place(file, line_where(file, fits)) : source_place(place, fits),
                      match[2].str(), match[3].str(), match[4].str())
@@ -341,9 +322,11 @@ std::set<std::string> declared_types(const Context& ctx,
         R"(\((?:type|typeattribute|typealias) ([A-Za-z0-9_.-]+)\))");
     std::set<std::string> declared;
     for (const CompiledModule& module : modules) {
-        for (const std::string& line : lines_of(cil_of(ctx, module))) {
-            std::smatch match;
-            if (line.size() < 1024 && std::regex_match(line, match, declaration)) {
+        const std::string cil = cil_of(ctx, module);
+        for (const std::string_view line : lines_of(cil)) {
+            std::cmatch match;
+            if (line.size() < 1024 &&
+                std::regex_match(line.data(), line.data() + line.size(), match, declaration)) {
                 declared.insert(match[1].str());
             }
         }
@@ -360,25 +343,26 @@ Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& mod
         return *std::move(problem);
     }
     if (std::optional<Place> place = find_place(modules, output)) {
-        const std::vector<std::string> lines = lines_of(cil_of(ctx, *place->module));
+        const std::string cil = cil_of(ctx, *place->module);
+        const std::vector<std::string_view> lines = lines_of(cil);
         if (place->number >= 1 && place->number <= lines.size()) {
             place->line = lines[place->number - 1];
         }
         if (auto problem = unresolved(ctx, *place, output, modules, knows_type)) {
             return *std::move(problem);
         }
-        const bool cil = place->module->source.extension() == ".cil";
+        const bool is_cil = place->module->source.extension() == ".cil";
         Error problem = error(ErrorKind::usage, "{}: does not fit the image's policy",
-                              shown_place(place->module->source, cil ? place->number : 0));
-        if (!cil && !place->line.empty()) {
-            problem.traced("it says " + rule_text(trimmed(place->line)));
+                              shown_place(place->module->source, is_cil ? place->number : 0));
+        if (!is_cil && !place->line.empty()) {
+            problem.traced("it says " + rule_text(std::string(trim(place->line))));
         }
-        return problem.traced("semodule: " + without_end(output));
+        return problem.traced(fmt::format("semodule: {}", trim_end(output, "\n")));
     }
     if (auto problem = unreadable(ctx, modules)) {
-        return problem->traced("semodule: " + without_end(output));
+        return problem->traced(fmt::format("semodule: {}", trim_end(output, "\n")));
     }
-    return error("the image's semodule failed").traced(without_end(output));
+    return error("the image's semodule failed").traced(std::string(trim_end(output, "\n")));
 }
 
 }  // namespace edgegpu::selinux

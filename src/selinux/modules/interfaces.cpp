@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <regex>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -23,6 +22,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/store.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -40,10 +40,9 @@ constexpr std::string_view work_directory = "/run/edgegpu-modules";
 /// Calls `visit(path, entry)` for the interface files among `entries`.
 template <typename Visit>
 void for_each_interface_file(const Entries& entries, const Visit& visit) {
-    for (auto it = entries.lower_bound(include_directory);
-         it != entries.end() && it->first.starts_with(include_directory); ++it) {
-        if (it->second.type == EntryType::file) {
-            visit(it->first, it->second);
+    for (const auto& [path, entry] : entries_below(entries, include_directory)) {
+        if (entry.type == EntryType::file) {
+            visit(path, entry);
         }
     }
 }
@@ -150,11 +149,8 @@ std::map<std::string, std::string> compile(const Context& ctx, const MacroModule
 
 /// The line of a text, 1-based, or empty.
 std::string line_at(const std::string& text, unsigned number) {
-    std::istringstream lines(text);
-    std::string line;
-    for (unsigned at = 0; at < number && std::getline(lines, line); ++at) {
-    }
-    return line;
+    const std::vector<std::string_view> lines = lines_of(text);
+    return number >= 1 && number <= lines.size() ? std::string(lines[number - 1]) : std::string();
 }
 
 /// A macro that nobody defines stays in the compiler's input as it was written.
@@ -253,7 +249,7 @@ Error macro_error(const std::string& output, const MacroModules& modules,
             .hinted("quotes of macros must be balanced: ` and '");
     }
     return error(ErrorKind::usage, "{}{}: the policy compiler rejected it", directory, name)
-        .traced(output.substr(0, output.find_last_not_of('\n') + 1));
+        .traced(std::string(trim_end(output, "\n")));
 }
 
 void compile_with_interfaces(const Context& ctx, const PackageFiles& policy_root, const Tree& tree,

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -10,6 +9,7 @@
 
 #include "image/image_root.hpp"
 #include "selinux/modules/failures.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -22,10 +22,9 @@ constexpr std::uint64_t conf_limit = 1U << 20U;
 /// themselves.
 std::string with_expand_check(const std::string& text) {
     std::string result;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view line : lines_of(text)) {
         if (!line.starts_with("expand-check")) {
-            result += line + '\n';
+            result.append(line) += '\n';
         }
     }
     return result + "expand-check=1\n";

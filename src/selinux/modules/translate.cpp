@@ -11,6 +11,7 @@
 #include "selinux/policy/modules.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu::selinux {
 
@@ -45,7 +46,7 @@ Translation translate(const Context& ctx, const CompiledModule& module) {
         const std::string& said = result.output;
         return {{},
                 said.empty() ? fmt::format("{} refuses it", pp_to_cil)
-                             : said.substr(0, said.find_last_not_of('\n') + 1)};
+                             : std::string(trim_end(said, "\n"))};
     }
     return {std::move(result.files["module.cil"]), {}};
 }

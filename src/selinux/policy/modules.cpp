@@ -1,7 +1,6 @@
 #include "selinux/policy/modules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <map>
@@ -9,14 +8,11 @@
 #include <system_error>
 #include <utility>
 
-#include <archive.h>
-#include <archive_entry.h>
-
 #include "blueprint/sources/policy_rule.hpp"
 #include "blueprint/stored_source.hpp"
+#include "support/decompress.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu::selinux {
 
@@ -184,43 +180,17 @@ private:
 }  // namespace
 
 std::string read_module_file(const fs::path& file) {
-    const Handle<archive, archive_read_free> reader(archive_read_new());
-    const auto failed = [&] {
-        return error("{}: cannot be read: {}", file.string(), archive_error_string(reader.get()));
-    };
-    archive_entry* entry = nullptr;
-    if (!reader || archive_read_support_filter_bzip2(reader.get()) != ARCHIVE_OK ||
-        archive_read_support_format_raw(reader.get()) != ARCHIVE_OK ||
-        archive_read_open_filename(reader.get(), file.c_str(), 1U << 16U) != ARCHIVE_OK ||
-        archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK) {
-        throw failed();
-    }
-    std::string text;
-    std::array<char, 1U << 16U> buffer{};
-    for (;;) {
-        const la_ssize_t count = archive_read_data(reader.get(), buffer.data(), buffer.size());
-        if (count < 0) {
-            throw failed();
-        }
-        if (count == 0) {
-            return text;
-        }
-        text.append(buffer.data(), static_cast<std::size_t>(count));
-        if (text.size() > module_limit) {
-            throw error("{}: larger than any policy module", file.string());
-        }
-    }
+    return decompress(read_file(file, module_limit), module_limit, file.string());
 }
 
 std::vector<ModuleText> store_modules(const Entries& entries, const std::string& store) {
     const std::string prefix = store + "/active/modules/";
     std::map<std::string, std::pair<int, const Entry*>> newest;
-    for (auto it = entries.lower_bound(prefix);
-         it != entries.end() && it->first.starts_with(prefix); ++it) {
-        const StoredName stored = stored_name(std::string_view(it->first).substr(prefix.size()));
-        if (stored.priority > 0 && it->second.type == EntryType::file &&
+    for (const auto& [path, entry] : entries_below(entries, prefix)) {
+        const StoredName stored = stored_name(std::string_view(path).substr(prefix.size()));
+        if (stored.priority > 0 && entry.type == EntryType::file &&
             stored.priority > newest[stored.name].first) {
-            newest[stored.name] = {stored.priority, &it->second};
+            newest[stored.name] = {stored.priority, &entry};
         }
     }
     std::vector<ModuleText> result;

@@ -32,14 +32,10 @@ constexpr std::uint64_t largest_conf = 1U << 20U;
 /// Value of the last "KEY = VALUE" line, or nothing.
 std::optional<std::string> config_value(const std::string& text, std::string_view key) {
     std::optional<std::string> value;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = trim(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+    for (const std::string_view line : lines_of(text)) {
         const std::size_t equals = line.find('=');
         if (equals != std::string_view::npos && trim(line.substr(0, equals)) == key) {
-            value = std::string(trim(line.substr(equals + 1)));
+            value = trim(line.substr(equals + 1));
         }
     }
     return value;
@@ -53,19 +49,10 @@ bool is_plain_name(std::string_view name) {
            });
 }
 
-bool below(std::string_view path, std::string_view directory) {
-    return path.starts_with(directory) &&
-           (path.size() == directory.size() || path[directory.size()] == '/');
-}
-
 /// semanage.conf with its store-root set to /etc/selinux.
 std::string with_store_in_etc(const std::string& text) {
     std::string result;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = rest.substr(0, end);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+    for (const std::string_view line : lines_of(text)) {
         const std::string_view key = trim(line.substr(0, std::min(line.find('='), line.size())));
         if (key != "store-root") {
             result.append(line).append("\n");
@@ -104,7 +91,7 @@ std::optional<PolicyPaths> find_policy(const Tree& tree) {
         root.find("..") != std::string::npos) {
         throw error("/etc/selinux/semanage.conf: store-root '{}' is not a plain path", root);
     }
-    if (root == "/" || (root != etc_selinux && below(etc_selinux, root))) {
+    if (root == "/" || (root != etc_selinux && is_below(etc_selinux, root))) {
         // What is bound there would hold the directory that is bound at /etc/selinux.
         throw error("/etc/selinux/semanage.conf: store-root '{}' holds /etc/selinux itself", root);
     }
@@ -116,9 +103,8 @@ std::optional<PolicyPaths> find_policy(const Tree& tree) {
 std::set<ModuleId> stored_modules(const Tree& tree, const PolicyPaths& paths) {
     std::set<ModuleId> result;
     const std::string prefix = paths.store + "/active/modules/";
-    for (auto it = tree.entries.lower_bound(prefix);
-         it != tree.entries.end() && it->first.starts_with(prefix); ++it) {
-        const std::string_view rest = std::string_view(it->first).substr(prefix.size());
+    for (const auto& [path, entry] : entries_below(tree.entries, prefix)) {
+        const std::string_view rest = std::string_view(path).substr(prefix.size());
         const std::size_t slash = rest.find('/');
         int priority = 0;
         if (slash == std::string_view::npos || rest.find('/', slash + 1) != rest.npos ||
@@ -153,7 +139,7 @@ StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& pa
         root_.make_directories(top);
     }
     for (const auto& [path, entry] : tree.entries) {
-        if (!below(path, etc_selinux) && !below(path, paths_.store_root)) {
+        if (!is_below(path, etc_selinux) && !is_below(path, paths_.store_root)) {
             continue;
         }
         ctx.check_cancelled();
@@ -190,7 +176,7 @@ std::vector<std::pair<fs::path, std::string>> StoreCopy::binds() const {
         return std::pair(scratch_.path() / "root" / path.substr(1), std::string(path));
     };
     std::vector<std::pair<fs::path, std::string>> result{bind(etc_selinux)};
-    if (!below(paths_.store_root, etc_selinux)) {
+    if (!is_below(paths_.store_root, etc_selinux)) {
         result.push_back(bind(paths_.store_root));
     }
     return result;
@@ -243,9 +229,7 @@ PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
                 entry.type = EntryType::directory;
                 entry.mode = status.st_mode & 07777U;
             } else if (S_ISLNK(status.st_mode)) {
-                entry.type = EntryType::symlink;
-                entry.mode = 0777;
-                entry.target = root_.read_link(found);
+                entry = link_to(root_.read_link(found));
             } else {
                 throw error("{}: the policy transaction left a special file", found);
             }
@@ -253,7 +237,7 @@ PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
         });
     };
     scan(std::string(etc_selinux));
-    if (!below(paths_.store_root, etc_selinux)) {
+    if (!is_below(paths_.store_root, etc_selinux)) {
         scan(paths_.store_root);
         const std::string conf = "/etc/selinux/semanage.conf";
         const std::string text =
@@ -261,8 +245,8 @@ PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
         result.entries[conf] = make_file_entry(ctx, with_store_in_etc(text), 0644);
         result.removed.push_back(paths_.store_root);
     }
-    for (const auto& [path, entry] : tree.entries) {
-        if (below(path, etc_selinux) && path != etc_selinux && !result.entries.contains(path)) {
+    for (const auto& [path, entry] : entries_below(tree.entries, etc_selinux)) {
+        if (!result.entries.contains(path)) {
             result.removed.push_back(path);
         }
     }

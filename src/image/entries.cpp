@@ -1,0 +1,87 @@
+#include "image/entries.hpp"
+
+#include <utility>
+
+namespace edgegpu {
+
+namespace {
+
+/// Every path below a directory, and no other, begins with this.
+std::string with_slash(std::string_view directory) {
+    std::string prefix(directory);
+    if (!prefix.ends_with('/')) {
+        prefix += '/';
+    }
+    return prefix;
+}
+
+/// The first of the paths that begin with `prefix`, and what follows the last of them. `prefix`
+/// does not end with byte 255.
+template <typename Map>
+auto bounds(Map& entries, std::string prefix) {
+    const auto first = entries.lower_bound(prefix);
+    if (prefix.empty()) {
+        return std::pair(first, entries.end());
+    }
+    ++prefix.back();
+    return std::pair(first, entries.lower_bound(prefix));
+}
+
+/// The same below a directory. "/" begins with "/", but is not below itself.
+template <typename Map>
+auto bounds_below(Map& entries, std::string_view directory) {
+    auto [first, last] = bounds(entries, with_slash(directory));
+    if (first != last && first->first == "/") {
+        ++first;
+    }
+    return std::pair(first, last);
+}
+
+}  // namespace
+
+Entry link_to(std::string_view target) {
+    Entry entry;
+    entry.type = EntryType::symlink;
+    entry.mode = 0777;
+    entry.target = target;
+    return entry;
+}
+
+EntryRange entries_below(const Entries& entries, std::string_view directory) {
+    const auto [first, last] = bounds_below(entries, directory);
+    return {first, last};
+}
+
+EntryRange entries_with_prefix(const Entries& entries, std::string_view prefix) {
+    const auto [first, last] = bounds(entries, std::string(prefix));
+    return {first, last};
+}
+
+void erase_below(Entries& entries, std::string_view directory) {
+    const auto [first, last] = bounds_below(entries, directory);
+    entries.erase(first, last);
+}
+
+void erase_subtree(Entries& entries, std::string_view path) {
+    const auto top = entries.find(path);
+    // First, as `path` may be the key of what is erased.
+    erase_below(entries, path);
+    if (top != entries.end()) {
+        entries.erase(top);
+    }
+}
+
+Entries take_subtree(Entries& entries, std::string_view path) {
+    Entries taken;
+    const auto top = entries.find(path);
+    auto [at, last] = bounds_below(entries, path);
+    if (top != entries.end()) {
+        taken.insert(entries.extract(top));
+    }
+    while (at != last) {
+        taken.insert(entries.extract(at++));
+    }
+    return taken;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+/// The content of a file that is compressed with gzip, xz, zstd or bzip2; any other content as it
+/// is. Throws Error of `kind`, which calls the file `name`, where it is damaged or cut off, and
+/// where more than `limit` bytes come out.
+[[nodiscard]] std::string decompress(std::string_view content, std::uint64_t limit,
+                                     const std::string& name, ErrorKind kind = ErrorKind::failure);
+
+}  // namespace edgegpu
