@@ -287,8 +287,9 @@ void check_top_level(const Tree& tree) {
                 "docs/architecture.md");
     }
     if (const EntryRange usr_etc = entries_below(tree.entries, "/usr/etc"); !usr_etc.empty()) {
-        throw error("{}: packages must not contain /usr/etc, where ostree keeps the defaults of /etc",
-                    usr_etc.front().first);
+        throw error(
+            "{}: packages must not contain /usr/etc, where ostree keeps the defaults of /etc",
+            usr_etc.front().first);
     }
 }
 
