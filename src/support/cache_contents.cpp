@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <system_error>
@@ -127,6 +128,10 @@ const Kind& kind_of(const CachedItem& item) {
                          [&](const Kind& kind) { return kind.name == item.kind; });
 }
 
+bool is_slot(const CachedItem& item) {
+    return kind_of(item).layout == Layout::slots;
+}
+
 /// Gives an item that nobody uses a name that no build looks for. Empty where it is in use.
 fs::path set_aside(const CachedItem& item, std::int64_t in_use_since) {
     const std::optional<std::int64_t> last_use = last_use_of(kind_of(item), item.path);
@@ -151,6 +156,20 @@ std::int64_t begin_of_use(const Context& ctx) {
                  : std::numeric_limits<std::int64_t>::max();
 }
 
+/// The roots of slots hold on to the files of imports: where imports go, the roots go with them.
+/// Sizes are those of now, while the files have both names and count as the import's.
+void add_roots_of_imports(const std::vector<CachedItem>& items, std::int64_t in_use_since,
+                          std::vector<CachedItem>& chosen) {
+    const auto is_import = [](const CachedItem& item) { return item.kind == "imports"; };
+    if (std::ranges::none_of(chosen, is_import)) {
+        return;
+    }
+    std::erase_if(chosen, is_slot);
+    std::ranges::copy_if(items, std::back_inserter(chosen), [&](const CachedItem& item) {
+        return is_slot(item) && item.last_use < in_use_since;
+    });
+}
+
 /// What the limits say has to go, the least recently used first; what is in use not.
 std::vector<CachedItem> choose(std::vector<CachedItem> items, const PruneLimits& limits,
                                std::int64_t in_use_since) {
@@ -168,6 +187,7 @@ std::vector<CachedItem> choose(std::vector<CachedItem> items, const PruneLimits&
             chosen.push_back(item);
         }
     }
+    add_roots_of_imports(items, in_use_since, chosen);
     return chosen;
 }
 
@@ -180,7 +200,7 @@ std::vector<CachedItem> remove_batch(const Context& ctx, const std::vector<Cache
         const FileLock gate = stop_use(ctx);
         const std::int64_t in_use_since = begin_of_use(ctx);
         for (std::size_t i = begin; i < std::min(items.size(), begin + batch_size); ++i) {
-            if (kind_of(items[i]).layout == Layout::slots) {
+            if (is_slot(items[i])) {
                 continue;
             }
             if (fs::path place = set_aside(items[i], in_use_since); !place.empty()) {
@@ -255,11 +275,8 @@ std::vector<CachedItem> prune_cache(const Context& ctx, const PruneLimits& limit
             removed.push_back(std::move(item));
         }
     }
-    // The roots of slots hold on to the files of imports that are gone.
-    const bool imports_went = std::any_of(removed.begin(), removed.end(),
-                                          [](const auto& item) { return item.kind == "imports"; });
-    for (const CachedItem& item : imports_went ? list_cache(ctx) : chosen) {
-        if (kind_of(item).layout == Layout::slots && remove_slot(ctx, item.path)) {
+    for (const CachedItem& item : chosen) {
+        if (is_slot(item) && remove_slot(ctx, item.path)) {
             removed.push_back(item);
         }
     }

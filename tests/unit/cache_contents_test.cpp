@@ -150,6 +150,23 @@ TEST_F(CacheContents, RootOfASlotGoesWithItsImports) {
     EXPECT_TRUE(has("work/0/lower/file"));
 }
 
+TEST_F(CacheContents, FilesOfImportsAndRootsCountOnce) {
+    { const CacheLock lock(ctx_, CacheUse::build); }
+    make("imports/ab/manifest", 1, hours(100));
+    make("imports/ab/files/0", 200, hours(100));
+    make("work/0/lower/own", 1, hours(1));
+    fs::create_hard_link(ctx_.cache / "imports/ab/files/0", ctx_.cache / "work/0/lower/0");
+    PruneLimits limits = unused(hours(50));
+    limits.dry_run = true;
+    const std::uint64_t shown = total_size(prune_cache(ctx_, limits));
+    EXPECT_TRUE(has("imports/ab") && has("work/0"));
+    limits.dry_run = false;
+    EXPECT_EQ(total_size(prune_cache(ctx_, limits)), shown);
+    EXPECT_GE(shown, 202U << 10U);
+    EXPECT_LT(shown, 300U << 10U);
+    EXPECT_FALSE(has("imports/ab") || has("work/0"));
+}
+
 TEST_F(CacheContents, LinksAreRemovedAndNotFollowed) {
     const fs::path outside = directory_.path() / "outside";
     make_directories(outside);
