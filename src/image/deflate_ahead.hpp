@@ -8,8 +8,9 @@
 namespace edgegpu {
 
 /// Compresses contents (`deflate_contents`) while other stages run, for the commit to find them
-/// done. Its threads have a lower priority: what the build waits for is mostly serial, and they
-/// take the cores that it leaves idle. Movable.
+/// done. Its threads have a lower priority than the build's others, as what it waits for is mostly
+/// serial. A kernel that schedules sessions as groups (autogroup) does not heed that towards
+/// programs of the image, which have sessions of their own. Movable.
 class DeflateAhead {
 public:
     /// None: `finish` returns at once.

@@ -54,10 +54,6 @@ Fd open_in_root(int root, std::string_view path, std::uint64_t flags) {
     }
 }
 
-std::string own_path(int fd) {
-    return fmt::format("/proc/self/fd/{}", fd);
-}
-
 bool is_absent(int code) {
     return code == ENOENT || code == ENOTDIR;
 }

@@ -24,8 +24,6 @@ inline constexpr std::size_t max_path = 4096;
 [[nodiscard]] std::string_view without_trailing_slashes(std::string_view path);
 /// Opens `path` in the directory `root` as the image sees it. Empty, with errno, where that fails.
 [[nodiscard]] Fd open_in_root(int root, std::string_view path, std::uint64_t flags);
-/// The name by which calls that take no descriptor reach an object opened with O_PATH.
-[[nodiscard]] std::string own_path(int fd);
 /// Whether errno says that there is nothing at a path.
 [[nodiscard]] bool is_absent(int code);
 /// Puts the components of `path` before those of `rest`.

@@ -146,7 +146,7 @@ Fd ImageRoot::open_file(std::string_view path, LastLink last) const {
     }
     // The same object again, now to be read: opening a fifo or a device by its name would wait, or
     // worse.
-    Fd file(::open(own_path(object.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    Fd file(::open(path_of_descriptor(object.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (!file) {
         throw image_error(path, errno);
     }
@@ -169,7 +169,7 @@ std::string ImageRoot::attribute(std::string_view path, const char* name) const 
     }
     std::array<char, 256> value{};
     const ssize_t size =
-        ::getxattr(own_path(object.get()).c_str(), name, value.data(), value.size());
+        ::getxattr(path_of_descriptor(object.get()).c_str(), name, value.data(), value.size());
     if (size < 0 && (errno == ENODATA || errno == EOPNOTSUPP)) {
         return {};
     }

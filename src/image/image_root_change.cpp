@@ -35,7 +35,7 @@ void apply_attributes(int fd, std::string_view path, const FileAttributes& attri
         return;
     }
     // By the descriptor, which no link can be put in the place of.
-    const std::string self = own_path(fd);
+    const std::string self = path_of_descriptor(fd);
     if (::chmod(self.c_str(), attributes.mode) != 0 ||
         (!attributes.capabilities.empty() && S_ISREG(status.st_mode) &&
          ::setxattr(self.c_str(), "security.capability", attributes.capabilities.data(),
@@ -207,7 +207,8 @@ void ImageRoot::set_attribute(std::string_view path, const char* name,
     if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
         throw error("{}: neither a file nor a directory", shown(path));
     }
-    if (::setxattr(own_path(object.get()).c_str(), name, value.data(), value.size(), 0) != 0) {
+    if (::setxattr(path_of_descriptor(object.get()).c_str(), name, value.data(), value.size(), 0) !=
+        0) {
         throw errno_error(fmt::format("{}: {}", shown(path), name), errno);
     }
 }

@@ -201,7 +201,7 @@ Fd open_to_empty(int parent, const std::string& name) {
     if (!found || ::fstat(found.get(), &status) != 0) {
         return {};
     }
-    const std::string self = fmt::format("/proc/self/fd/{}", found.get());
+    const fs::path self = path_of_descriptor(found.get());
     if ((status.st_mode & 0700U) != 0700U) {
         // By the descriptor, which no link can be put in the place of. Where it fails, the removal
         // says so.
