@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "commands/cli.hpp"
+#include "execution/interrupt.hpp"
 #include "support/error.hpp"
-#include "support/interrupt.hpp"
 
 /// Wires the command line to the commands, and is the only place where errors are caught.
 int main(int argc, char** argv) {

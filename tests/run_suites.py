@@ -17,9 +17,15 @@ from support.process_guard import kill_descendants, run_guarded
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 IN_NAMESPACE = ROOT / "tests/support/user_namespace.py"
 SUITES = ("style", "tidy", "unit", "integration", "hostile", "e2e")
-DEFAULT = ("style", "unit", "integration", "e2e")
-NEED_LAB = {"integration", "hostile", "e2e"}
-# No test takes as long, even with sanitizers and another one beside it.
+DEFAULT = ("style", "tidy", "unit", "integration", "e2e")
+GTESTS = ("unit", "integration")
+SCRIPTS = {"integration", "hostile", "e2e"}
+# Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
+LONGEST = ("dkms_test", "kill_test", "shared_cache_test", "first_change_test", "hostile_packages_test", "upgrade_test",
+           "gpu_access_test")
+# What scripts run: the program, what is installed beside it, and the stand-in for rpm-ostree.
+PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree")
+# No test takes as long, even with sanitizers and others beside it.
 LIMIT_S = 30 * 60
 SKIPPED = 77
 
@@ -27,20 +33,20 @@ SKIPPED = 77
 def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="""Sets everything up and runs the tests. The default is style, unit, integration and e2e.
+        description="""Sets everything up and runs the tests. The default is all but hostile, which is part of integration.
 
   style        clang-format, shellcheck, scripts/check-sources; needs nothing compiled
-  tidy         clang-tidy on all translation units
+  tidy         clang-tidy on all translation units; beside the others, when they leave the processor idle
   unit         GoogleTests of one source file each
-  integration  stages together on real RPMs, repositories and programs
-  hostile      one test of integration alone: packages that attack the builder
-  e2e          the whole way, with boots in QEMU; beside integration""",
+  integration  stages together on real RPMs, repositories and programs: GoogleTests and scripts
+  hostile      one script of integration alone: packages that attack the builder
+  e2e          the whole way, with boots in QEMU; beside integration
+
+GoogleTests are compiled and run with ASan and UBSan (preset asan, build-asan/), scripts run build/edgegpu.""",
         epilog="""Ends with "N passed, N failed, N skipped"; the exit status is 0 only if none failed. With CI set, a
 test that is skipped has failed. Logs are in build/test-results.""")
-    parser.add_argument("--preset", default="release", choices=("release", "debug", "asan"),
-                        help="the build that is tested")
-    parser.add_argument("--gtests", action="append", default=[], metavar="PRESET", choices=("release", "debug", "asan"),
-                        help="runs the GoogleTests of unit and integration of this build as well")
+    parser.add_argument("--preset", default="release", choices=("release", "asan"),
+                        help="the build whose program the scripts run")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
     options = parser.parse_args()
     for suite in options.suites:
@@ -48,7 +54,7 @@ test that is skipped has failed. Logs are in build/test-results.""")
             parser.error(f"no suite '{suite}'; there are {', '.join(SUITES)}")
     options.suites = set(options.suites or DEFAULT)
     if "e2e" in options.suites and options.preset != "release":
-        parser.error("e2e takes the release build: name other suites with --preset")
+        parser.error("e2e takes the release build: name other suites with --preset asan")
     return options
 
 
@@ -83,14 +89,15 @@ class Results:
         return 1 if self._counts["failed"] or not self._counts["passed"] else 0
 
 
-def run_logged(argv, log, **environment):
-    """The program's exit status, 128 and the signal's number, or None after LIMIT_S; what it prints goes to the log."""
+def run_logged(argv, log, limit=LIMIT_S, **environment):
+    """The program's exit status, 128 and the signal's number, or None after `limit` seconds; what it prints goes to
+    the log."""
     with open(log, "wb") as output:
         # Tests must not wait for somebody's answer.
         program = subprocess.Popen([str(a) for a in argv], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=subprocess.STDOUT, env={**os.environ, **environment})
         try:
-            status = program.wait(LIMIT_S)
+            status = program.wait(limit)
         except subprocess.TimeoutExpired:
             kill_descendants(program.pid)
             program.kill()
@@ -113,10 +120,16 @@ def failure_text(name, status, log):
                       *("    " + line for line in first + lines[-25:])])
 
 
-def run_check(results, name, argv):
+def when_idle(argv):
+    """The command that runs this one with what others leave of the processor, also those of other sessions."""
+    return ["setsid", "--wait", "sh", "-c", '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 "$@"',
+            "when_idle", *argv]
+
+
+def run_check(results, name, argv, limit=LIMIT_S):
     """A program whose exit status says all and whose whole output matters."""
     log, began = results.directory / f"{name}.log", time.monotonic()
-    status = run_logged(argv, log)
+    status = run_logged(argv, log, limit)
     if status == 0:
         results.add(f"ok {name} ({time.monotonic() - began:.0f} s)", passed=1)
     else:
@@ -124,12 +137,13 @@ def run_check(results, name, argv):
                     failed=1)
 
 
-def run_gtest(results, suite, preset, wrapper=()):
-    """One GoogleTest program; its counts are taken from its own report."""
-    name = suite if preset == "release" else f"{suite}-{preset}"
-    report, log = (results.directory / f"{name}.{kind}" for kind in ("json", "log"))
+def run_gtest(results, suite):
+    """One GoogleTest program, with the sanitizers; its counts are taken from its own report."""
+    report, log = (results.directory / f"{suite}.{kind}" for kind in ("json", "log"))
     report.unlink(missing_ok=True)
-    directory = build_directory(preset)
+    directory = build_directory("asan")
+    # For those that mount; unit tests and scripts see to that themselves.
+    wrapper = (IN_NAMESPACE,) if suite == "integration" else ()
     status = run_logged([*wrapper, directory / f"{suite}_tests", "--gtest_brief=1", f"--gtest_output=json:{report}"], log,
                         EDGEGPU=str(directory / "edgegpu"))
     try:
@@ -141,9 +155,9 @@ def run_gtest(results, suite, preset, wrapper=()):
     passed = len(tests) - failed - len(skipped)
     # It may also have died, or found a leak after the last test.
     wrong = failed > 0 or status != 0 or not tests
-    lines = [f"{name}: {passed} passed, {failed} failed, {len(skipped)} skipped", *(f"skipped {test}" for test in skipped)]
+    lines = [f"{suite}: {passed} passed, {failed} failed, {len(skipped)} skipped", *(f"skipped {test}" for test in skipped)]
     if wrong:
-        lines.append(failure_text(name, status, log))
+        lines.append(failure_text(suite, status, log))
     results.add("\n".join(lines), passed, max(failed, int(wrong)), len(skipped))
 
 
@@ -173,14 +187,18 @@ def run_script(results, suite, script, binary):
 
 
 def scripts_of(suite):
-    return sorted(path for path in (ROOT / "tests" / suite).glob("*_test") if os.access(path, os.X_OK))
+    """The longest first."""
+    def order(path):
+        return LONGEST.index(path.name) if path.name in LONGEST else len(LONGEST), path.name
+
+    return sorted((path for path in (ROOT / "tests" / suite).glob("*_test") if os.access(path, os.X_OK)), key=order)
 
 
-def taken(take):
-    """What `take` gives, until the queue that it takes from is empty."""
+def taken_from(queue):
+    """Its jobs, until it is empty; several lanes take from one."""
     while True:
         try:
-            yield take()
+            yield queue.popleft()
         except IndexError:
             return
 
@@ -200,50 +218,66 @@ class Lane(threading.Thread):
         except BaseException as problem:  # or what is left of the lane would not be missed
             self._results.add(f"not ok lane {self.name}: it ended at {name}: {problem!r}", failed=1)
             return
-        self._results.say(f"lane {self.name} has ended after {time.monotonic() - began:.0f} s")
+        if name:
+            self._results.say(f"lane {self.name} has ended after {time.monotonic() - began:.0f} s")
+
+
+def compile_gtests(results, suites):
+    """Whether they have been compiled."""
+    log, began = results.directory / "compile-asan.log", time.monotonic()
+    status = run_logged(when_idle([ROOT / "scripts/build", "asan", *(f"{suite}_tests" for suite in suites)]), log, None)
+    if status != 0:
+        results.add(failure_text("GoogleTests, which do not compile", status, log), failed=1)
+        return False
+    results.say(f"GoogleTests are compiled ({time.monotonic() - began:.0f} s)")
+    return True
 
 
 def lanes(results, options):
     """Scripts of integration keep little more than one core busy, and so do the machines that boot. When these have
-    ended, that lane takes scripts of integration from the end of their queue."""
+    ended, their lane takes from the others' queue. The compiler of the GoogleTests and clang-tidy, which can use any
+    number of cores at any time, get what the scripts leave of the processor, and all of it when these have ended."""
     binary = build_directory(options.preset) / "edgegpu"
-
-    def gtest(suite, preset):
-        # For those that mount; unit tests and scripts see to that themselves.
-        wrapper = (IN_NAMESPACE,) if suite == "integration" else ()
-        return f"{suite} of {preset}", lambda: run_gtest(results, suite, preset, wrapper)
 
     def script(suite, path):
         return path.name, lambda: run_script(results, suite, path, binary)
 
-    one, other = collections.deque(), []
-    if "unit" in options.suites:
-        other.append(gtest("unit", options.preset))
+    queue, machines = collections.deque(), []
     if "integration" in options.suites:
-        one.append(gtest("integration", options.preset))
-        one.extend(script("integration", path) for path in scripts_of("integration"))
+        queue.extend(script("integration", path) for path in scripts_of("integration"))
     elif "hostile" in options.suites:
-        one.append(script("integration", ROOT / "tests/integration/hostile_packages_test"))
+        queue.append(script("integration", ROOT / "tests/integration/hostile_packages_test"))
     if "e2e" in options.suites:
-        other += [script("e2e", path) for path in scripts_of("e2e")]
-    for preset in options.gtests:
-        other += [gtest("unit", preset), gtest("integration", preset)]
-    return [Lane(results, "integration", taken(one.popleft)),
-            Lane(results, "unit and e2e", itertools.chain(other, taken(one.pop)))]
+        machines += [script("e2e", path) for path in scripts_of("e2e")]
+
+    def gtests():
+        suites = [suite for suite in GTESTS if suite in options.suites]
+        if suites:
+            yield "their compilation", lambda: compile_gtests(results, suites) or suites.clear()
+        for suite in list(suites):
+            yield suite, lambda suite=suite: run_gtest(results, suite)
+
+    def tidy():
+        if "tidy" in options.suites:
+            yield "clang-tidy", lambda: run_check(
+                results, "clang-tidy", when_idle([ROOT / "scripts/check-style", "clang-tidy"]), None)
+
+    return [Lane(results, "integration", taken_from(queue)),
+            Lane(results, "e2e", itertools.chain(machines, taken_from(queue))),
+            Lane(results, "GoogleTests", gtests()), Lane(results, "tidy", tidy())]
 
 
 def prepare(options, results):
-    """Compiles, and makes the lab, which keeps one core busy for minutes and needs nothing that is compiled."""
+    """Compiles the program that scripts run, and makes the lab, which keeps one core busy for minutes and needs
+    nothing that is compiled."""
     lab_log = results.directory / "lab.log"
     lab = None
-    if options.suites & NEED_LAB or options.gtests:
+    if options.suites & SCRIPTS:
         with open(lab_log, "wb") as output:
             lab = subprocess.Popen([ROOT / "tests/lab/make-lab", "--output", "build/lab"], cwd=ROOT, stdout=output,
                                    stderr=subprocess.STDOUT)
-    needed = dict.fromkeys([options.preset, *options.gtests] if options.suites - {"style", "tidy"} else options.gtests)
-    for preset in needed:
-        if subprocess.run([ROOT / "scripts/build", preset], cwd=ROOT, check=False).returncode != 0:
-            sys.exit(f"scripts/test: {preset} does not compile")
+        if subprocess.run([ROOT / "scripts/build", options.preset, *PROGRAMS], cwd=ROOT, check=False).returncode != 0:
+            sys.exit(f"scripts/test: {options.preset} does not compile")
     if lab is not None and lab.wait() != 0:
         print(lab_log.read_text(errors="replace"), file=sys.stderr)
         sys.exit("scripts/test: the lab cannot be made")
@@ -252,12 +286,10 @@ def prepare(options, results):
 def run_suites(options):
     # nginx and depmod are not where an ordinary user finds programs.
     os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
-    results = Results(build_directory(options.preset) / "test-results")
+    results = Results(ROOT / "build/test-results")
     if "style" in options.suites:
         for check in ("clang-format", "shellcheck", "sources"):
             run_check(results, check, [ROOT / "scripts/check-style", check])
-    if "tidy" in options.suites:
-        run_check(results, "clang-tidy", [ROOT / "scripts/check-style", "clang-tidy"])
     prepare(options, results)
     running = lanes(results, options)
     for lane in running:

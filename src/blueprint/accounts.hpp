@@ -8,15 +8,14 @@
 
 #include "support/source_location.hpp"
 
-/// What a blueprint says of users and groups.
+/// Users and groups of a blueprint.
 namespace edgegpu {
 
 /// A user of `[[customizations.user]]`; keys as in image builder.
 struct UserRequest {
     std::string name;
     std::string description;
-    /// A crypt(3) hash; plain text is refused by `parse_blueprint` (its hash would not be
-    /// reproducible).
+    /// A crypt(3) hash; `parse_blueprint` rejects plain text, whose hash would not be reproducible.
     std::optional<std::string> password;
     std::string key;
     std::string home;
@@ -24,9 +23,9 @@ struct UserRequest {
     std::vector<std::string> groups;
     std::optional<std::uint32_t> uid;
     std::optional<std::uint32_t> gid;
-    /// Days since 1970-01-01 after which the account is of no use, as in shadow(5).
+    /// Days since 1970-01-01 after which the account is disabled, as in shadow(5).
     std::optional<std::uint32_t> expire_date;
-    /// The password must be changed at the first log-in.
+    /// The password must be changed at the first login.
     bool force_password_reset = false;
     SourceLocation location;
 };
@@ -38,7 +37,7 @@ struct GroupRequest {
     SourceLocation location;
 };
 
-/// `[accounts]`: numbers that system users and groups of packages get, whatever the order in
+/// `[accounts]`: fixed numbers for system users and groups of packages, independent of the order in
 /// which packages are installed.
 struct AccountsRequest {
     std::map<std::string, std::uint32_t> uids;

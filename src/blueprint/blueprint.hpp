@@ -17,7 +17,7 @@ namespace edgegpu {
 /// `[ostree]`.
 struct OstreeRequest {
     std::string ref;
-    /// Ref or checksum of the parent; empty: the ref itself where it exists.
+    /// Ref or checksum of the parent; empty: the ref itself, if it exists.
     std::string parent;
     /// Where devices pull from; written to a remote configuration in the image if set.
     std::string url;
@@ -31,9 +31,9 @@ struct OstreeRequest {
     SourceLocation location;
 };
 
-/// What a user asked for: a checked blueprint, paths absolute, variables replaced,
-/// defaults filled in. Never changed after parsing. The input format is documented in
-/// docs/blueprint.md; it is a superset of image builder's.
+/// A parsed blueprint: paths absolute, variables expanded, defaults filled in. It is never
+/// modified; `take_snapshot` and the search for a solution change copies. docs/blueprint.md
+/// documents the format, a superset of image builder's.
 struct Blueprint {
     /// The file it came from, absolute.
     std::filesystem::path path;
@@ -41,7 +41,7 @@ struct Blueprint {
     std::string description;
     /// Version of the image; "0.0.0" by default.
     std::string version = "0.0.0";
-    /// NAME-VERSION, "rhel-9.4" or "lab-12", however it was spelt; empty: none was named.
+    /// Normalised NAME-VERSION, "rhel-9.4" or "lab-12"; empty: none is specified.
     std::string distro;
     /// RPM architecture, "x86_64".
     std::string architecture = "x86_64";
@@ -54,13 +54,9 @@ struct Blueprint {
     std::vector<ModuleRequest> modules;
     /// Package names or globs never to install.
     std::vector<std::string> excludes;
-    /// Install Recommends/Supplements too.
+    /// Install weak dependencies (Recommends, Supplements).
     bool weak_dependencies = false;
-    /// `customizations.kernel.name`, default "kernel".
-    std::string kernel_name = "kernel";
-    std::vector<std::string> kernel_arguments;
-    /// `customizations.kernel.append`.
-    SourceLocation kernel_location;
+    KernelRequest kernel;
 
     std::optional<NvidiaRequest> nvidia;
     SelinuxRequest selinux;
@@ -71,13 +67,8 @@ struct Blueprint {
 
     std::string hostname;
     SourceLocation hostname_location;
-    std::string timezone;
-    SourceLocation timezone_location;
-    std::vector<std::string> ntp_servers;
-    std::vector<std::string> languages;
-    std::string keyboard;
-    /// `[customizations.locale]`.
-    SourceLocation locale_location;
+    TimezoneRequest timezone;
+    LocaleRequest locale;
     std::vector<UserRequest> users;
     std::vector<GroupRequest> groups_to_add;
     std::vector<FileRequest> files;
@@ -87,23 +78,22 @@ struct Blueprint {
     /// Certificates (PEM) that the image trusts.
     std::vector<std::string> ca_certificates;
     SourceLocation ca_location;
-    bool fips = false;
-    SourceLocation fips_location;
+    FipsRequest fips;
     std::optional<FirewallRequest> firewall;
     std::vector<FirstbootScript> firstboot;
     std::vector<DeviceRepository> device_repositories;
     std::optional<SubscriptionRequest> subscription;
-    /// `customizations.dnf.config.set_releasever`: the $releasever of the device's dnf, the version
-    /// of `distro` ("9.4"); empty: what its packages say.
+    /// $releasever for dnf on the device (`customizations.dnf.config.set_releasever`): the version
+    /// of `distro` ("9.4"); empty: the default of its packages.
     std::string device_releasever;
     /// `customizations.containers-storage.destination-path`, an additional image store.
     std::string container_store;
     SourceLocation container_store_location;
 
-    /// What was taken from the machine because neither blueprint nor command line says it, and
-    /// what else the user should know, a line each.
+    /// Notes for the user, one line each: for example, settings taken from the build machine
+    /// because neither blueprint nor command line specifies them.
     std::vector<std::string> notes;
-    /// What is not as it should be, but taken all the same; each begins "FILE:LINE:COLUMN: ".
+    /// Warnings about tolerated mistakes, each beginning "FILE:LINE:COLUMN: ".
     std::vector<std::string> warnings;
 };
 

@@ -7,8 +7,8 @@
 
 namespace edgegpu {
 
-/// `[nvidia] modules`: where the kernel modules come from. `automatic`: precompiled ones where
-/// there are any, else DKMS.
+/// `[nvidia] modules`: the source of the kernel modules. `automatic`: precompiled ones if there are
+/// any, else DKMS.
 enum class DriverModules { automatic, precompiled, dkms };
 
 constexpr std::string_view enum_name(DriverModules modules) {
@@ -23,8 +23,8 @@ constexpr std::string_view enum_name(DriverModules modules) {
     return {};
 }
 
-/// `[nvidia] flavor`: which of NVIDIA's two sets of kernel modules. `automatic`: as NVIDIA has it
-/// for the driver's branch, and as the devices need it.
+/// `[nvidia] flavor`: which of NVIDIA's two sets of kernel modules. `automatic`: NVIDIA's default
+/// for the driver's branch, as far as the devices support it.
 enum class DriverFlavor { automatic, open, proprietary };
 
 constexpr std::string_view enum_name(DriverFlavor flavor) {
@@ -39,8 +39,8 @@ constexpr std::string_view enum_name(DriverFlavor flavor) {
     return {};
 }
 
-/// How the kernel is chosen: the newest that has modules of the driver, the newest there is, or
-/// the newest that a glob names and that has such modules.
+/// How the kernel is chosen: the newest with modules of the driver, the newest of all, or the
+/// newest with such modules that matches a glob.
 enum class KernelPolicy { newest_supported, newest, matching };
 
 constexpr std::string_view enum_name(KernelPolicy policy) {
@@ -58,10 +58,10 @@ constexpr std::string_view enum_name(KernelPolicy policy) {
 /// `[nvidia] kernel`.
 struct KernelChoice {
     KernelPolicy policy = KernelPolicy::newest_supported;
-    /// NEVRA glob of the kernel package, with KernelPolicy::matching; else empty
+    /// NEVRA glob of the kernel package with KernelPolicy::matching, else empty.
     std::string glob;
 
-    /// Of the blueprint's text: the name of a policy, or a glob.
+    /// Parses the blueprint's value: the name of a policy, or a glob.
     [[nodiscard]] static KernelChoice parse(std::string_view text) {
         for (const KernelPolicy policy : {KernelPolicy::newest_supported, KernelPolicy::newest}) {
             if (text == enum_name(policy)) {
@@ -71,14 +71,14 @@ struct KernelChoice {
         return text.empty() ? KernelChoice{}
                             : KernelChoice{KernelPolicy::matching, std::string(text)};
     }
-    /// As the blueprint has it.
+    /// The value in the blueprint.
     [[nodiscard]] std::string text() const {
         return policy == KernelPolicy::matching ? glob : std::string(enum_name(policy));
     }
     bool operator==(const KernelChoice&) const = default;
 };
 
-/// `state` of `[[systemd.units]]`. `preset`: what the image's presets say.
+/// `state` of `[[systemd.units]]`. `preset`: as the image's presets specify.
 enum class UnitState { enabled, disabled, masked, preset };
 
 constexpr std::string_view enum_name(UnitState state) {

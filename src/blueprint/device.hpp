@@ -8,10 +8,33 @@
 #include "blueprint/choices.hpp"
 #include "support/source_location.hpp"
 
-/// What a blueprint says of the configuration of devices.
+/// Configuration of devices in a blueprint.
 namespace edgegpu {
 
-/// Modules that modprobe loads before and after another (`softdep` of modprobe.d(5)).
+/// `[customizations.timezone]`.
+struct TimezoneRequest {
+    /// "Europe/Berlin"; empty: that of the packages.
+    std::string name;
+    std::vector<std::string> ntp_servers;
+    SourceLocation location;
+};
+
+/// `[customizations.locale]`.
+struct LocaleRequest {
+    /// The first is the system's: "en_US.UTF-8".
+    std::vector<std::string> languages;
+    /// Console keymap, "us"; empty: that of the packages.
+    std::string keyboard;
+    SourceLocation location;
+};
+
+/// `customizations.fips`.
+struct FipsRequest {
+    bool enabled = false;
+    SourceLocation location;
+};
+
+/// Modules that modprobe loads before and after another one (`softdep` of modprobe.d(5)).
 struct SoftDependency {
     std::vector<std::string> pre;
     std::vector<std::string> post;
@@ -20,18 +43,18 @@ struct SoftDependency {
 /// `[modprobe]`.
 struct ModprobeRequest {
     std::vector<std::string> blacklist;
-    /// module → options
+    /// Module → options.
     std::map<std::string, std::string> options;
-    /// module → what it is loaded with
+    /// Module → modules that are loaded with it.
     std::map<std::string, SoftDependency> softdeps;
     SourceLocation location;
 };
 
-/// `[[systemd.units]]`: a unit of the blueprint's own, drop-ins for one, or its state.
+/// `[[systemd.units]]`: a unit defined by the blueprint, or drop-ins and state of any unit.
 struct UnitRequest {
     /// Full name, "gpu-warmup.service".
     std::string name;
-    /// Text of the unit file; nothing where the image has the unit already.
+    /// Text of the unit file; nothing for a unit of the image.
     std::optional<std::string> contents;
     /// File name ("10-limits.conf") → text.
     std::map<std::string, std::string> drop_ins;
@@ -42,7 +65,7 @@ struct UnitRequest {
 /// `[systemd]`.
 struct SystemdRequest {
     std::vector<UnitRequest> units;
-    /// The image's presets decide about every unit, as `systemctl preset-all` does.
+    /// Apply the image's presets to every unit, like `systemctl preset-all`.
     bool preset_all = false;
     SourceLocation location;
 };
@@ -52,17 +75,17 @@ struct ServicesRequest {
     std::vector<std::string> enabled;
     std::vector<std::string> disabled;
     std::vector<std::string> masked;
-    /// Where the blueprint names each of them.
+    /// Unit → its location in the blueprint.
     std::map<std::string, SourceLocation> locations;
 };
 
 /// `[customizations.firewall]`, for firewalld.
 struct FirewallRequest {
-    /// "22:tcp", "8000-8010:udp", of the default zone
+    /// "22:tcp", "8000-8010:udp", in the default zone.
     std::vector<std::string> ports;
     std::vector<std::string> enabled_services;
     std::vector<std::string> disabled_services;
-    /// zone → sources (addresses with or without prefix)
+    /// Zone → sources (addresses with or without prefix, MAC addresses, "ipset:NAME").
     std::map<std::string, std::vector<std::string>> zones;
     SourceLocation location;
 };
@@ -72,10 +95,10 @@ struct FirstbootScript {
     std::string name;
     /// Begins with "#!".
     std::string contents;
-    /// Units that it runs after, and before.
+    /// Units after and before which it runs.
     std::vector<std::string> after;
     std::vector<std::string> before;
-    /// The next script runs, and the unit succeeds, even if this one fails.
+    /// If this script fails, the next one still runs and the unit succeeds.
     bool ignore_failure = false;
     SourceLocation location;
 };

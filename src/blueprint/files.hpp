@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "blueprint/stored_source.hpp"
+#include "cache/stored_file.hpp"
 #include "support/source_location.hpp"
-#include "support/stored_file.hpp"
 
-/// What a blueprint takes from files of the builder, and its policy.
+/// Files of the build machine that a blueprint uses, and its SELinux policy.
 namespace edgegpu {
 
 /// A file or directory of `[[customizations.files]]` / `directories`.
@@ -22,47 +22,48 @@ struct FileRequest {
     /// Permission bits; unset: 0644 for files, 0755 for directories.
     std::optional<unsigned> mode;
     std::string data;
-    /// File of the builder (`uri = "file://…"`), absolute, whose content it gets instead of `data`.
+    /// Absolute path on the build machine (`uri = "file://…"`) of the content; then `data` is
+    /// empty.
     std::filesystem::path source;
-    /// The content of `source` as the build took it (pipeline/snapshot.hpp).
+    /// Copy of `source` (`take_snapshot`).
     std::optional<StoredFile> stored;
     bool directory = false;
     bool ensure_parents = false;
     SourceLocation location;
 };
 
-/// `[[overlays.rules]]`: what the objects of an overlay get whose path in the image matches.
+/// `[[overlays.rules]]`: attributes for the objects of an overlay whose path in the image matches.
 struct OverlayRule {
-    /// fnmatch(3) pattern of absolute paths in the image; '*' stops at '/', "**" does not.
+    /// fnmatch(3) pattern for absolute paths in the image; '*' does not match '/', "**" does.
     std::string path;
-    /// Names in the image; unset: the overlay's own.
+    /// Names or ids in the image; unset: those of the overlay.
     std::optional<std::string> user;
     std::optional<std::string> group;
     /// Permission bits; unset: 0755 for directories and programs, 0644 for other files.
     std::optional<unsigned> mode;
-    /// SELinux type ("bin_t") or whole context, which a local file context keeps on the device;
-    /// empty: what the policy says.
+    /// SELinux type ("bin_t") or full context; a local file context preserves it on the device.
+    /// Empty: as the policy specifies.
     std::string label;
     SourceLocation location;
 };
 
-/// `[[overlays]]`: a directory or an archive put over the tree.
+/// `[[overlays]]`: a directory or an archive whose content is added to the tree.
 struct OverlayRequest {
     /// A directory or a tar archive (plain, gzip, xz, zstd, bzip2), absolute, resolved against the
     /// blueprint's directory.
     std::filesystem::path source;
-    /// What lay there as the build took it (pipeline/snapshot.hpp); null before.
+    /// Copy of `source`; null before `take_snapshot`.
     std::shared_ptr<const StoredSource> stored;
-    /// Directory of the image that its top becomes.
+    /// Directory in the image to which its content is added.
     std::string target = "/";
-    /// Leading parts of every path to drop, as tar's --strip-components.
+    /// Number of leading path components to remove, as tar's --strip-components.
     unsigned strip_components = 0;
-    /// Owner of everything in it, names in the image.
+    /// Owner of all objects, names or ids in the image.
     std::string user = "root";
     std::string group = "root";
-    /// Files of packages may be replaced.
+    /// Whether it may replace files of packages.
     bool replace = false;
-    /// The last rule that fits wins, key by key.
+    /// For each attribute, the last matching rule wins.
     std::vector<OverlayRule> rules;
     SourceLocation location;
 };
@@ -72,7 +73,7 @@ struct BundleRequest {
     std::string name;
     std::filesystem::path source;
     SourceLocation location;
-    /// What lay there as the build took it; null before.
+    /// Copy of `source`; null before `take_snapshot`.
     std::shared_ptr<const StoredSource> stored = nullptr;
 };
 
@@ -87,13 +88,13 @@ struct SelinuxRequest {
     /// Absolute paths of `.te`, `.cil`, `.pp` or `.pp.bz2` files.
     std::vector<std::filesystem::path> modules;
     std::map<std::string, bool> booleans;
-    /// Rules that the finished policy must have, and must not have.
+    /// Rules that the final policy must or must not contain.
     std::vector<PolicyRuleRequest> require;
     std::vector<PolicyRuleRequest> forbid;
-    /// Ordinary containers (container_t) may use the GPU: boolean and module are chosen from what
-    /// the image's policy contains.
+    /// Allow ordinary containers (container_t) to use the GPU; the boolean or module for that is
+    /// chosen by what the image's policy contains.
     bool gpu_containers = false;
-    /// The module that gpu_containers may need, as the build took it; empty before.
+    /// Copy of the module that gpu_containers may need; empty before `take_snapshot`.
     std::filesystem::path map_module;
     SourceLocation location;
 };

@@ -5,8 +5,8 @@
 
 namespace edgegpu {
 
-/// Tells `secrets` what is secret in a blueprint: passwords of repositories and proxies, user and
-/// password and queries of URLs, password hashes of users.
+/// Registers the secrets of a blueprint: passwords of repositories and proxies, credentials and
+/// queries in URLs, password hashes of users.
 void add_secrets(const Blueprint& blueprint, const Secrets& secrets);
 
 }  // namespace edgegpu

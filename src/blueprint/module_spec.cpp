@@ -44,7 +44,7 @@ std::optional<ModuleSpec> parse_module_spec(std::string_view text) {
     ModuleSpec spec;
     const std::size_t slash = text.find('/');
     if (slash != std::string_view::npos) {
-        // A slash with nothing behind it means nothing, as in dnf.
+        // A trailing slash is ignored, as in dnf.
         spec.profile = text.substr(slash + 1);
         text = text.substr(0, slash);
         if (!spec.profile.empty() && !is_part(spec.profile)) {
@@ -55,7 +55,7 @@ std::optional<ModuleSpec> parse_module_spec(std::string_view text) {
     const std::size_t gap = static_cast<std::size_t>(
         std::find(parts.begin(), parts.end(), std::string()) - parts.begin());
     if (gap + 2 == parts.size()) {
-        // "::" stands before the architecture, whatever was left out.
+        // "::" precedes the architecture, whichever parts are omitted.
         spec.arch = parts.back();
         parts.resize(gap);
     } else if (gap != parts.size() || parts.size() > 5) {

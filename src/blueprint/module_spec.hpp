@@ -6,8 +6,8 @@
 
 namespace edgegpu {
 
-/// dnf's way to name documents of a module: NAME[:STREAM[:VERSION[:CONTEXT]]][::ARCH][/PROFILE].
-/// Every part may be a glob; what is left out is empty and matches all.
+/// dnf's module specification, NAME[:STREAM[:VERSION[:CONTEXT]]][::ARCH][/PROFILE]. Every part may
+/// be a glob; an omitted part is empty and matches anything.
 struct ModuleSpec {
     std::string name;
     std::string stream;
@@ -16,12 +16,12 @@ struct ModuleSpec {
     std::string arch;
     std::string profile;
 
-    /// Name and stream are given, and neither is a glob.
+    /// Whether name and stream are given, and neither is a glob.
     [[nodiscard]] bool exact() const;
 };
 
-/// Reads "nodejs:18/minimal", without the "@" of requests; nothing where dnf would see no module in
-/// it.
+/// Parses "nodejs:18/minimal", without the "@" of requests; nothing if dnf would not take it for a
+/// module.
 [[nodiscard]] std::optional<ModuleSpec> parse_module_spec(std::string_view text);
 
 /// Whether `glob` (fnmatch(3); empty: anything) matches `text`.

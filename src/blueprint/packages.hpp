@@ -8,7 +8,7 @@
 #include "blueprint/choices.hpp"
 #include "support/source_location.hpp"
 
-/// What a blueprint says of packages, kernel and driver.
+/// Packages, kernel and driver of a blueprint.
 namespace edgegpu {
 
 /// A requested package: a DNF install spec, e.g. "podman", "microshift-4.12.*", "@core",
@@ -26,33 +26,46 @@ struct ModuleRequest {
     SourceLocation location;
 };
 
-/// What an image gets without being asked for: the set that image builder adds to every edge
-/// commit of the distribution (src/blueprint/edge_package_sets.toml).
+/// The packages that image builder adds to every edge commit of the distribution
+/// (distro/edge_package_sets.toml).
 struct PackageSet {
-    /// "edge-commit", "iot-commit" (Fedora's); empty: none, and then all the rest is empty.
+    /// "edge-commit", "iot-commit" (Fedora's), or empty, as is everything else then.
     std::string name;
+    /// The distribution that the set belongs to, as Blueprint::distro.
+    std::string distro;
     /// Names to install.
     std::vector<std::string> packages;
-    /// Names never to install, unless the blueprint itself asks for them.
+    /// Names never to install, unless the blueprint requests them by name.
     std::vector<std::string> excludes;
-    /// Units to enable, unless the blueprint says otherwise of them.
+    /// Units to enable, unless the blueprint specifies their state.
     std::vector<std::string> services;
-    /// What these packages (not the blueprint's) recommend is installed too.
+    /// Install weak dependencies of these packages (not of the blueprint's own).
     bool weak_dependencies = false;
-    /// What chose it: `[image] package_set`, or the distribution.
+    /// Location of the key that selects it: `[image] package_set` or `distro`.
     SourceLocation location;
 };
 
-/// `[nvidia.secure_boot]`: what kernel modules are signed with that are compiled here.
+/// `[customizations.kernel]`.
+struct KernelRequest {
+    /// Package of the kernel.
+    std::string name = "kernel";
+    /// Arguments of its command line.
+    std::vector<std::string> arguments;
+    /// Location of `append`.
+    SourceLocation location;
+};
+
+/// `[nvidia.secure_boot]`: key and certificate for signing compiled kernel modules.
 struct SecureBootRequest {
-    /// Private key (PEM, RSA, without passphrase), absolute. Only ever read by edgegpu itself.
+    /// Absolute path of the private key (PEM, RSA, without passphrase). Only the signing process
+    /// reads it.
     std::filesystem::path key;
-    /// Its certificate (PEM or DER), absolute; it goes into the image for enrolment.
+    /// Absolute path of its certificate (PEM or DER), which is added to the image for enrolment.
     std::filesystem::path certificate;
     SourceLocation location;
 };
 
-/// `[nvidia]`: driver branch, toolkit and how kernel modules are had.
+/// `[nvidia]`: driver, kernel modules, toolkit and devices.
 struct NvidiaRequest {
     /// "535" (branch), "535.261.03" (version) or "latest".
     std::string driver;

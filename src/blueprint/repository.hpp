@@ -7,15 +7,15 @@
 #include "blueprint/choices.hpp"
 #include "support/source_location.hpp"
 
-/// Repositories: those that an image comes from, and those that its devices know.
+/// Repositories: those that an image is built from, and those configured on its devices.
 namespace edgegpu {
 
 /// How files of a repository are transferred, with dnf's names and meanings (dnf.conf(5)).
 struct TransferSettings {
-    /// HTTP authentication with the repository's server; empty: none, or what netrc says.
+    /// HTTP authentication with the repository's server; empty: none, or from netrc.
     std::string username;
     std::string password;
-    /// URL; empty: what the environment says (http_proxy, https_proxy, no_proxy); "_none_": none.
+    /// URL; empty: from the environment (http_proxy, https_proxy, no_proxy); "_none_": no proxy.
     std::string proxy;
     std::string proxy_username;
     std::string proxy_password;
@@ -25,11 +25,12 @@ struct TransferSettings {
     std::string proxy_sslclientcert;
     std::string proxy_sslclientkey;
     std::string user_agent;
-    /// Further attempts after one that failed in a way that may pass; 0 is none.
+    /// Number of retries after a temporary failure.
     int retries = 10;
-    /// Seconds without enough bytes after which a transfer has failed.
+    /// Seconds below `minrate` after which a transfer has failed; also the time limit for
+    /// connecting.
     int timeout = 30;
-    /// Bytes a second that are enough.
+    /// Minimum rate, bytes per second.
     int minrate = 1000;
 };
 
@@ -37,43 +38,43 @@ struct TransferSettings {
 struct Repository {
     std::string id;
     std::string name;
-    /// Exactly as given; `$releasever` and `$basearch` are already replaced here and in all URLs.
+    /// URLs, with variables expanded, as in all URLs of the repository.
     std::vector<std::string> baseurls;
     std::string metalink;
     std::string mirrorlist;
     /// URLs or absolute paths of public keys.
     std::vector<std::string> gpgkeys;
-    /// Package signatures are checked. On unless the blueprint says otherwise.
+    /// Whether signatures of packages are verified.
     bool gpgcheck = true;
-    /// The signature of repomd.xml is checked. On unless the blueprint says otherwise.
+    /// Whether the signature of repomd.xml is verified; off by default in `.repo` files.
     bool repo_gpgcheck = true;
     bool enabled = true;
     bool sslverify = true;
     std::string sslcacert;
     std::string sslclientcert;
     std::string sslclientkey;
-    /// Lower wins, as in dnf; 99 by default.
+    /// The lowest number wins, as in dnf.
     int priority = 99;
     int cost = 1000;
     std::vector<std::string> excludepkgs;
     std::vector<std::string> includepkgs;
     bool module_hotfixes = false;
-    /// SHA-1 checksums of metadata and packages are taken. Off unless the blueprint says otherwise.
+    /// Whether SHA-1 checksums of metadata and packages are accepted.
     bool allow_sha1 = false;
     TransferSettings transfer;
     SourceLocation location;
 };
 
-/// `[[customizations.repositories]]`: a repository that the device knows (not the build).
+/// `[[customizations.repositories]]`: a repository configured on the device, not used by the build.
 struct DeviceRepository {
     Repository repository;
-    /// File below /etc/yum.repos.d, "x.repo".
+    /// File name in /etc/yum.repos.d, "x.repo".
     std::string filename;
-    /// Keys given as text go into files of /etc/pki/rpm-gpg.
+    /// Keys given as text, which are written to files in /etc/pki/rpm-gpg.
     std::vector<std::string> inline_keys;
 };
 
-/// `[customizations.rhsm.config]`; unset: as the packages have it.
+/// `[customizations.rhsm.config]`; unset: the default of the packages.
 struct SubscriptionRequest {
     std::optional<bool> product_id_plugin;
     std::optional<bool> subscription_manager_plugin;

@@ -71,7 +71,7 @@ ordered_json value_json(const std::vector<Value>& values);
 template <Shown shown, typename Value>
 ordered_json value_json(const std::map<std::string, Value>& values);
 
-/// null: not said.
+/// null: not set.
 template <Shown shown, typename Value>
 ordered_json value_json(const std::optional<Value>& value) {
     return value ? value_json<shown>(*value) : ordered_json(nullptr);
@@ -95,12 +95,12 @@ ordered_json value_json(const std::map<std::string, Value>& values) {
     return object;
 }
 
-/// An object, or the one value that there is to show: a package request is its spec.
+/// An object, or its only value if there is one: a package request is its spec.
 template <Shown shown, Described Struct>
 ordered_json value_json(const Struct& value) {
     ordered_json object = ordered_json::object();
     ordered_json single;
-    each_field(value, [&]<typename Row>(const Row& row, const Struct& owner) {
+    each_field(value, [&]<typename Row>(const Row& row, const auto& owner) {
         if constexpr (Row::shown != Shown::never) {
             single = value_json<Row::shown>(owner.*row.member);
             object[std::string(row.name)] = single;

@@ -13,14 +13,14 @@
 #include "blueprint/parse/parse.hpp"
 #include "commands/builds.hpp"
 #include "commands/commands.hpp"
+#include "execution/context.hpp"
+#include "execution/interrupt.hpp"
+#include "log/build_log.hpp"
 #include "pipeline/pipeline.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "signing/signer.hpp"
-#include "support/build_log.hpp"
-#include "support/context.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/interrupt.hpp"
 
 namespace edgegpu {
 
@@ -45,7 +45,7 @@ std::filesystem::path cache_directory(const std::filesystem::path& wanted) {
 
 namespace {
 
-/// Red Hat signs packages and not metadata: that is taken as it is, and said.
+/// Red Hat signs packages but not metadata: that is accepted, with a note.
 void note_unchecked_metadata(const std::vector<Repository>& repositories, Console& console) {
     std::vector<std::string> ids;
     for (const Repository& repository : repositories) {
@@ -89,11 +89,11 @@ ConsoleOutput console_output(const GlobalOptions& global) {
 
 namespace {
 
-/// Digits and words that both the document and the summary show.
+/// Values that both the document and the summary show.
 struct Totals {
     /// of the image
     std::size_t packages = 0;
-    /// bytes of those that were not made here
+    /// bytes of those that were not made by this build
     std::uint64_t download = 0;
     double seconds = 0;
     /// of edgegpu itself, not of the programs it runs
@@ -136,10 +136,10 @@ std::string json_document(const BuildResult& result, const Blueprint& blueprint,
                              {"version", commit.version},
                              {"kernel", result.resolution.kernel_uname},
                              {"driver", result.resolution.driver_version},
-                             {"package_set", describe_package_set(blueprint)},
+                             {"package_set", describe_package_set(blueprint.package_set)},
                              {"packages", totals.packages},
                              {"package_bytes", totals.download}};
-    // What only writing a commit tells is left out where none was written.
+    // What is only known from writing a commit is left out if none was written.
     if (!result.unchanged) {
         document.update({{"parent", commit.parent},
                          {"signed", commit.is_signed},
@@ -178,7 +178,7 @@ std::string kernel_and_driver(const Resolution& resolution) {
                              resolution.driver_version);
 }
 
-/// The path as one would type it here: relative where that is shorter.
+/// The path as one would type it here: relative if that is shorter.
 std::string typed(const std::filesystem::path& path) {
     const std::string relative = path.lexically_relative(std::filesystem::current_path()).string();
     return relative.empty() || relative.size() >= path.string().size() ? path.string() : relative;
@@ -205,7 +205,7 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
     text += row("kernel", kernel_and_driver(result.resolution));
     const std::string set = blueprint.package_set.name.empty()
                                 ? ""
-                                : "; package set " + describe_package_set(blueprint);
+                                : "; package set " + describe_package_set(blueprint.package_set);
     text += row("packages",
                 fmt::format("{}, {} of RPMs{}", totals.packages, human_size(totals.download), set));
     text +=
@@ -222,7 +222,7 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
            fmt::format("\nNext: ostree --repo={} ls {} /usr/lib/modules\n", repo, commit.ref);
 }
 
-/// The log of every build is in its cache. No build fails for want of it.
+/// The log of every build is in its cache. A build does not fail for lack of it.
 void keep_log(Context& ctx, LogFormat format, Console& console) {
     try {
         ctx.log.add_file(begin_build_log(ctx.cache, format), format);
@@ -243,12 +243,13 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     enter_build_namespace();
     Console console(console_output(global));
     const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
-    signer.allow(signing_request(blueprint));
+    signer.allow(signing_request(blueprint.ostree, blueprint.nvidia));
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.log = global.log;
     keep_log(ctx, global.log_format, console);
     signer.log_to(ctx.log);
+    ctx.jobs = command.jobs != 0 ? command.jobs : std::max(1U, std::thread::hardware_concurrency());
     ctx.log.info("build begins", {{"version", EDGEGPU_VERSION},
                                   {"blueprint", blueprint.path},
                                   {"name", blueprint.name},
@@ -260,7 +261,6 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
     ctx.program_timeout = std::chrono::seconds(command.program_timeout);
-    ctx.jobs = command.jobs != 0 ? command.jobs : std::max(1U, std::thread::hardware_concurrency());
 
     BuildOptions options;
     options.repo = std::filesystem::absolute(command.repo).lexically_normal();

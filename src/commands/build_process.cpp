@@ -17,12 +17,12 @@ namespace edgegpu {
 
 namespace {
 
-/// A document has some KiB; what is more than this is not one.
+/// A document has a few KiB; longer output is not one.
 constexpr std::size_t most_kept = 16U << 20U;
-/// The number that the new process has its pipe for progress under.
+/// The descriptor of the new process for progress.
 constexpr int progress_number = 3;
 
-/// Reading end, which does not block; writing end.
+/// Non-blocking reading end; writing end.
 std::pair<Fd, Fd> make_pipe() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -43,7 +43,7 @@ std::pair<Fd, Fd> make_pipe() {
     if (::getppid() != parent) {
         ::_exit(128 + SIGTERM);
     }
-    // To numbers that none of them has yet, so that no dup2 closes what a later one needs.
+    // To numbers that none of them has yet, so that no dup2 closes a descriptor needed later.
     std::array<int, 4> high{};
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
         high[i] = ::fcntl(descriptors[i], F_DUPFD_CLOEXEC, 16);
@@ -63,6 +63,7 @@ BuildProcess::BuildProcess(std::vector<std::string> argv) {
     std::replace(argv.begin(), argv.end(), std::string("@progress"),
                  std::to_string(progress_number));
     std::vector<char*> words;
+    words.reserve(argv.size() + 1);
     for (std::string& word : argv) {
         words.push_back(word.data());
     }
@@ -150,7 +151,7 @@ bool BuildProcess::ended() const {
 }
 
 void BuildProcess::interrupt() {
-    // A second one would end it at once, before it has put its things in order.
+    // A second one would end it at once, before it has cleaned up.
     if (pid_ > 0 && !std::exchange(interrupted_, true)) {
         ::kill(pid_, SIGTERM);
     }

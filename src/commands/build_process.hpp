@@ -10,34 +10,34 @@
 
 namespace edgegpu {
 
-/// One of several builds: `edgegpu build` of one blueprint as a process of its own, so that its
-/// signing process, user namespace and memory are what they are when it runs alone. It is in a
-/// process group of its own: Ctrl-C reaches it through `interrupt` and not twice.
+/// One of several builds: `edgegpu build` of one blueprint in a process of its own, so that it has
+/// its own signing process, user namespace and memory, as when it runs alone. It has its own
+/// process group: Ctrl-C reaches it only through `interrupt`, and not twice.
 class BuildProcess {
 public:
     /// Starts `argv`, whose "@progress" is replaced by the number of the descriptor for
-    /// `--progress-fd`. Throws Error where it cannot be started. Call it from the main thread, at
-    /// whose end the process is told to stop.
+    /// `--progress-fd`. Throws Error if it cannot be started. Call it from the main thread: when
+    /// that ends, the process is told to stop.
     explicit BuildProcess(std::vector<std::string> argv);
     BuildProcess(const BuildProcess&) = delete;
     BuildProcess& operator=(const BuildProcess&) = delete;
-    /// Kills it if it still runs.
+    /// Kills it if it is still running.
     ~BuildProcess();
 
-    /// Descriptors to poll(2) for reading, until each is at its end.
+    /// Descriptors to poll(2) for reading, as long as they are open.
     [[nodiscard]] std::vector<int> descriptors() const;
-    /// Reads what there is without waiting.
+    /// Reads what is available, without waiting.
     void read();
     /// The complete lines of progress that were read since the last call.
     [[nodiscard]] std::vector<std::string> take_progress();
-    /// Whether all it could say was read; `wait` returns soon then.
+    /// Whether all its output was read; `wait` then returns soon.
     [[nodiscard]] bool ended() const;
     /// Asks it to stop, once.
     void interrupt();
     /// Its exit status, or 128 + signal number.
     [[nodiscard]] int wait();
 
-    /// What it printed on its standard output; and on standard error, of which the end is kept.
+    /// What it printed on standard output, and the end of what it printed on standard error.
     [[nodiscard]] const std::string& output() const { return output_.text; }
     [[nodiscard]] const std::string& messages() const { return messages_.text; }
 

@@ -17,8 +17,8 @@
 #include "commands/build_process.hpp"
 #include "commands/builds_report.hpp"
 #include "commands/variants.hpp"
+#include "execution/interrupt.hpp"
 #include "support/error.hpp"
-#include "support/interrupt.hpp"
 
 namespace edgegpu {
 
@@ -38,12 +38,12 @@ unsigned processors() {
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
-/// A build that runs.
+/// A running build.
 struct Running {
     std::size_t index = 0;
     std::unique_ptr<BuildProcess> process;
     Clock::time_point began = Clock::now();
-    /// where it is, "lab-gpu compose 120/255"
+    /// its progress, "lab-gpu compose 120/255"
     std::string state;
 };
 
@@ -206,7 +206,7 @@ int run_builds(const GlobalOptions& global, const BuildCommand& command) {
     const std::vector<BuildOutcome> outcomes = builds.run();
     for (const BuildOutcome& outcome : outcomes) {
         if (!outcome.error.empty()) {
-            // Its own process made it fit for a terminal.
+            // Its own process has escaped it for a terminal.
             std::fputs(fmt::format("{}: {}", printable_line(outcome.name), outcome.error).c_str(),
                        stderr);
         }

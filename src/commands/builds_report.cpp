@@ -21,7 +21,7 @@ bool succeeded(const BuildOutcome& outcome) {
     return outcome.status == 0;
 }
 
-/// Null where the build failed or printed something else than a document.
+/// Null if the build failed or printed something other than a document.
 ordered_json document_of(const BuildOutcome& outcome) {
     ordered_json document = ordered_json::parse(outcome.document, nullptr, false);
     return document.is_object() ? document : ordered_json();

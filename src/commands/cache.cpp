@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cache/cache_contents.hpp"
 #include "commands/commands.hpp"
+#include "execution/interrupt.hpp"
 #include "sandbox/user_namespace.hpp"
-#include "support/cache_contents.hpp"
 #include "support/error.hpp"
-#include "support/interrupt.hpp"
 #include "support/quantity.hpp"
 #include "support/terminal_text.hpp"
 

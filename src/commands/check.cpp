@@ -33,7 +33,7 @@ ordered_json outcome(const std::filesystem::path& path, const Error& failure) {
             {"errors", std::move(errors)}};
 }
 
-/// What is about the whole blueprint gets its name.
+/// A message about the whole blueprint gets its name.
 void show_remarks(const std::filesystem::path& path, const Blueprint& blueprint, Console& console) {
     for (const std::string& warning : blueprint.warnings) {
         console.note("warning: " + warning);
@@ -71,7 +71,7 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
         const ordered_json document = {{"format", "edgegpu-check/1"}, {"blueprints", results}};
         print_result(document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n');
     }
-    // The document has them all: there is none of the last one, as a failing command has it.
+    // The document has all failures: there is no separate one for the last, as for other commands.
     int status = 0;
     for (const Error& failure : failures) {
         status = report_failure_without_document(running, failure);

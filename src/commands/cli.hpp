@@ -4,9 +4,9 @@
 
 namespace edgegpu {
 
-/// Parses the command line and runs the verb. Returns the exit status (0, 77; of `check` also 2);
-/// throws Error for everything else, ErrorKind::usage for a wrong command line. `running` is set to
-/// what the command line asks for as soon as that is known, for whoever reports the error.
+/// Parses the command line and runs the command. Returns the exit status (0, 77; for `check` also
+/// 2); throws Error for everything else, ErrorKind::usage for a wrong command line. `running` is
+/// set as soon as it is known, for the report of an error.
 int run_command_line(int argc, char** argv, RunningCommand& running);
 
 }  // namespace edgegpu

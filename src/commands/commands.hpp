@@ -10,8 +10,8 @@
 #include "blueprint/parse/parse.hpp"
 #include "commands/failure.hpp"
 #include "commit/deflate_level.hpp"
-#include "support/console.hpp"
-#include "support/context.hpp"
+#include "execution/context.hpp"
+#include "log/console.hpp"
 
 namespace edgegpu {
 
@@ -36,13 +36,13 @@ struct GlobalOptions {
 struct BuildCommand {
     /// one or more
     std::vector<std::filesystem::path> blueprints;
-    /// the options as they were given, but for those that several builds do not share
+    /// the options as given, except for those that several builds do not share
     std::vector<std::string> given;
     BlueprintOptions inputs;
     std::filesystem::path repo = "repo";
     /// empty: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu
     std::filesystem::path cache_dir;
-    /// empty: the blueprint's path with ".lock" in place of ".toml", beside the repository
+    /// empty: the blueprint's name with ".lock" in place of ".toml", next to the repository
     std::filesystem::path lockfile;
     bool locked = false;
     bool offline = false;
@@ -55,7 +55,7 @@ struct BuildCommand {
     unsigned jobs = 0;
     /// seconds; 0: no limit
     unsigned program_timeout = 600;
-    /// what the cache may have after the build (parse_size); empty: whatever it has
+    /// largest size of the cache after the build (parse_size); empty: no limit
     std::string cache_max_size;
 };
 
@@ -65,7 +65,7 @@ struct ResolveCommand {
     BlueprintOptions inputs;
     std::filesystem::path cache_dir;
     std::filesystem::path lockfile;
-    /// patterns of the locked packages that may move; empty: all
+    /// patterns of the locked packages that may be updated; empty: all
     std::vector<std::string> update;
     /// a lockfile, or a ref or commit of `repo`, to compare with
     std::string against;
@@ -93,9 +93,9 @@ struct CheckCommand {
 
 /// `edgegpu diff`
 struct DiffCommand {
-    /// a ref, a checksum, or the beginning of one, each with any number of ^ behind it
+    /// a ref, a checksum, or the beginning of one, each followed by any number of ^
     std::string before;
-    /// the same; empty: `before` with its parent before it
+    /// the same; empty: compare `before` with its parent
     std::string after;
     std::filesystem::path repo = "repo";
     bool all_files = false;
@@ -103,7 +103,7 @@ struct DiffCommand {
 
 /// `edgegpu cache`
 struct CacheCommand {
-    /// "prune"; empty: only say what is there
+    /// "prune"; empty: only show the contents
     std::string action;
     std::filesystem::path cache_dir;
     /// parse_size; empty: no limit
@@ -129,32 +129,32 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command);
 /// cases.
 int run_why(const GlobalOptions& global, const WhyCommand& command);
 
-/// Prints what was gained and lost between two commits. Returns 0 whatever differs.
+/// Prints the differences between two commits. Returns 0 whether or not there are any.
 int run_diff(const GlobalOptions& global, const DiffCommand& command);
 
-/// Prints what is in the cache, and removes what the command's limits exceed.
+/// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);
 
-/// Removes the least recently used from the cache until it has no more than `max_size` (parse_size;
+/// Removes the least recently used items until the cache is no larger than `max_size` (parse_size;
 /// empty: does nothing). For the end of a build.
 void prune_after_build(const Context& ctx, const std::string& max_size);
 
 /// Writes a result to stdout and flushes it. Throws Error if not all of it could be written.
 void print_result(std::string_view text);
 
-/// Prints what is known of the GPUs that `wanted` (a PCI id, part of a name, or "" for all) names.
-/// Throws Error if it names none.
+/// Prints what is known of the GPUs that match `wanted` (a PCI id, part of a name, or "" for all).
+/// Throws Error if none does.
 int run_gpus(const GlobalOptions& global, const std::string& wanted);
 
-/// Reads and checks the blueprint. The log knows its secrets from then on.
+/// Reads and checks the blueprint, and adds its secrets to those that the log hides.
 [[nodiscard]] Blueprint read_checked_blueprint(const GlobalOptions& global,
                                                const std::filesystem::path& path,
                                                const BlueprintOptions& inputs);
 
-/// Shows on the console what the blueprint warns of, and what was taken from this machine.
+/// Shows the blueprint's warnings and notes on the console.
 void show_remarks(const Blueprint& blueprint, Console& console);
 
-/// stderr as the switches want it, with the log: for a Console.
+/// stderr with the options of the command line, and the log, for a Console.
 [[nodiscard]] ConsoleOutput console_output(const GlobalOptions& global);
 
 /// The cache directory to use: `wanted`, else $XDG_CACHE_HOME/edgegpu, else $HOME/.cache/edgegpu.

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include "commands/commands.hpp"
+#include "execution/context.hpp"
+#include "execution/interrupt.hpp"
 #include "report/commit_view.hpp"
 #include "report/diff.hpp"
-#include "support/context.hpp"
-#include "support/interrupt.hpp"
 
 namespace edgegpu {
 

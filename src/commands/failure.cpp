@@ -30,7 +30,7 @@ std::string_view kind_name(ErrorKind kind) {
     return "failure";
 }
 
-/// Every text of a document without what the log knows to be secret.
+/// Removes what the log knows to be secret from every text of a document.
 void hide_known(const Log& log, ordered_json& value) {
     if (value.is_string()) {
         value = log.without_secrets(value.get<std::string>());

@@ -4,19 +4,19 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "support/console.hpp"
+#include "log/console.hpp"
+#include "log/log.hpp"
 #include "support/error.hpp"
-#include "support/log.hpp"
 
 namespace edgegpu {
 
-/// What is known of the command that runs, as far as the command line was read: how a failure is
-/// to be reported.
+/// What is known of the running command, as far as the command line was read, to report a failure
+/// of it.
 struct RunningCommand {
     /// "build"; empty before a command is known
     std::string name;
     Color color = Color::automatic;
-    /// stdout carries JSON: that of the failure, too
+    /// stdout carries JSON, also that of a failure
     bool json = false;
     Log log;
 };
@@ -25,7 +25,7 @@ struct RunningCommand {
 /// (docs/schemas/error.json). Returns the exit status.
 int report_failure(const RunningCommand& running, const Error& failure) noexcept;
 
-/// The same without the document, for a command that prints one about its failures.
+/// The same without the document, for a command whose own document has its failures.
 int report_failure_without_document(const RunningCommand& running, const Error& failure) noexcept;
 
 /// Every mistake of an Error: file, line, column, message, traces, hint.

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "blueprint/distro/edge_package_set.hpp"
+#include "log/console.hpp"
 #include "report/commit_view.hpp"
-#include "support/console.hpp"
 #include "support/error.hpp"
 #include "support/nevra.hpp"
 #include "support/terminal_text.hpp"
@@ -44,7 +44,7 @@ bool is_kernel_part(const Resolution& resolution, const ResolvedPackage& package
            package.nevra.evr() == resolution.kernel.evr();
 }
 
-/// Lines of columns, each as wide as its widest value.
+/// Lines with columns, each as wide as its widest value.
 std::string columns(const std::vector<std::vector<std::string>>& rows, const char* indent) {
     std::vector<std::size_t> widths;
     for (const std::vector<std::string>& row : rows) {
@@ -70,7 +70,7 @@ std::vector<std::string> row_of(const ResolvedPackage& package) {
             package.repository, human_size(package.size), package.why.text()};
 }
 
-/// What was left out so that kernel and driver fit, with the fixes that this costs.
+/// What was passed over so that kernel and driver fit, with the security fixes lost by that.
 std::string passed_over_text(const std::vector<PassedOver>& passed_over) {
     if (passed_over.empty()) {
         return {};
@@ -88,7 +88,7 @@ std::string passed_over_text(const std::vector<PassedOver>& passed_over) {
     return text + "\n";
 }
 
-/// Which set was added, and how much of the image is there because of it alone.
+/// Which package set was added, and how many packages are there only because of it.
 std::string package_set_text(const Blueprint& blueprint, const Resolution& resolution) {
     if (blueprint.package_set.name.empty()) {
         return {};
@@ -98,7 +98,7 @@ std::string package_set_text(const Blueprint& blueprint, const Resolution& resol
                                        return package.why.kind == Reason::Kind::package_set;
                                    });
     return fmt::format("Package set: {}, {} packages without what they require\n\n",
-                       describe_package_set(blueprint), own);
+                       describe_package_set(blueprint.package_set), own);
 }
 
 std::string build_root_text(const Resolution& resolution) {
@@ -259,7 +259,7 @@ std::string resolution_json(const Resolution& resolution, const Blueprint& bluep
         {"kernel_uname", resolution.kernel_uname},
         {"driver", resolution.driver_version},
         {"driver_flavor", resolution.driver_flavor ? enum_name(*resolution.driver_flavor) : ""},
-        {"package_set", describe_package_set(blueprint)},
+        {"package_set", describe_package_set(blueprint.package_set)},
         {"modules", modules},
         {"repositories", repositories},
         {"passed_over", passed_over_json(resolution.passed_over)},

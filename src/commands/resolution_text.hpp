@@ -11,12 +11,12 @@
 
 namespace edgegpu {
 
-/// The packages of a lockfile, or of the commit that `name` (a ref, or a checksum) means in the
-/// ostree repository `repo`: whatever of these `name` is. Throws ErrorKind::usage if it is neither.
+/// The packages of a lockfile, or of a commit in the ostree repository `repo`: `name` is the path
+/// of the former, or a ref or checksum of the latter. Throws ErrorKind::usage if it is neither.
 [[nodiscard]] std::vector<Nevra> packages_of(const std::string& name,
                                              const std::filesystem::path& repo);
 
-/// The result as text: kernel and driver, what was passed over for them, what changed, then all
+/// The result as text: kernel and driver, which newer ones were not chosen, what changed, then all
 /// packages in columns, and what kernel modules are compiled with.
 [[nodiscard]] std::string resolution_text(const Resolution& resolution, const Blueprint& blueprint,
                                           const std::optional<std::vector<PackageChange>>& changes);

@@ -6,18 +6,18 @@
 #include <fmt/format.h>
 
 #include "blueprint/blueprint.hpp"
+#include "cache/cache_lock.hpp"
 #include "commands/commands.hpp"
 #include "commands/resolution_text.hpp"
+#include "execution/context.hpp"
+#include "execution/interrupt.hpp"
+#include "execution/stage.hpp"
 #include "pipeline/inputs.hpp"
 #include "report/diff_packages.hpp"
 #include "resolve/resolution.hpp"
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
 #include "resolve/stage/resolve.hpp"
-#include "support/cache_lock.hpp"
-#include "support/context.hpp"
-#include "support/interrupt.hpp"
-#include "support/stage.hpp"
 
 namespace edgegpu {
 
@@ -53,12 +53,12 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     std::vector<Nevra> before;
     const Resolution resolution = stages.run([&] {
         stages.begin("resolve", "resolving");
-        // Read before the lockfile is written: it may be what to compare with.
+        // Read before the lockfile is written, as the two may be the same file.
         if (!command.against.empty()) {
             before = packages_of(command.against, command.repo);
         }
         Resolution found = resolve_as_told(ctx, blueprint, command);
-        for (const std::string& part : missing_boot_parts(blueprint, found)) {
+        for (const std::string& part : missing_boot_parts(blueprint.distro, found)) {
             console.warn_of("the image would not boot as an ostree device, it lacks", part);
         }
         stages.end(describe(found));

@@ -12,7 +12,7 @@ void print_result(std::string_view text) {
     // success.
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
         std::fflush(stdout) != 0) {
-        // Not errno_error: what it advises on a full disk speaks of the build, which is over.
+        // Not errno_error: its hint for a full disk is about the build, which is over.
         throw error("cannot write to standard output: {}", strerrordesc_np(errno));
     }
 }

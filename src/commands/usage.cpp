@@ -30,7 +30,7 @@ OptionInfo describe_option(const CLI::Option& option) {
     return info;
 }
 
-/// The options that may be written here, for a "did you mean".
+/// The options that are allowed here, for a "did you mean".
 std::vector<std::string> known_options(const Interface& interface, const std::string& verb) {
     std::vector<std::string> names;
     const auto add = [&](const std::vector<OptionInfo>& options) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/interface.hpp"
+#include "commands/interface/interface.hpp"
 #include "support/error.hpp"
 
 namespace CLI {
@@ -16,11 +16,11 @@ namespace edgegpu {
 /// The parser's commands and options as values.
 [[nodiscard]] Interface describe_interface(const CLI::App& app);
 
-/// The error of a command line without a command that there is; `rest` is what the parser did not
+/// The error for a command line without a known command; `rest` is what the parser did not
 /// understand.
 [[nodiscard]] Error no_command(const Interface& interface, const std::vector<std::string>& rest);
 
-/// What the parser complains about, in our words and with a hint.
+/// The parser's error, in the program's own words and with a hint.
 [[nodiscard]] Error usage_error(const CLI::App& app, const CLI::ParseError& failure);
 
 }  // namespace edgegpu

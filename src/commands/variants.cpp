@@ -19,7 +19,7 @@ void refuse_shared_lockfile(const BuildCommand& command) {
     }
 }
 
-/// Throws where two have the same; `key` is what must differ.
+/// Throws if two have the same `key`, which must differ.
 template <typename Key>
 void refuse_twins(const std::vector<Variant>& variants, Key key, std::string_view what,
                   const char* hint) {

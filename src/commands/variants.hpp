@@ -15,12 +15,12 @@ struct Variant {
     std::string ref;
 };
 
-/// Reads all of them and finds what would stop one of the builds, before any begins: every mistake
-/// of every blueprint (as one Error, like those of a single one), a ref that two of them write, two
-/// with the same name, `--lock`, which names one lockfile. Throws ErrorKind::usage.
+/// Reads all of them and reports what would stop one of the builds before any begins: every mistake
+/// of every blueprint (as one Error, like those of a single one), two that write the same ref, two
+/// with the same name, and `--lock`, which names only one lockfile. Throws ErrorKind::usage.
 [[nodiscard]] std::vector<Variant> read_variants(const BuildCommand& command);
 
-/// The command line for one of them: all that `command` says, with `threads` as its --jobs. Its
+/// The command line for one of them: the options of `command`, with `threads` as its --jobs. Its
 /// result is JSON, its progress goes to "@progress" (BuildProcess).
 [[nodiscard]] std::vector<std::string> build_arguments(const BuildCommand& command,
                                                        const Variant& variant, unsigned threads);

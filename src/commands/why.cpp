@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
+#include "cache/cache_lock.hpp"
 #include "commands/commands.hpp"
+#include "execution/context.hpp"
+#include "execution/interrupt.hpp"
+#include "execution/stage.hpp"
 #include "resolve/stage/explain_package.hpp"
-#include "support/cache_lock.hpp"
-#include "support/context.hpp"
-#include "support/interrupt.hpp"
-#include "support/stage.hpp"
 
 namespace edgegpu {
 
@@ -63,7 +63,7 @@ std::string answer_json(const WhyCommand& command, const PackageAnswer& answer) 
 }  // namespace
 
 int run_why(const GlobalOptions& global, const WhyCommand& command) {
-    // The resolve itself is not shown, but what the answer is about is.
+    // The progress of the resolve is not shown, but warnings and notes about the blueprint are.
     const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
     ConsoleOutput output = console_output(global);
     {

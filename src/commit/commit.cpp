@@ -15,16 +15,16 @@
 #include "commit/naming.hpp"
 #include "commit/object.hpp"
 #include "commit/repository.hpp"
+#include "execution/parallel.hpp"
 #include "image/deflate.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/parallel.hpp"
 
 namespace edgegpu {
 namespace {
 
-/// Keeps `ostree prune` away from objects that no ref reaches yet.
+/// Keeps `ostree prune` from removing objects that no ref reaches yet.
 class SharedLock {
 public:
     explicit SharedLock(const Repo::Impl& repo) : repo_(repo.ostree.get()) {
@@ -48,13 +48,13 @@ void write_file_object(const FileObject& file, const Staging& staging, DeflateSt
         staging.put(file.object, header);
         return;
     }
-    // A damaged stream is found when its end is reached; the cache then makes it anew.
+    // A damaged stream is detected at its end, and then made again.
     for (unsigned attempt = 0; attempt < 3; ++attempt) {
         const Fd out = staging.create(file.object);
         std::string pending = header;
         const bool whole = streams.read(*file.entry, [&](std::string_view piece) {
             if (!pending.empty() && piece.size() <= smallest_cached_stream * 8) {
-                // One system call for a small object.
+                // Header and content of a small object in one system call.
                 pending += piece;
                 piece = {};
             }
@@ -71,7 +71,7 @@ void write_file_object(const FileObject& file, const Staging& staging, DeflateSt
         .hinted("the cache's disk may be failing");
 }
 
-/// Stages the objects that the repository lacks; gives their names.
+/// Stages the objects that the repository does not have; returns their names (object_path).
 std::vector<std::string> stage_files(const Context& ctx, const std::vector<FileObject>& files,
                                      const Staging& staging) {
     std::unordered_set<std::string_view> objects;
@@ -118,6 +118,7 @@ void count_new(const Repo::Impl& repo, const std::vector<std::string>& objects, 
     }
 }
 
+/// Sets the ref to the new commit. Throws Error if another process moved it during the build.
 void move_ref(const Repo::Impl& repo, const std::string& checksum) {
     const std::string current = resolve_commit(repo, repo.ref);
     if (current != repo.ref_at_start) {
@@ -179,7 +180,7 @@ Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolu
         ctx.check_cancelled();
         staging.publish(objects);
 
-        // Everything the commit reaches is in place and durable: now it may exist itself.
+        // The commit object comes after everything that it refers to is in place and durable.
         const VariantHandle metadata =
             commit_metadata(ctx, blueprint, resolution, tree, inputs_digest);
         const std::string bytes = commit_object(

@@ -5,21 +5,20 @@
 #include <string>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "image/account_files.hpp"
 #include "image/tree.hpp"
 #include "resolve/resolution.hpp"
 #include "signing/signer.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// An ostree repository that this build holds: opened or created (mode archive), with a lock on
-/// the ref so that two builds on one ref exclude each other, and leftovers of killed builds
-/// removed.
+/// An open ostree repository with a lock on one ref, so that two builds cannot write the same ref.
 class Repo {
 public:
-    /// Throws Error if the repository cannot be written, is not in archive mode, or another
-    /// build holds `ref` (the message names its pid).
+    /// Opens the repository, or creates it (mode archive); removes what killed builds of `ref`
+    /// left. Throws Error if it cannot be written or is not in archive mode, or if another build
+    /// has locked `ref` (the message has its pid); ErrorKind::usage if `ref` is malformed.
     Repo(const Context& ctx, const std::filesystem::path& path, const std::string& ref);
     Repo(Repo&&) noexcept;
     Repo& operator=(Repo&&) noexcept;
@@ -32,17 +31,19 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// What the ref pointed to before this build.
+/// The parent commit of a build.
 struct Parent {
     std::string checksum;
-    /// value of `edgegpu.inputs-digest` in its metadata, or empty
+    /// `edgegpu.inputs-digest` and `version` of its metadata, or empty
     std::string inputs_digest;
     std::string version;
     ParentAccounts accounts;
 };
 
-/// The parent commit of the build, or nothing where the ref does not exist yet. A summary that a
-/// killed build owes is made, and signed by `signer`.
+/// The parent commit: the one that `[ostree] parent` names, else that of the ref; nothing if the
+/// ref does not exist yet. If a killed build has not updated the summary, it is generated now and
+/// signed by `signer`. Throws ErrorKind::usage if `[ostree] parent` does not exist, Error if the
+/// commit cannot be read.
 [[nodiscard]] std::optional<Parent> read_parent(const Repo& repo, const OstreeRequest& ostree,
                                                 Signer& signer);
 
@@ -53,19 +54,19 @@ struct Commit {
     /// checksum of the parent, or empty
     std::string parent;
     std::string version;
-    /// number of files and links, bytes uncompressed
+    /// number of files and links; uncompressed bytes of the files
     std::uint64_t files = 0;
     std::uint64_t size = 0;
-    /// objects and bytes newly written to the repository
+    /// objects that were added to the repository, and their bytes
     std::uint64_t new_objects = 0;
     std::uint64_t new_bytes = 0;
     bool is_signed = false;
 };
 
-/// Writes every object (`.filez` from cached deflate streams, in parallel), then the commit with
-/// its metadata, then the signature; the ref and the summary move last. `inputs_digest` goes into
-/// the metadata; `signer` signs what its request says. Killed at any instant it leaves the old ref
-/// or the new, both complete.
+/// Writes the objects (`.filez` from cached deflate streams, in parallel), then the commit with its
+/// metadata, then the signature; finally sets the ref and updates the summary. `inputs_digest` is
+/// part of the metadata; `signer` signs commit and summary if the blueprint names a key. If it is
+/// killed at any time, the ref is the old or the new commit, and that is complete. Throws Error.
 [[nodiscard]] Commit write_commit(const Context& ctx, const Blueprint& blueprint,
                                   const Resolution& resolution, const Tree& tree, const Repo& repo,
                                   const std::optional<Parent>& parent,

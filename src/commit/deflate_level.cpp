@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string>
 
-#include "support/context.hpp"
+#include "execution/context.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"
 
@@ -17,10 +17,11 @@ constexpr int fastest_level = 1;
 constexpr int best_level = 12;
 constexpr int best_level_of_ostree = 9;
 
+/// The level in the repository's configuration, or the default.
 int level_of(const std::filesystem::path& repository) {
     const std::filesystem::path path = repository / "config";
     const KeyFileHandle config(g_key_file_new());
-    // What is wrong with the file as a whole, the repository's own opening tells.
+    // A missing or malformed file is reported when the repository is opened.
     if (g_key_file_load_from_file(config.get(), path.c_str(), G_KEY_FILE_NONE, nullptr) == FALSE) {
         return default_deflate_level;
     }

@@ -22,6 +22,7 @@ void check_parent(const Entries& entries, std::string_view path) {
     }
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the bytes are moved into the result
 std::string add_object(DirectoryObjects& result, std::string bytes, std::string_view extension) {
     std::string checksum = sha256_hex(bytes);
     result.objects.try_emplace(object_path(checksum, extension), std::move(bytes));
@@ -34,7 +35,7 @@ DirectoryObjects make_directory_objects(
     const Entries& entries, const std::unordered_map<std::string_view, std::string>& checksums) {
     DirectoryObjects result;
     std::unordered_map<std::string_view, DirectoryContent> open;
-    // From the last path to the first, every directory comes after all that it holds.
+    // From the last path to the first, each directory comes after its content.
     for (auto item = entries.rbegin(); item != entries.rend(); ++item) {
         const auto& [path, entry] = *item;
         const bool is_root = path == "/";

@@ -9,17 +9,18 @@
 
 namespace edgegpu {
 
-/// The directories of a commit as objects.
+/// The dirtree and dirmeta objects of a commit.
 struct DirectoryObjects {
-    /// object_path → bytes, each once
+    /// object_path → bytes
     std::map<std::string, std::string> objects;
+    /// checksums of the root directory's objects
     std::string root_tree;
     std::string root_meta;
 };
 
-/// Makes the dirtree and dirmeta objects of `entries`, bottom-up. `checksums` has the file object's
-/// checksum of every file and link, by path. Throws Error where a parent is missing or no
-/// directory, or ostree cannot carry a name.
+/// Makes the dirtree and dirmeta objects of `entries`. `checksums`: path → checksum of the object
+/// of each file and link. Throws Error if a parent is missing or not a directory, or for a name
+/// that ostree does not support.
 [[nodiscard]] DirectoryObjects make_directory_objects(
     const Entries& entries, const std::unordered_map<std::string_view, std::string>& checksums);
 

@@ -22,7 +22,7 @@ namespace edgegpu {
 namespace {
 
 constexpr std::size_t hex_size = 64;
-// digest of the content, half the digest of the header
+// hexadecimal digits: digest of the content, half the digest of the header
 constexpr std::size_t key_size = 96;
 constexpr std::size_t crc_size = 8;
 // "KEY CHECKSUM CRC\n"
@@ -61,7 +61,7 @@ ObjectIndex::ObjectIndex(std::filesystem::path path) : path_(std::move(path)) {
 }
 
 std::string ObjectIndex::key(std::string_view digest, std::string_view header_digest) {
-    // Half of the second digest is enough: 128 bits.
+    // 128 bits of the second digest are enough.
     return fmt::format("{}{}", digest, header_digest.substr(0, key_size - hex_size));
 }
 
@@ -105,9 +105,9 @@ void ObjectIndex::save() {
     if (added_.empty()) {
         return;
     }
-    // Sorted, so that the file does not depend on which thread was first.
+    // Sorted, so that the file does not depend on the order of threads.
     std::ranges::sort(added_);
-    // A line torn by a killed build ends here.
+    // Ends an incomplete line of a killed build.
     std::string all = text_.empty() || text_.back() == '\n' ? "" : "\n";
     for (const std::string& line : added_) {
         all += line;

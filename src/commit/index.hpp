@@ -9,21 +9,21 @@
 
 namespace edgegpu {
 
-/// The cache's memory of (content, header) → object checksum, so that unchanged content is neither
-/// read nor hashed again. A text file, a line each: key, checksum, CRC-32 of both; lines that
-/// are torn or damaged are ignored. `find` and `add` may be called from any thread.
+/// Cached checksums of objects by content and header, so that unchanged content is neither read nor
+/// hashed again. A text file with lines "KEY CHECKSUM CRC-32" (hexadecimal; the CRC is of what
+/// precedes it); damaged lines are ignored. `find` and `add` are thread-safe.
 class ObjectIndex {
 public:
-    /// Reads `path`; an absent file is an empty index.
+    /// Reads `path`; a missing file is an empty index.
     explicit ObjectIndex(std::filesystem::path path);
 
-    /// The key of a content's digest and the digest of its `object_header`, both in hexadecimal.
+    /// The key for the digest of a content and the digest of its `object_header`, both hexadecimal.
     [[nodiscard]] static std::string key(std::string_view digest, std::string_view header_digest);
-    /// The object's checksum, or an empty view; valid as long as the index lives.
+    /// The object's checksum, or an empty view; valid as long as the index exists.
     [[nodiscard]] std::string_view find(const std::string& key) const;
     void add(const std::string& key, const std::string& checksum);
-    /// Appends what was added; when most lines are of no use any more (`used` of this build
-    /// against all), writes only those that `add` and `find` touched. Throws Error.
+    /// Appends added lines to the file. If most lines of a large file were not used by this build,
+    /// rewrites it with added and used ones. Throws Error.
     void save();
 
 private:

@@ -27,7 +27,7 @@ GVariant* big_endian(std::int64_t value) {
     return g_variant_new_uint64(GUINT64_TO_BE(static_cast<std::uint64_t>(value)));
 }
 
-// name, epoch, version, release, arch; the epoch as text, "0" where there is none.
+// Name, epoch ("0" if there is none), version, release, architecture.
 GVariant* package_list(std::vector<Nevra> packages) {
     std::ranges::sort(packages);
     GVariantBuilder builder;
@@ -46,7 +46,7 @@ std::vector<ResolvedRepository> sorted_repositories(const Resolution& resolution
     return repositories;
 }
 
-/// `unknown`: the time of a repository that does not say its own.
+/// `unknown` is the time for a repository whose metadata have none.
 GVariant* repository_list(const Resolution& resolution, std::int64_t unknown) {
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE("aa{sv}"));
@@ -61,7 +61,7 @@ GVariant* repository_list(const Resolution& resolution, std::int64_t unknown) {
     return g_variant_builder_end(&builder);
 }
 
-// 0: none or unknown, 1: low, …, as rpm-ostree's clients count them.
+// 0: none or unknown, 1: low, …, as in rpm-ostree's clients.
 std::uint32_t severity_number(const std::string& severity) {
     constexpr std::array<const char*, 4> names{"low", "moderate", "important", "critical"};
     std::uint32_t number = 0;
@@ -74,9 +74,9 @@ std::uint32_t severity_number(const std::string& severity) {
     return 0;
 }
 
-// id, kind, severity, NEVRAs, and "cve_references": URL and title.
+// Id, kind, severity, NEVRAs, and "cve_references": URL and title.
 GVariant* advisory_list(const Resolution& resolution) {
-    constexpr std::uint32_t security = 1;  // libdnf's DnfAdvisoryKind; clients show no other
+    constexpr std::uint32_t security = 1;  // libdnf's DnfAdvisoryKind; clients show no others
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE("a(suuasa{sv})"));
     for (const FixedAdvisory& advisory : resolution.advisories) {

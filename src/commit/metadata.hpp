@@ -9,27 +9,27 @@
 
 namespace edgegpu {
 
-/// The commit's metadata, `a{sv}`, keys in a fixed order, numbers big-endian as rpm-ostree's
-/// clients expect: `version`, `ostree.*` (bootable, linux, ref-binding, architecture),
-/// `rpmostree.*` as clients read them, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
+/// The commit's metadata, `a{sv}`, with keys in a fixed order and numbers in big-endian, as
+/// rpm-ostree's clients expect: `version`, `ostree.*` (bootable, linux, ref-binding, architecture),
+/// `rpmostree.*` for clients, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
 /// `edgegpu.nvidia-driver`). Packages and kernel arguments are those of `tree`.
 ///
-/// `rpmostree.advisories`, `a(suuasa{sv})`, is there where a package fixes one; its format is that
-/// of rpm-ostree (rpmostree-rpm-util.h), what is in it was known when the packages were resolved.
+/// `rpmostree.advisories`, `a(suuasa{sv})` (rpm-ostree, rpmostree-rpm-util.h), has the advisories
+/// that the packages fix, as of their resolution; the key is missing if there are none.
 ///
-/// `rpmostree.rpmmd-repos` names the repositories with the times of their metadata, as rpm-ostree
-/// has it (`rpm-ostree status -v` shows them); one that has none gets the image's. They are part of
-/// the lockfile, so that a locked build gives the same commit after createrepo_c ran again.
+/// `rpmostree.rpmmd-repos` has the repositories with the times of their metadata (`rpm-ostree
+/// status -v` shows them), or the time of the image for metadata without one. The times are part of
+/// the lockfile, so that a locked build gives the same commit after createrepo_c was run again.
 [[nodiscard]] VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
                                             const Resolution& resolution, const Tree& tree,
                                             const std::string& inputs_digest);
 
-/// What is kept beside the commit and is no part of its checksum: `edgegpu.rpmmd-repos`,
+/// The commit's detached metadata, which are not part of its checksum: `edgegpu.rpmmd-repos`,
 /// `aa{sv}` (id, timestamp, repomd-sha256).
 [[nodiscard]] VariantHandle detached_metadata(const Resolution& resolution);
 
-/// A serialised commit object, `(a{sv}aya(say)sstayay)`. `parent` may be empty; `time` is Unix
-/// time.
+/// A serialised commit object, `(a{sv}aya(say)sstayay)`. Checksums are hexadecimal; `parent` may be
+/// empty; `time` is Unix time.
 [[nodiscard]] std::string commit_object(GVariant* metadata, const std::string& parent,
                                         const std::string& subject, std::int64_t time,
                                         const std::string& tree_checksum,

@@ -8,8 +8,8 @@
 
 #include "commit/index.hpp"
 #include "commit/object.hpp"
+#include "execution/parallel.hpp"
 #include "support/digest.hpp"
-#include "support/parallel.hpp"
 
 namespace edgegpu {
 namespace {
@@ -19,8 +19,8 @@ struct Header {
     std::string digest;
 };
 
-/// The header of each file. A regular file's header says nothing of its content, so thousands of
-/// files share a few hundred headers.
+/// Headers of regular files. They do not depend on the content, so thousands of files share a few
+/// hundred headers.
 class Headers {
 public:
     const Header& of_file(const Entry& entry, std::string_view path) {

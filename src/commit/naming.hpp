@@ -4,12 +4,12 @@
 #include <string_view>
 #include <vector>
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// A file or link of the tree and the object it becomes.
+/// A file or link of the tree and the name of its object.
 struct FileObject {
     std::string_view path;
     const Entry* entry = nullptr;
@@ -18,8 +18,8 @@ struct FileObject {
     std::string object;
 };
 
-/// Names the object of every file and link, in the order of their paths. Content whose checksum the
-/// cache's `objects-index` knows is not read; what had to be read is remembered there.
+/// Names the objects of all files and links, in the order of their paths. Content is read only if
+/// the cache's `objects-index` (ObjectIndex) does not have its checksum, which is then added.
 [[nodiscard]] std::vector<FileObject> name_objects(const Context& ctx, const Entries& entries);
 
 }  // namespace edgegpu

@@ -23,7 +23,7 @@ GVariant* byte_array(std::string_view bytes) {
     return g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, bytes.data(), bytes.size(), 1);
 }
 
-// Sorted by name: libostree before 2025.2 hashes them in the order given.
+// Sorted by name, since libostree before 2025.2 hashes them in the given order.
 GVariant* extended_attributes(const Entry& entry) {
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE("a(ayay)"));
@@ -35,7 +35,7 @@ GVariant* extended_attributes(const Entry& entry) {
         add("security.capability", entry.capabilities);
     }
     if (!entry.label.empty()) {
-        // The kernel's value ends with a NUL.
+        // The kernel's value includes a NUL at the end.
         add("security.selinux", std::string_view(entry.label.c_str(), entry.label.size() + 1));
     }
     return g_variant_builder_end(&builder);
@@ -63,7 +63,7 @@ std::string serialise(GVariant* floating, bool prefixed) {
             bytes[i] = static_cast<char>((size >> (24U - 8U * i)) & 0xffU);
         }
     }
-    // GVariant wants its own alignment; a std::string at +8 has it, malloc aligns to 16.
+    // g_variant_store needs an alignment of 8: malloc aligns to 16, and the offset is 0 or 8.
     g_variant_store(variant.get(), bytes.data() + offset);
     return bytes;
 }
@@ -77,7 +77,7 @@ const char* checked_target(const Entry& entry, std::string_view path) {
         return "";
     }
     if (!is_utf8(entry.target)) {
-        throw error("{}: the link's target is not valid UTF-8, ostree cannot carry it", path);
+        throw error("{}: the link's target is not valid UTF-8, which ostree requires", path);
     }
     return entry.target.c_str();
 }
@@ -85,7 +85,7 @@ const char* checked_target(const Entry& entry, std::string_view path) {
 void check_name(const std::string& name, std::string_view path) {
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
         !is_utf8(name)) {
-        throw error("{}: ostree cannot carry a file named \"{}\"", path, name)
+        throw error("{}: ostree does not support a file named \"{}\"", path, name)
             .hinted("names must be valid UTF-8 and neither \".\" nor \"..\"");
     }
 }

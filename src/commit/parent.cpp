@@ -8,7 +8,7 @@
 namespace edgegpu {
 namespace {
 
-// Content of a file of a commit; empty where it does not exist.
+// Content of a file of a commit, ending with a newline; empty if it does not exist.
 std::string committed_file(const Repo::Impl& repo, GFile* root, const char* path) {
     const FileHandle file(g_file_resolve_relative_path(root, path));
     GlibFailure failure;
@@ -71,7 +71,7 @@ Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
 std::optional<Parent> read_parent(const Repo& repo, const OstreeRequest& ostree, Signer& signer) {
     const Repo::Impl& impl = repo.impl();
     if (::access(impl.summary_marker().c_str(), F_OK) == 0) {
-        // A build was killed between moving its ref and publishing it in the summary.
+        // A build was killed before it had updated the summary.
         update_summary(impl, signer);
     }
     const bool named = !ostree.parent.empty();
@@ -81,7 +81,7 @@ std::optional<Parent> read_parent(const Repo& repo, const OstreeRequest& ostree,
             throw error(ErrorKind::usage,
                         "{}: no commit or ref \"{}\", which [ostree] parent names",
                         impl.path.string(), ostree.parent)
-                .hinted("pull it into the repository first, or leave `parent` out");
+                .hinted("pull it into the repository first, or omit `parent`");
         }
         return std::nullopt;
     }

@@ -27,7 +27,7 @@ Error cannot_write(const fs::path& path, int code) {
         .hinted("give a directory you may write to with --repo");
 }
 
-// libostree makes `objects` last: a repository without it was never finished.
+// libostree creates `objects` last: a repository without it is incomplete.
 bool is_repository(const fs::path& path) {
     std::error_code code;
     return fs::is_directory(path / "objects", code) && fs::is_regular_file(path / "config", code);
@@ -48,7 +48,7 @@ void create_repository(const fs::path& path, OstreeRepo* repo) {
     if (code) {
         throw cannot_write(path, code.value());
     }
-    // Several builds may find it missing at the same time: one makes it.
+    // Several builds may find it missing at the same time: only one creates it.
     const Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory || ::flock(directory.get(), LOCK_EX) != 0) {
         throw errno_error(path.string(), errno);
@@ -128,7 +128,7 @@ void lock_ref(Repo::Impl& repo) {
     }
 }
 
-// Only this ref's leftovers: those of other refs may belong to a build that runs now.
+// Only those of this ref: others may belong to a running build.
 void remove_leftovers(const Repo::Impl& repo) {
     std::vector<fs::path> leftovers;
     for (const auto& item : fs::directory_iterator(repo.path / "tmp")) {
@@ -187,7 +187,7 @@ std::string resolve_commit(const Repo::Impl& repo, const std::string& name) {
 }
 
 void make_readable(const Repo::Impl& repo, const fs::path& path) {
-    // Best effort: the file may belong to somebody else who already made it readable.
+    // Best effort: the file may belong to another user, who has made it readable already.
     for (fs::path step = path; step != repo.path && step.has_relative_path();
          step = step.parent_path()) {
         ::chmod(step.c_str(), step == path ? 0644 : 0755);

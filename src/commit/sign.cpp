@@ -16,7 +16,7 @@
 namespace edgegpu {
 namespace {
 
-/// Key of detached metadata and of `summary.sig`: signatures, `aay` (libostree, ostree-repo.c).
+/// The key of signatures in detached metadata and `summary.sig`, `aay` (libostree, ostree-repo.c).
 constexpr const char* signatures_key = "ostree.gpgsigs";
 
 VariantHandle read_detached(const Repo::Impl& repo, const std::string& checksum) {
@@ -35,7 +35,7 @@ VariantHandle signatures_of(GVariant* metadata) {
                                                                       G_VARIANT_TYPE("aay")));
 }
 
-/// The key that a signature names; empty where it names none.
+/// The issuer (key id) of an OpenPGP signature; empty if it has none.
 std::string issuer_of(std::string_view signature) {
     const auto packets = split_packets(signature);
     if (!packets || packets->empty()) {
@@ -57,7 +57,7 @@ std::vector<std::string> texts_of(GVariant* signatures) {
     return texts;
 }
 
-/// `metadata` (may be null) with these signatures in place of what it has.
+/// `metadata` (may be null) with its signatures replaced.
 VariantHandle with_signatures(GVariant* metadata, const std::vector<std::string>& signatures) {
     GVariantBuilder list;
     g_variant_builder_init(&list, G_VARIANT_TYPE("aay"));
@@ -72,7 +72,7 @@ VariantHandle with_signatures(GVariant* metadata, const std::vector<std::string>
     return own(g_variant_dict_end(&all));
 }
 
-/// What `sign` gives; what it throws names the repository.
+/// Calls `sign`; prefixes its errors with the path of the repository.
 template <typename Sign>
 std::string signature_for(const Repo::Impl& repo, const Sign& sign) {
     try {
@@ -112,7 +112,7 @@ void sign_commit(const Repo::Impl& repo, Signer& signer, const std::string& chec
                  std::string_view object, GVariant* detached) {
     const VariantHandle present = read_detached(repo, checksum);
     const VariantHandle before = signatures_of(present.get());
-    // A signature comes with the rest of the detached metadata, so where one is, all is.
+    // The signature is written with the rest of the detached metadata: with one, they are complete.
     GVariant* metadata = before ? present.get() : detached;
     if (signer.signs_commits()) {
         std::vector<std::string> signatures = texts_of(before.get());

@@ -45,7 +45,7 @@ Fd Staging::create(const std::string& object) const {
     };
     Fd file(open());
     if (!file && errno == ENOENT) {
-        // Many directories, as below `objects/`: threads that create files in one wait for another.
+        // Subdirectories, as in `objects/`, since creating files in one directory is serialised.
         if (::mkdir(path.parent_path().c_str(), 0700) != 0 && errno != EEXIST) {
             throw write_error(repo_.path.string(), path.string(), errno);
         }
@@ -92,9 +92,9 @@ void Staging::publish(const std::vector<std::string>& objects) const {
     if (objects.empty()) {
         return;
     }
-    // syncfs also writes what everybody else has left unwritten: not worth it for a few files.
+    // syncfs writes unwritten data of all processes, which is slower than fsync for a few files.
     const bool few = objects.size() <= few_objects;
-    // Data first: a name that a power cut leaves without its data would count as present for ever.
+    // Data first: after a power failure, a name without data would be taken for an existing object.
     if (repo_.fsync && !few) {
         sync_all();
     }

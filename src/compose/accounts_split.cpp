@@ -34,7 +34,8 @@ bool stays_in_etc_group(const AccountFile::Row& row, const std::set<std::string>
                        [&](const std::string& member) { return ordinary.contains(member); });
 }
 
-/// "passwd: files systemd" → "passwd: files altfiles systemd"
+/// The text of nsswitch.conf with altfiles: "passwd: files systemd" → "passwd: files altfiles
+/// systemd".
 std::string with_altfiles(const std::string& text) {
     std::string result;
     for (const std::string_view part : lines_of(text)) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/entry_lock.hpp"
 #include "compose/composition_cache.hpp"
 #include "compose/composition_key.hpp"
 #include "compose/rpmdb.hpp"
@@ -19,7 +20,6 @@
 #include "rootfs/shims.hpp"
 #include "rootfs/unite.hpp"
 #include "support/digest.hpp"
-#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -29,11 +29,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Raise it whenever scriptlets, triggers or shims come to mean something else: results of
-/// older versions in the cache are then not used.
+/// To be increased with every change of how scriptlets, triggers or shims work, so that cached
+/// results of older versions are not used.
 constexpr std::string_view engine_version = "edgegpu compose 6";
 
-/// The directories of one build, in its slot of `work/`. The lower layer outlives a build.
+/// The directories of one build, in its slot of `work/`. The lower layer is kept between builds.
 struct Layers {
     fs::path lower;
     fs::path index;
@@ -56,7 +56,7 @@ struct Layers {
     }
 };
 
-/// Of everything that decides what scriptlets make, but for the numbers of accounts.
+/// Digest of everything that the results of scriptlets depend on, except for account numbers.
 std::string packages_digest(const Context& ctx, const std::string& kernel_uname,
                             const std::vector<ImportedPackage>& packages) {
     Sha256 digest;
@@ -78,11 +78,11 @@ void make_upper(const fs::path& upper, unsigned mode) {
     }
 }
 
-/// What scriptlets made, besides files.
+/// Results of scriptlets besides files.
 struct Made {
     /// the calls of useradd and groupadd
     std::vector<std::vector<std::string>> accounts;
-    /// what was said of the scriptlets; of what `sync_tree` finds it speaks each time
+    /// notes and warnings about scriptlets; those of `sync_tree` are issued again at each build
     std::vector<Remark> remarks;
 };
 
@@ -92,7 +92,8 @@ Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPacka
     const fs::path database_directory = scratch / "rpmdb";
     make_directories(database_directory);
     const fs::path database = write_rpmdb(ctx, packages, database_directory);
-    // Before the scriptlets, because some ask it; and again, because asking may change it.
+    // Before the scriptlets, because some query it; and again after them, because a query may
+    // change the file.
     install_rpmdb(ctx, tree, database);
     Made made;
     {
@@ -117,7 +118,7 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
     const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
     United united = unite(packages);
 
-    // Compressing what the packages ship needs nothing of what follows, which is mostly serial.
+    // Compression of packaged files does not depend on what follows, which is mostly serial.
     DeflateAhead deflating(ctx, united.entries);
 
     Tree tree;
@@ -134,7 +135,7 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
     bool known = !tree.inputs_digest.empty() && restore_composition(ctx, tree);
     std::optional<EntryLock> making;
     if (!known) {
-        // Of the packages: what the accounts' numbers decide is known when the scriptlets have run.
+        // Locks the packages alone: the account numbers are known only after the scriptlets.
         making.emplace(ctx, kept_compositions.lock, digest,
                        "is running the scriptlets of the same packages");
         tree.inputs_digest = find_composition(ctx, digest, parent);

@@ -4,29 +4,28 @@
 #include <string>
 #include <vector>
 
+#include "execution/context.hpp"
 #include "fetch/fetch.hpp"
 #include "image/account_files.hpp"
 #include "image/deflate_ahead.hpp"
 #include "image/overlay.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// A tree together with the mount its `root` lives in, and the compression of what its packages
-/// ship, which goes on beside the stages up to the commit.
+/// A tree with the mount of its `root`, and the compression of packaged files, which runs beside
+/// the stages up to the commit.
 struct ComposedTree {
     Tree tree;
     RootMount mount;
     DeflateAhead deflating;
 };
 
-/// Unpacks every package (each once, cached by its digest, in parallel), unites the trees,
-/// writes the rpmdb, runs scriptlets and triggers in the sandbox in dependency order. Programs see
-/// `kernel_uname` as the kernel that runs.
-/// The result is cached by the digest of packages and of the numbers of their accounts
-/// (composition_key.hpp): with the same inputs no scriptlet runs again. Throws Error naming
-/// package, scriptlet, exit status and output.
+/// Unpacks the packages (in parallel, cached by digest), unites their files, writes the rpmdb, and
+/// runs scriptlets and triggers in the sandbox in dependency order. Programs see `kernel_uname` as
+/// the running kernel. Accounts get the numbers of `parent` (seed_accounts).
+/// Results of scriptlets are cached by packages and account numbers (composition_key.hpp). Throws
+/// Error naming package, scriptlet, exit status and output.
 [[nodiscard]] ComposedTree compose(const Context& ctx, const std::string& kernel_uname,
                                    const PackageFiles& packages, const ParentAccounts& parent);
 

@@ -17,11 +17,11 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* records_name = "records";
-/// The layer lies beside the records: the seal over the tree that comes of it tells whether it is
-/// whole.
+/// A directory, which the entry's own seal does not cover: whether it is complete is checked with
+/// the digest of the resulting tree (`seal_of`).
 constexpr const char* layer_name = "upper";
 
-/// Everything of the tree that goes into a commit, but for labels.
+/// Digest of everything in the tree that goes into a commit, except for labels.
 std::string seal_of(const Tree& tree) {
     Sha256 digest;
     for (const auto& [path, entry] : tree.entries) {
@@ -34,14 +34,14 @@ std::string seal_of(const Tree& tree) {
     return digest.hex();
 }
 
-/// The records beside the layer.
+/// The content of the file `records`.
 struct Records {
     std::string seal;
     std::vector<std::string> kernel_arguments;
     std::vector<std::vector<std::string>> policy_calls;
 };
 
-/// First the seal and the kernel arguments, each as one call, then the policy calls.
+/// In the format of recorded calls: the seal, the kernel arguments, then the policy calls.
 std::string format_records(const Tree& tree) {
     return format_calls({{seal_of(tree)}, tree.kernel_arguments}) + format_calls(tree.policy_calls);
 }

@@ -2,23 +2,24 @@
 
 #include <vector>
 
+#include "cache/store.hpp"
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
-#include "support/store.hpp"
 
 namespace edgegpu {
 
-/// What the scriptlets of a set of packages made: the upper layer, the recorded calls, the kernel
-/// arguments, and a seal over the whole tree.
+/// Results of the scriptlets of a set of packages (the upper layer, the recorded calls, the kernel
+/// arguments, and a digest of the whole tree), and the records of composition_key.hpp.
 inline constexpr StoreKind kept_compositions{"composed", 2, EntryKind::composed};
 
-/// Fills `tree.upper` (which must not exist) and brings entries, calls and kernel arguments up to
-/// where the scriptlets left them. `tree` is what the packages alone make, its `inputs_digest`
-/// names the composition. False, and everything as it was, where none is kept or it does not make
-/// the tree it once made (a machine that lost power may leave it damaged).
+/// Restores the state after the scriptlets from the cache entry named by `tree.inputs_digest`:
+/// fills `tree.upper`, which must not exist, and updates entries, calls and kernel arguments of
+/// `tree`, which has the packages' files only. Returns false, with the tree unchanged, if there is
+/// no entry or its tree differs from the recorded one (a power failure may have damaged it).
 [[nodiscard]] bool restore_composition(const Context& ctx, Tree& tree);
 
-/// Keeps a composition and what its scriptlets gave reason to say.
+/// Stores the results of the scriptlets under `tree.inputs_digest`, with the notes and warnings
+/// about them.
 void store_composition(const Context& ctx, const Tree& tree, const std::vector<Remark>& remarks);
 
 }  // namespace edgegpu

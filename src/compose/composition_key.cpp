@@ -33,7 +33,7 @@ AccountNumbers numbers_of(const Tree& tree) {
     return numbers_of(ParentAccounts{text("/etc/passwd"), text("/etc/group")});
 }
 
-/// The name of a record or a result: all that decides it, by its digest.
+/// The name of a record or a result: a digest of everything that it depends on.
 std::string entry_name(const std::string& packages, std::string_view kind,
                        const AccountNumbers& accounts = {}) {
     Sha256 digest;
@@ -51,7 +51,7 @@ std::string entry_name(const std::string& packages, std::string_view kind,
 
 constexpr const char* words_name = "words";
 
-/// The words of a record; nothing where there is none, or where it is damaged.
+/// The words of a record; nothing if it does not exist or is damaged.
 std::optional<std::vector<std::vector<std::string>>> read_record(const Context& ctx,
                                                                  const std::string& name) {
     const std::optional<StoredEntry> kept = find_stored(ctx, kept_compositions, name);
@@ -81,7 +81,7 @@ std::vector<std::string> names_of(const Numbers& numbers) {
     return names;
 }
 
-/// The numbers of `names`; nothing where one has none.
+/// The numbers of `names`; nothing if one is missing.
 std::optional<Numbers> pick(const Numbers& numbers, const std::vector<std::string>& names) {
     Numbers picked;
     for (const std::string& name : names) {
@@ -94,7 +94,7 @@ std::optional<Numbers> pick(const Numbers& numbers, const std::vector<std::strin
     return picked;
 }
 
-/// Whether everything that useradd and groupadd were called for is in the image.
+/// Whether all accounts that useradd and groupadd were called for still exist.
 bool all_remain(const std::vector<std::vector<std::string>>& made, const AccountNumbers& accounts) {
     return std::all_of(made.begin(), made.end(), [&](const std::vector<std::string>& call) {
         return call.size() == 2 &&

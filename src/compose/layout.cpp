@@ -25,6 +25,7 @@ Entry directory(unsigned mode) {
     return entry;
 }
 
+/// The entry at exactly this path, without following links, or nullptr.
 const Entry* literal(const Tree& tree, std::string_view path) {
     const auto found = tree.entries.find(path);
     return found == tree.entries.end() ? nullptr : &found->second;
@@ -35,8 +36,8 @@ bool is_type(const Tree& tree, std::string_view path, EntryType type) {
     return entry != nullptr && entry->type == type;
 }
 
-/// Moves the directory `from` with all below it to `to`; what both have must be equal, unless
-/// `from` shall win.
+/// Moves the directory `from` with its content to `to`. Throws if both have a file that differs,
+/// unless `from_wins`.
 void move_directory(Tree& tree, const std::string& from, const std::string& to,
                     bool from_wins = false) {
     Entries moved = take_subtree(tree.entries, from);
@@ -76,8 +77,8 @@ void delete_leftovers(const Context& ctx, Tree& tree) {
             remove_entry(tree, path);
         }
     }
-    // Byte code of packages was imported with them; any other was written by a scriptlet's python
-    // and names times of this build.
+    // Byte code that no package contains was written by a scriptlet's python, and has times of this
+    // build.
     const std::string imports = (ctx.cache / "imports").string() + "/";
     std::erase_if(tree.entries, [&](const auto& at) {
         return at.first.ends_with(".pyc") && at.first.find("/__pycache__/") != std::string::npos &&
@@ -86,8 +87,8 @@ void delete_leftovers(const Context& ctx, Tree& tree) {
     });
 }
 
-/// The policy store must be in the commit: below /etc, which rollbacks keep together with the
-/// policy, not in /var. libsemanage is told.
+/// Moves the policy store from /var, which is not in the commit, to /etc, where rollbacks keep it
+/// together with the policy; store-root in semanage.conf points libsemanage there.
 void move_policy_store(const Context& ctx, Tree& tree) {
     if (!is_type(tree, "/var/lib/selinux", EntryType::directory)) {
         return;
@@ -108,8 +109,9 @@ void move_policy_store(const Context& ctx, Tree& tree) {
     put_entry(tree, path, make_file_entry(ctx, text + "store-root=/etc/selinux\n", mode));
 }
 
-/// What lies in /var under another name must get the labels of that name: policies know
-/// /home, not /var/home. A policy that has its own line keeps it.
+/// Adds aliases to the policy's file_contexts.subs_dist, so that files in /var are labelled by
+/// their original path: policies have contexts for /home, not for /var/home. Existing lines for
+/// these paths stay.
 void alias_var_labels(const Context& ctx, Tree& tree) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> aliases{
         {{"/var/home", "/home"},
@@ -143,7 +145,8 @@ void alias_var_labels(const Context& ctx, Tree& tree) {
     }
 }
 
-/// The database where rpm-ostree's clients look: /usr/share/rpm, and once more as the "base".
+/// Places the rpmdb where rpm-ostree's clients expect it: /usr/share/rpm, and a copy as the "base"
+/// for layered packages.
 void place_rpmdb(Tree& tree) {
     const std::string database = "/usr/share/rpm";
     for (const std::string old : {"/var/lib/rpm", "/usr/lib/sysimage/rpm"}) {
@@ -165,7 +168,8 @@ void place_rpmdb(Tree& tree) {
     tree.entries.merge(copies);
 }
 
-/// Kernels are beside their modules; everything else of /boot is kept for boot loader tools.
+/// Moves /boot to /usr/lib/ostree-boot for tools of boot loaders, without kernels and initramfs
+/// images, which are in /usr/lib/modules.
 void move_boot(Tree& tree) {
     static constexpr std::array<std::string_view, 5> copies{
         "/boot/vmlinuz", "/boot/initrd", "/boot/initramfs", "/boot/.vmlinuz", "/boot/System.map"};
@@ -179,7 +183,7 @@ void move_boot(Tree& tree) {
     }
 }
 
-/// /opt/NAME → /usr/lib/opt/NAME, reached through a link in /var/opt.
+/// /opt/NAME → /usr/lib/opt/NAME, with a link in /var/opt.
 void move_opt(Tree& tree) {
     std::set<std::string> names;
     for (const auto& [path, entry] : entries_below(tree.entries, "/opt")) {
@@ -194,7 +198,7 @@ void move_opt(Tree& tree) {
     }
 }
 
-/// One of the top-level places that belong to the device.
+/// A directory that belongs to the device: the link that replaces it, and its target with mode.
 struct VarPlace {
     std::string_view path;
     std::string_view target;
@@ -236,7 +240,7 @@ void move_alternatives(Tree& tree) {
     }
 }
 
-/// Mount points: whatever the build left in them is hidden on a device.
+/// Empties mount points, whose content would be hidden on a device; warns unless they are empty.
 void empty_mount_points(const Context& ctx, Tree& tree) {
     static constexpr std::array<std::pair<std::string_view, unsigned>, 8> points{
         {{"/boot", 0755},
@@ -251,9 +255,9 @@ void empty_mount_points(const Context& ctx, Tree& tree) {
         if (const EntryRange hidden = entries_below(tree.entries, point); !hidden.empty()) {
             if (ctx.console != nullptr && point != "/dev") {
                 ctx.console->warn(
-                    fmt::format("left out: {} (and what else is in {}, which is "
-                                "mounted over on a device)",
-                                hidden.front().first, point));
+                    fmt::format("left out: {} (and everything else in {}, which is a "
+                                "mount point on devices)",
+                                hidden.begin()->first, point));
             }
             remove_entry(tree, point);
         }
@@ -263,7 +267,7 @@ void empty_mount_points(const Context& ctx, Tree& tree) {
     tree.entries["/"] = directory(0755);
 }
 
-/// Names what no rule carries, instead of dropping it.
+/// Throws for a top-level path that no rule translates, instead of dropping it.
 void check_top_level(const Tree& tree) {
     static const std::set<std::string, std::less<>> known{
         "/",     "/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/ostree",
@@ -289,14 +293,14 @@ void check_top_level(const Tree& tree) {
     if (const EntryRange usr_etc = entries_below(tree.entries, "/usr/etc"); !usr_etc.empty()) {
         throw error(
             "{}: packages must not contain /usr/etc, where ostree keeps the defaults of /etc",
-            usr_etc.front().first);
+            usr_etc.begin()->first);
     }
 }
 
 }  // namespace
 
 void finish_layout(const Context& ctx, Tree& tree) {
-    // From here on the tree is a list of values; no program of the image runs in it any more.
+    // No program of the image runs after this; without a root only the entries are changed.
     tree.root.clear();
     check_top_level(tree);
     delete_leftovers(ctx, tree);

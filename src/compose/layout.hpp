@@ -1,19 +1,18 @@
 #pragma once
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Turns a deployed-style tree into what an ostree commit holds (facts of rpm-ostree's
-/// compose, docs/architecture.md): /etc → /usr/etc, /boot dropped or carried to
-/// /usr/lib/ostree-boot, /opt → /usr/lib/opt with tmpfiles, /var content → tmpfiles.d lines
-/// (regular files as factory content with a `C` line, and reported), links for /home, /root, /srv,
-/// /opt, /mnt, /media, /usr/local into /var, passwd and group split for nss-altfiles where the
-/// image has it, empty /boot /dev /proc /run /sys /tmp /var /sysroot, /ostree → sysroot/ostree,
-/// empty machine-id, leftovers deleted (ld.so aux-cache, random-seed, passwd-, __pycache__ no
-/// package owns, …). Changes `tree.entries` only; tree.root is stale afterwards. Reports what
-/// cannot be carried.
+/// Translates the tree to the layout of an ostree commit, like rpm-ostree's compose (table in
+/// docs/architecture.md): /etc → /usr/etc, /boot → /usr/lib/ostree-boot without kernels, /opt →
+/// /usr/lib/opt, /var content → tmpfiles.d lines (regular files as factory content with a `C` line,
+/// with a warning), links for /home, /root, /srv, /opt, /mnt, /usr/local into /var and for /media
+/// into /run, passwd and group split for nss-altfiles if the image has it, empty /boot /dev /proc
+/// /run /sys /tmp /var /sysroot, /ostree → sysroot/ostree, empty machine-id, leftovers deleted
+/// (ld.so aux-cache, random-seed, passwd-, byte code that no package contains, …). Changes
+/// `tree.entries` only; clears tree.root. Throws Error for paths that a commit cannot contain.
 void finish_layout(const Context& ctx, Tree& tree);
 
 }  // namespace edgegpu

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Macros that librpm would have from the builder's configuration, for as long as this lives.
+/// Defines, for its lifetime, macros that librpm would take from the builder's configuration.
 class Macros {
 public:
     explicit Macros(const fs::path& directory) {
@@ -52,8 +52,8 @@ private:
     std::vector<const char*> defined_;
 };
 
-/// The time that librpm gives as that of the installation, for as long as this lives. It takes it
-/// from the environment, and from nowhere else; the time of the image may have come from there.
+/// Sets the installation time that librpm records, for its lifetime. librpm reads it from the
+/// environment only; the previous value is restored.
 class InstallationTime {
 public:
     explicit InstallationTime(std::int64_t time) {
@@ -77,7 +77,7 @@ private:
     std::optional<std::string> before_;
 };
 
-/// librpm asks for the RPM of an element to read its header again.
+/// The RPM that librpm has open through `on_event`: it reads the header of each element again.
 struct OpenPackage {
     FD_t fd = nullptr;
 };
@@ -96,16 +96,16 @@ void* on_event(const void* /*header*/, rpmCallbackType what, rpm_loff_t /*amount
     return nullptr;
 }
 
-/// Puts the file format's version numbers back from 2 (write-ahead log) to 1 (legacy), which is
-/// what PRAGMA journal_mode=DELETE does: a database in WAL mode cannot be read from a read-only
-/// /usr. Offsets 18 and 19 of the header: https://www.sqlite.org/fileformat.html.
+/// Changes the file format's version numbers from 2 (write-ahead log) to 1 (legacy), as PRAGMA
+/// journal_mode=DELETE does: a database in WAL mode cannot be read on a read-only /usr. Offsets 18
+/// and 19 of the header: https://www.sqlite.org/fileformat.html.
 void leave_wal_mode(const fs::path& database) {
     const Fd file(::open(database.c_str(), O_RDWR | O_CLOEXEC));
     std::array<char, 16> magic{};
     if (!file ||
         ::pread(file.get(), magic.data(), magic.size(), 0) != static_cast<ssize_t>(magic.size()) ||
         std::string_view(magic.data(), magic.size()) != std::string_view("SQLite format 3\0", 16)) {
-        throw error("{}: librpm wrote no sqlite database", database.string());
+        throw error("{}: librpm did not write an SQLite database", database.string());
     }
     constexpr std::array<char, 2> legacy{1, 1};
     if (::pwrite(file.get(), legacy.data(), legacy.size(), 18) != 2) {
@@ -113,6 +113,7 @@ void leave_wal_mode(const fs::path& database) {
     }
 }
 
+/// Throws if the write-ahead log still has changes.
 void check_checkpointed(const fs::path& scratch) {
     std::error_code code;
     const auto left = fs::file_size(scratch / "rpmdb.sqlite-wal", code);
@@ -121,7 +122,7 @@ void check_checkpointed(const fs::path& scratch) {
     }
 }
 
-/// A link to the database's directory at a place where the rpm package may own a directory.
+/// Puts a link to the database's directory at `path`, where the package rpm may have a directory.
 void link_database(Tree& tree, const std::string& path, const std::string& target) {
     const std::string real = resolve_in_tree(tree, path, false);
     const auto at = tree.entries.find(real);
@@ -166,7 +167,7 @@ fs::path write_rpmdb(const Context& ctx, const std::vector<ImportedPackage>& pac
             throw Error("librpm cannot write the image's package database");
         }
     }
-    const fs::path database = scratch / "rpmdb.sqlite";
+    fs::path database = scratch / "rpmdb.sqlite";
     check_checkpointed(scratch);
     leave_wal_mode(database);
     return database;

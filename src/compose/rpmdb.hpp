@@ -8,19 +8,20 @@
 
 namespace edgegpu {
 
-/// Writes an rpmdb (sqlite) with the full headers of `packages`, in this order, into the empty
-/// directory `scratch`, and returns the path of `rpmdb.sqlite` there: byte for byte the same for
-/// the same packages and ctx.source_date_epoch. The builder's rpm configuration is not read.
-/// Not thread-safe: librpm keeps macros for the whole process.
+/// Writes an rpmdb (SQLite) with the headers of `packages`, in this order, into the empty directory
+/// `scratch`, and returns the path of its `rpmdb.sqlite`: the same bytes for the same packages,
+/// ctx.source_date_epoch and `rpmdb_writer`. The builder's rpm configuration is not used. Not
+/// thread-safe: librpm's macros and the environment are global. Throws Error if librpm fails.
 [[nodiscard]] std::filesystem::path write_rpmdb(const Context& ctx,
                                                 const std::vector<ImportedPackage>& packages,
                                                 const std::filesystem::path& scratch);
 
-/// Puts an rpmdb at /usr/share/rpm/rpmdb.sqlite, alone there, with links from
-/// /usr/lib/sysimage/rpm and /var/lib/rpm, where clients and rpm look for it.
+/// Replaces /usr/share/rpm with a directory that contains only `database` (as rpmdb.sqlite), with
+/// links from /usr/lib/sysimage/rpm and /var/lib/rpm, where rpm and other clients expect it.
 void install_rpmdb(const Context& ctx, Tree& tree, const std::filesystem::path& database);
 
-/// What of the builder decides the bytes of that database: the builds of librpm and SQLite.
+/// What the bytes of that database depend on besides its inputs: the build ids of librpm and
+/// SQLite.
 [[nodiscard]] std::string rpmdb_writer();
 
 }  // namespace edgegpu

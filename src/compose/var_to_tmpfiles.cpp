@@ -28,7 +28,7 @@ std::string_view next_word(std::string_view& line) {
     return word;
 }
 
-/// The tree's tmpfiles.d files below `directory`, in order.
+/// The tree's tmpfiles.d files below `directory`, in the order of their names.
 Strings configuration_files(const Tree& tree, const std::string& directory) {
     Strings files;
     for (const auto& [path, literal] : entries_below(tree.entries, directory)) {
@@ -40,7 +40,7 @@ Strings configuration_files(const Tree& tree, const std::string& directory) {
     return files;
 }
 
-/// Paths that the image's own tmpfiles.d files make, whatever as: its packages know best.
+/// Paths that the image's own tmpfiles.d files create, of whatever type: these take precedence.
 std::set<std::string> read_claimed(const Tree& tree) {
     std::set<std::string> claimed;
     for (const char* directory : {"/usr/lib/tmpfiles.d/", "/etc/tmpfiles.d/"}) {
@@ -56,7 +56,7 @@ std::set<std::string> read_claimed(const Tree& tree) {
                 if (path.size() > 1 && path.ends_with('/')) {
                     path.pop_back();
                 }
-                // Other types change or clean what is there, and make nothing.
+                // Other types change or remove existing paths.
                 if (std::string_view("dDvqQLfFCpcb").find(type[0]) != std::string_view::npos) {
                     claimed.insert(path);
                 }
@@ -74,7 +74,7 @@ std::string account_name(const std::map<std::uint32_t, std::string>& names, std:
     return id == 0 ? "root" : std::to_string(id);
 }
 
-/// Puts a file below /usr/share/factory, with its parents.
+/// Puts a copy of the file at `path` below /usr/share/factory; returns its path there.
 std::string put_factory(Tree& tree, const std::string& path, const Entry& entry) {
     std::string factory = "/usr/share/factory" + path;
     put_entry(tree, factory, entry);
@@ -125,7 +125,7 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
     Entries taken = take_subtree(tree.entries, "/run");
     taken.merge(take_subtree(tree.entries, "/var"));
 
-    std::string lines = "# What the image's packages have in /var and /run: made at boot.\n";
+    std::string lines = "# What the image's packages have in /var and /run: created at boot.\n";
     Strings files;
     for (const auto& [path, entry] : taken) {
         const std::string place = escape_tmpfiles_path(path);

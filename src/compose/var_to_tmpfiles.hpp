@@ -3,24 +3,25 @@
 #include <string>
 #include <string_view>
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Takes everything below /var and /run out of the tree, because a commit carries neither, and has
-/// systemd-tmpfiles (tmpfiles.d(5)) make it at boot: directories and links as `d` and `L` lines of
-/// /usr/lib/tmpfiles.d/edgegpu-var.conf, regular files as content below
-/// /usr/share/factory with a `C` line, reported in one warning. What a tmpfiles.d file of
-/// the image makes already gets no second line.
+/// Removes /var and /run from the tree, because a commit contains neither, and lets
+/// systemd-tmpfiles create their content at boot by lines of /usr/lib/tmpfiles.d/edgegpu-var.conf
+/// (tmpfiles.d(5)): `d` for directories, `L` for links, and `C` for regular files, which are moved
+/// to /usr/share/factory and reported in one warning. Paths that the image's own tmpfiles.d files
+/// create get no second line.
 void move_var_to_tmpfiles(const Context& ctx, Tree& tree);
 
-/// Lets lines of the image's own tmpfiles.d that name /home, /root, /srv, /opt, /mnt or /usr/local
-/// name the place in /var instead, since those are links now and tmpfiles does not create
+/// Replaces /home, /root, /srv, /opt, /mnt and /usr/local in the image's own /usr/lib/tmpfiles.d
+/// with their targets in /var: they become links, and systemd-tmpfiles does not create paths
 /// through links.
 void redirect_tmpfiles(const Context& ctx, Tree& tree);
 
-/// A path as a field of tmpfiles.d(5): specifiers (%) and blanks escaped.
+/// A path as a field of tmpfiles.d(5): specifiers (%), blanks, control characters, quotes and
+/// backslashes escaped.
 [[nodiscard]] std::string escape_tmpfiles_path(std::string_view path);
 
 }  // namespace edgegpu

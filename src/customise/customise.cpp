@@ -1,6 +1,5 @@
 #include "customise/customise.hpp"
 
-#include <set>
 #include <string>
 
 #include "customise/accounts/accounts.hpp"
@@ -25,26 +24,31 @@ void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccou
                Tree& tree) {
     // Accounts first: owners of overlays and files may be users of the blueprint.
     add_accounts(ctx, blueprint.users, blueprint.groups_to_add, seeds, tree);
-    std::set<std::string> placed = add_overlays(ctx, blueprint.overlays, tree);
+    PlacedPaths placed;
+    for (const std::string& path : add_overlays(ctx, blueprint.overlays, tree)) {
+        placed.emplace(path, blueprint.path.string());
+    }
     add_files(ctx, blueprint.files, tree);
     for (const FileRequest& file : blueprint.files) {
-        placed.insert(file.path);
+        placed[file.path] = file.location.text();
     }
     add_bundles(ctx, blueprint.bundles, tree);
     add_modprobe(ctx, blueprint.modprobe, tree);
     add_gpu_devices(ctx, blueprint.nvidia, tree);
-    set_identity(ctx, blueprint, tree);
+    set_hostname(ctx, blueprint.hostname, blueprint.hostname_location, tree);
+    set_timezone(ctx, blueprint.timezone, tree);
+    set_locale(ctx, blueprint.locale, tree);
     // After overlays and files, which may bring what these configure.
     add_device_repositories(ctx, blueprint.device_repositories, blueprint.device_releasever, tree);
     set_subscription(ctx, blueprint.subscription, tree);
     add_container_store(ctx, blueprint.container_store, tree);
     add_trust(ctx, blueprint.ca_certificates, blueprint.ca_location, tree);
     set_firewall(ctx, blueprint.firewall, tree);
-    set_fips(ctx, blueprint, tree);
+    set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);
     add_firstboot(ctx, blueprint.firstboot, tree);
     // Units after overlays and files: one may come from there.
-    set_units(ctx, blueprint, placed, tree);
-    record_kernel_arguments(ctx, blueprint.kernel_arguments, blueprint.kernel_location,
+    set_units(ctx, {blueprint.systemd, blueprint.services, blueprint.package_set}, placed, tree);
+    record_kernel_arguments(ctx, blueprint.kernel.arguments, blueprint.kernel.location,
                             blueprint.modprobe, tree);
     add_remote(ctx, blueprint.ostree, tree);
 }

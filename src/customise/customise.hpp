@@ -1,21 +1,20 @@
 #pragma once
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "image/account_files.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
 struct ParentAccounts;
 
-/// Applies the blueprint's own configuration to the tree, in this order: groups, users,
-/// overlays, directories and files, bundles, modprobe, hostname, timezone, locale, repositories,
-/// image store, certificates, firewall, FIPS, first boot scripts, services, kernel arguments
-/// (recorded in /usr/lib/bootc/kargs.d), ostree remote. `seeds` are numbers of accounts
-/// (seed_accounts). Throws ErrorKind::usage naming
-/// the blueprint's line where the tree makes a request impossible (unknown unit, path that belongs
-/// to a package, …).
+/// Applies the blueprint's configuration to the tree, in this order: groups, users, overlays,
+/// directories and files, bundles, modprobe, GPU devices, hostname, timezone, locale,
+/// repositories, subscription, container store, certificates, firewall, FIPS, first boot scripts,
+/// units, kernel arguments, ostree remote. `seeds` has the numbers of accounts (seed_accounts).
+/// Throws ErrorKind::usage with the blueprint's line if the tree makes a request impossible
+/// (unknown unit, path that belongs to a package, …).
 void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccounts& seeds,
                Tree& tree);
 

@@ -16,7 +16,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Of a package whose size the metadata do not say.
+/// Limit for a package whose size is missing in the metadata.
 constexpr std::uint64_t largest_package = 16ULL << 30U;
 
 WantedFile wanted_file(const Repository& repository, const PackageFile& file) {
@@ -32,7 +32,8 @@ WantedFile wanted_file(const Repository& repository, const PackageFile& file) {
     return wanted;
 }
 
-/// Whether the repository is another one now than the one that the package was chosen from.
+/// Whether the repository has changed since the package was resolved, which explains a missing file
+/// or a wrong checksum.
 bool has_changed(const Context& ctx, const Repository& repository,
                  const std::vector<std::string>& mirrors, const TransferResult& result,
                  const std::string& repomd_sha256) {
@@ -64,7 +65,7 @@ bool has_changed(const Context& ctx, const Repository& repository,
     failure.traced(fmt::format("from repository '{}', {}", repository.id, file.package.location));
     if (changed) {
         throw failure.hinted(
-            "run again; with --locked the lockfile asks for what the repository no longer has: "
+            "run again; with --locked the lockfile requires what the repository no longer has: "
             "resolve without --locked");
     }
     for (const TransferFailure& why : result.failures) {

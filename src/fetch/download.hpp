@@ -5,16 +5,17 @@
 #include <string>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "fetch/fetch.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Downloads packages of one repository (parallel, resumed where a partial file is left, each of
-/// its mirrors tried) to their `path`. Sizes and digests are checked on arrival. `repomd_sha256` is
-/// the state of the repository that they were chosen from, to tell a repository that changed since
-/// from a bad mirror. `arrived` is called with the index of each package that came. Throws
-/// ErrorKind::fetch naming the package and the URL; with ctx.offline naming what is missing.
+/// Downloads packages of one repository to their `path`: in parallel, from any of its mirrors,
+/// continuing partial files. Sizes and checksums are verified on arrival. `repomd_sha256`
+/// identifies the metadata that the packages were resolved from; it distinguishes a repository that
+/// has changed since from a bad mirror. `arrived` is called with the index of each downloaded
+/// package. Throws ErrorKind::fetch naming package and URLs, or with ctx.offline the first missing
+/// package.
 void download_packages(const Context& ctx, const Repository& repository, const PackageFiles& wanted,
                        const std::string& repomd_sha256,
                        const std::function<void(std::size_t)>& arrived);

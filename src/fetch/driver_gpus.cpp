@@ -50,7 +50,7 @@ std::string read_entry(const PackageFile& package, archive* reader) {
     }
 }
 
-/// The content of supported-gpus.json in the package.
+/// The content of supported-gpus.json, if the package contains it.
 std::optional<std::string> find_list(const Context& ctx, const PackageFile& package) {
     const Reader reader(archive_read_new());
     archive_read_support_filter_all(reader.get());

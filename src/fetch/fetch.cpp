@@ -14,17 +14,17 @@
 
 #include <fmt/format.h>
 
+#include "cache/entry_lock.hpp"
+#include "cache/last_use.hpp"
+#include "execution/parallel.hpp"
 #include "fetch/download.hpp"
 #include "fetch/identity.hpp"
 #include "fetch/package_cache.hpp"
 #include "openpgp/package_signature.hpp"
 #include "resolve/metadata/gpgkeys.hpp"
 #include "resolve/metadata/metadata_records.hpp"
-#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/last_use.hpp"
-#include "support/parallel.hpp"
 #include "transfer/url.hpp"
 
 namespace edgegpu {
@@ -35,16 +35,17 @@ namespace {
 
 constexpr std::string_view file_scheme = "file://";
 
-/// The package inside a file:// repository; nothing for others.
+/// The package's file in a file:// repository, if there is one.
 std::optional<fs::path> local_path(const Repository& repository, const ResolvedPackage& package) {
     const std::vector<std::string> own{package.base};
     for (const std::string& url : package.base.empty() ? repository.baseurls : own) {
-        // A lockfile may say what it likes.
-        if (url.starts_with(file_scheme) &&
-            !file_place(repository, "package " + package.nevra.text(), package.base,
-                        package.location)
-                 .location.empty()) {
-            fs::path path = fs::path(url.substr(file_scheme.size())) / package.location;
+        // A lockfile is untrusted: the location must stay below the repository.
+        const std::optional<fs::path> directory =
+            url.starts_with(file_scheme) ? local_file(url) : std::nullopt;
+        if (directory && !file_place(repository, "package " + package.nevra.text(), package.base,
+                                     package.location)
+                              .location.empty()) {
+            fs::path path = *directory / package.location;
             std::error_code code;
             if (fs::is_regular_file(path, code)) {
                 return path;
@@ -54,8 +55,8 @@ std::optional<fs::path> local_path(const Repository& repository, const ResolvedP
     return std::nullopt;
 }
 
-/// Verifies packages against their repositories' keys, and remembers what was verified, so
-/// that the next build need not do it again for the same package and keys.
+/// Verifies packages with the keys of their repositories, and records the result in `verified/`, so
+/// that the next build does not verify the same package with the same keys again.
 class SignatureCheck {
 public:
     SignatureCheck(const Context& ctx, const Plan& plan) : ctx_(ctx) {
@@ -69,18 +70,36 @@ public:
 
     void operator()(const Repository& repository, const PackageFile& file) const {
         if (!repository.gpgcheck) {
+            record(file, "", "not checked: gpgcheck is off");
             return;
         }
         const PackageKeys& keys = keys_.at(repository.id);
         const fs::path mark = ctx_.cache / "verified" / (file.sha256 + "-" + keys.digest());
         if (mark_used(ctx_, mark)) {
+            record(file, read_file(mark, 64), "good, as verified earlier");
             return;
         }
-        keys.verify(file.content->path(), file.content->shown(), file.package.nevra.text());
-        write_file(mark, "");
+        std::string key;
+        try {
+            key =
+                keys.verify(file.content->path(), file.content->shown(), file.package.nevra.text());
+        } catch (const Error& problem) {
+            // Of several packages that fail at once, one is the error of the build.
+            record(file, "", problem.message());
+            throw;
+        }
+        write_file(mark, key);
+        record(file, key, "good");
     }
 
 private:
+    void record(const PackageFile& file, const std::string& key, std::string_view result) const {
+        ctx_.log.debug("signature of a package", {{"package", file.package.nevra.text()},
+                                                  {"repository", file.package.repository},
+                                                  {"sha256", file.sha256},
+                                                  {"key", key},
+                                                  {"result", result}});
+    }
     PackageKeys read_keys(const Repository& repository) const {
         if (repository.gpgkeys.empty()) {
             throw error(ErrorKind::fetch,
@@ -102,8 +121,8 @@ private:
     std::map<std::string, PackageKeys> keys_;
 };
 
-/// For each file the index of the first one that is the same: two roots may have the same package,
-/// and repositories may list one twice.
+/// For each file the index of the first identical one: two roots may contain the same package, and
+/// repositories may list one twice.
 std::vector<std::size_t> first_of_each(const PackageFiles& files) {
     std::vector<std::size_t> firsts;
     std::map<std::pair<fs::path, std::string>, std::size_t> seen;
@@ -117,7 +136,7 @@ std::vector<std::size_t> first_of_each(const PackageFiles& files) {
 /// One count and one total of bytes for packages of all repositories and roots.
 class Progress {
 public:
-    /// `what`: what happens to each package. Without `bytes` no total is shown.
+    /// `what`: label of the progress line. Without `bytes` no total size is shown.
     Progress(const Context& ctx, std::string what, std::size_t packages, std::uint64_t bytes = 0)
         : ctx_(ctx),
           what_(std::move(what)),
@@ -140,7 +159,7 @@ private:
     std::atomic<std::uint64_t> bytes_{0};
 };
 
-/// Everything in the plan, root after root: `split` takes it apart again.
+/// All packages of the plan, root by root, in the order that `split` relies on.
 std::vector<ResolvedPackage> all_packages(const Plan& plan) {
     std::vector<ResolvedPackage> all = plan.image;
     all.insert(all.end(), plan.policy_root.begin(), plan.policy_root.end());
@@ -170,8 +189,8 @@ FetchedPackages split(const Plan& plan, PackageFiles files) {
     return result;
 }
 
-/// Downloads packages of one repository. What another build downloads at the moment is waited for,
-/// and is downloaded here where that one did not succeed.
+/// Downloads packages of one repository. Waits for packages that another build is downloading, and
+/// downloads them itself if that build fails.
 void download_from(const Context& ctx, const Plan::Source& source, const PackageCache& cache,
                    PackageFiles missing, Progress& progress) {
     while (!missing.empty()) {
@@ -211,21 +230,31 @@ void download_from(const Context& ctx, const Plan::Source& source, const Package
     }
 }
 
-/// Downloads those of the files that neither the cache nor a repository of this machine has.
+/// Downloads the files that are neither in the cache nor in a local repository.
 void download_missing(const Context& ctx, const Plan& plan, const PackageCache& cache,
                       const PackageFiles& files,
                       const std::vector<std::optional<fs::path>>& locals) {
     std::map<std::string, PackageFiles> missing;
-    std::set<fs::path> paths;
+    std::set<fs::path> seen;
+    std::size_t count = 0;
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < files.size(); ++i) {
         const PackageFile& file = files[i];
-        if (!mark_used(ctx, file.path) && !locals[i] && paths.insert(file.path).second) {
+        const bool found = mark_used(ctx, file.path);
+        const bool first = seen.insert(file.path).second;
+        if (first) {
+            ctx.log.debug(found ? "cache hit" : "cache miss",
+                          {{"kind", "packages"},
+                           {"key", file.package.checksum.hex},
+                           {"name", file.package.nevra.text()}});
+        }
+        if (!found && !locals[i] && first) {
+            ++count;
             missing[file.package.repository].push_back(file);
             bytes += file.package.size;
         }
     }
-    Progress progress(ctx, "downloaded", paths.size(), bytes);
+    Progress progress(ctx, "downloaded", count, bytes);
     for (auto& [id, wanted] : missing) {
         download_from(ctx, plan.sources.at(id), cache, std::move(wanted), progress);
     }

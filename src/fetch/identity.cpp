@@ -22,7 +22,7 @@ using RpmHeader = Handle<headerToken_s, headerFree>;
 
 RpmHeader read_header(const std::filesystem::path& rpm) {
     const TransactionSet set(rpmtsCreate());
-    // Without one of our own, librpm would open the builder's rpmdb for its keys.
+    // Without an explicit keyring, librpm would load keys from the build machine's rpmdb.
     const Keyring none(rpmKeyringNew());
     rpmtsSetKeyring(set.get(), none.get());
     rpmtsSetVSFlags(set.get(), static_cast<rpmVSFlags>(_RPMVSF_NODIGESTS | _RPMVSF_NOSIGNATURES));

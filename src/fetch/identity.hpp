@@ -4,10 +4,9 @@
 
 namespace edgegpu {
 
-/// Checks that an RPM is the package that the metadata say it is: name, epoch, version, release and
-/// architecture of its header. A signature says nothing of that: a mirror may offer any signed
-/// package under another one's name. Many threads may call it at once. Throws ErrorKind::fetch
-/// naming both.
+/// Checks that the NEVRA in the header of an RPM is the one in the metadata. A valid signature does
+/// not imply that: a mirror may offer any signed package under the name of another. Thread-safe.
+/// Throws ErrorKind::fetch naming both NEVRAs.
 void require_identity(const PackageFile& file);
 
 }  // namespace edgegpu

@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/entry_lock.hpp"
+#include "cache/last_use.hpp"
 #include "support/digest.hpp"
-#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
-#include "support/last_use.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The promised checksum of a file, and its SHA-256.
+/// Digests of a file: with the algorithm of the repository's checksum, and SHA-256.
 struct Digests {
     std::string promised;
     std::string sha256;
@@ -104,7 +104,7 @@ fs::path PackageCache::path_of(const Checksum& checksum) const {
     std::error_code code;
     if (fs::is_regular_file(index, code)) {
         const std::string sha256 = read_file(index, 4096);
-        // A damaged hint is no hint: the package is downloaded again.
+        // If the index entry is damaged, the package is downloaded again.
         if (is_sha256(sha256) && mark_used(ctx_, index) && mark_used(ctx_, by_sha256(sha256)) &&
             digests_of(PackageContent(by_sha256(sha256)), checksum.algorithm).promised ==
                 checksum.hex) {
@@ -120,7 +120,7 @@ void PackageCache::open(PackageFile& file, const std::optional<fs::path>& local)
         open_found(file, local);
         return;
     }
-    // It is still to be given its address: another build may do that at the same moment.
+    // The file does not have its final name yet: another build may be about to rename it.
     const EntryLock lock(ctx_, EntryKind::package, package_lock_key(file.package.checksum),
                          "is checking package " + file.package.nevra.text());
     file.path = path_of(file.package.checksum);
@@ -138,14 +138,14 @@ void PackageCache::open_found(PackageFile& file, const std::optional<fs::path>& 
         file.sha256 = std::move(digests.sha256);
         keep(file, std::move(content));
     } else if (local) {
-        // What the cache lost, the repository still has.
+        // The cached file is damaged; the repository still has the package.
         open_copy(file, *local);
     } else {
         throw wrong_content(file.package, *content, digests.promised);
     }
 }
 
-/// The copy is what is hashed: the original may be written to at any moment.
+/// Hashes the copy: the original may be modified at any time.
 void PackageCache::open_copy(PackageFile& file, const fs::path& local) const {
     const PackageContent original(local);
     std::string temporary = file.path.string() + ".XXXXXX";
@@ -172,7 +172,8 @@ void PackageCache::open_copy(PackageFile& file, const fs::path& local) const {
     }
 }
 
-/// Moves what was just opened to its address.
+/// Renames the file to `packages/<sha256>.rpm`, and records its SHA-256 if the repository uses
+/// another algorithm.
 void PackageCache::keep(PackageFile& file, std::shared_ptr<PackageContent> content) const {
     const fs::path address = by_sha256(file.sha256);
     if (file.path != address) {

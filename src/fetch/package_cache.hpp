@@ -5,27 +5,27 @@
 #include <optional>
 #include <string>
 
+#include "execution/context.hpp"
 #include "fetch/fetch.hpp"
 #include "support/checksum.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Names a package in EntryLock.
+/// Key of a package's EntryLock: "sha512-0123…".
 [[nodiscard]] std::string package_lock_key(const Checksum& checksum);
 
-/// The packages in the cache, by SHA-256. Those of which a repository promises another checksum are
-/// found through `packages/<algorithm>-<digits>`, which holds the SHA-256 of what was verified
-/// once. That is a hint, never believed: the promised checksum is computed whenever a package is
-/// used.
+/// The packages in the cache, by SHA-256. If a repository uses another checksum algorithm, the
+/// index file `packages/<algorithm>-<digits>` contains the SHA-256. The index is not trusted: the
+/// repository's checksum is computed whenever a package is used.
 class PackageCache {
 public:
     explicit PackageCache(const Context& ctx);
 
-    /// Where the package is, or where it is to be downloaded to.
+    /// Path of the package, or of its download if it is not in the cache.
     [[nodiscard]] std::filesystem::path path_of(const Checksum& checksum) const;
-    /// Opens a package where it lies in the cache, copied there from `local` first if it is absent
-    /// or damaged, and gives it its address there. Throws where it has not the promised checksum.
+    /// Verifies the checksum of a cached package, renames it to `packages/<sha256>.rpm`, and sets
+    /// path, sha256 and content of `file`. If the cached file is missing or damaged, it is first
+    /// copied from `local`. Throws ErrorKind::fetch on a wrong checksum.
     void open(PackageFile& file, const std::optional<std::filesystem::path>& local) const;
 
 private:

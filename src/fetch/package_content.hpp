@@ -8,30 +8,30 @@
 
 namespace edgegpu {
 
-/// The bytes of an RPM, held by one descriptor from the computation of its digest to the package
-/// database: nothing is opened again by its path, which may lead elsewhere by then.
+/// An RPM file, open from the computation of its digest until it is in the package database. It is
+/// never opened again by its path, where another file may have been put since.
 class PackageContent {
 public:
-    /// Opens the file at `path`; messages call it `shown`. Throws Error for anything but a regular
-    /// file, without waiting for it.
+    /// Opens the file at `path`, which messages call `shown`. Throws Error for anything but a
+    /// regular file; does not block on a FIFO.
     PackageContent(const std::filesystem::path& path, std::string shown);
     explicit PackageContent(const std::filesystem::path& path)
         : PackageContent(path, path.string()) {}
 
     [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
-    /// Where these bytes can be opened again, each time with a position of its own.
+    /// A path in /proc that opens the same file, with an offset of its own.
     [[nodiscard]] std::filesystem::path path() const { return path_of_descriptor(file_.get()); }
-    /// Where they came from, for messages.
+    /// Origin of the file, for messages.
     [[nodiscard]] const std::string& shown() const noexcept { return shown_; }
-    /// When the file was opened.
+    /// Bytes, as of opening the file.
     [[nodiscard]] std::uint64_t size() const noexcept { return state_.size; }
 
-    /// Notes that the file was given another name, which is a change of it as well. Throws Error
-    /// where its content changed.
+    /// To be called after renaming the file, which updates its change time. Throws Error if size or
+    /// modification time changed as well.
     void renamed();
-    /// Throws Error unless the file holds what it did when it was opened: the state tells that, or,
-    /// where the state is another one (the file was removed, a backup linked it), `sha256`. What
-    /// was read since then was the same for everybody.
+    /// Throws Error if the content may have changed since the file was opened: if its state differs
+    /// (which also happens if it was unlinked, or a backup linked it) and its digest is not
+    /// `sha256`.
     void require_unchanged(const std::string& sha256) const;
 
 private:

@@ -122,7 +122,7 @@ std::map<std::string, std::uint32_t, std::less<>> parse_numbers(std::string_view
 Owner find_owner(const Tree& tree, const std::string& where, const std::string& user,
                  const std::string& group) {
     Owner owner;
-    // An image without accounts (a test, a very small base) still has root.
+    // root exists even in an image without account files.
     if (user != "root") {
         owner.uid = find_id(read_accounts(tree, "/etc/passwd"), where, "user", user);
     }

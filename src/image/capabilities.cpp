@@ -17,11 +17,12 @@ namespace {
 
 using Capabilities = Handle<std::remove_pointer_t<cap_t>, cap_free>;
 
-/// To libcap "all" are those of the running kernel. Every kernel on which images are built (5.11,
-/// for the overlay) knows them up to this one, and none that is newer may change an image.
+/// For libcap, "all" are the capabilities of the running kernel. This is the last one that all
+/// kernels on which images are built (5.11 or newer, for the overlay) have; newer ones are ignored,
+/// so that images do not depend on the kernel.
 constexpr cap_value_t last_capability = CAP_CHECKPOINT_RESTORE;
 
-/// One of the sets as bits.
+/// One of the sets as a bit mask.
 std::uint64_t mask_of(const Capabilities& capabilities, cap_flag_t set) {
     std::uint64_t mask = 0;
     for (cap_value_t number = 0; number <= last_capability; ++number) {
@@ -44,7 +45,7 @@ void append_le32(std::string& raw, std::uint64_t value) {
 std::string parse_capabilities(std::string_view text) {
     const Capabilities capabilities(cap_from_text(std::string(text).c_str()));
     if (!capabilities) {
-        throw error("'{}' is not a text of capabilities (cap_from_text(3))", text);
+        throw error("'{}' does not describe capabilities (cap_from_text(3))", text);
     }
     const std::uint64_t effective_set = mask_of(capabilities, CAP_EFFECTIVE);
     const std::uint64_t permitted = mask_of(capabilities, CAP_PERMITTED);

@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "cache/last_use.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
-#include "support/last_use.hpp"
 
 namespace edgegpu {
 

@@ -4,24 +4,24 @@
 #include <string>
 #include <string_view>
 
+#include "cache/stored_file.hpp"
+#include "execution/context.hpp"
 #include "image/image_root.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
-#include "support/stored_file.hpp"
 
 namespace edgegpu {
 
-/// A file entry (root:root, `mode`) of what the cache holds already.
+/// A file entry (root:root, `mode`) of content that is in the cache.
 [[nodiscard]] Entry make_stored_entry(const StoredFile& stored, unsigned mode);
 
 /// Owner, mode and capabilities of an entry.
 [[nodiscard]] FileAttributes attributes_of(const Entry& entry);
 
-/// Makes `path` of the directory what `entry` says (content, owner, mode, capabilities), replacing
-/// what is there; an existing directory keeps its content. Parents must exist.
+/// Creates `entry` (content, owner, mode, capabilities) at `path` below the directory, replacing an
+/// existing object; an existing directory keeps its content. Parents must exist. Throws Error.
 void materialise(const Entry& entry, const ImageRoot& root, std::string_view path);
 
-/// `resolve_in_tree` for entries without a tree.
+/// Like `resolve_in_tree`, for entries alone.
 [[nodiscard]] std::string resolve_in_entries(const Entries& entries, std::string_view path,
                                              bool follow_last);
 

@@ -11,17 +11,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <libdeflate.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "cache/entry_lock.hpp"
+#include "cache/last_use.hpp"
+#include "execution/parallel.hpp"
 #include "support/digest.hpp"
-#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/glib.hpp"
-#include "support/last_use.hpp"
-#include "support/parallel.hpp"
 
 namespace edgegpu {
 namespace {
@@ -30,13 +30,12 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t magic = 0x31464445;  // "EDF1"
 constexpr std::size_t trailer_size = 16;
-// libdeflate holds a whole content and its stream in memory; larger contents go in chunks.
+// libdeflate needs content and stream in memory; larger contents are deflated in chunks by zlib.
 constexpr std::uint64_t largest_at_once = 32ULL << 20U;
-// What all threads together may hold.
+// Bytes that all threads together may use for contents and streams.
 constexpr std::uint64_t memory_budget = 160ULL << 20U;
 constexpr std::size_t chunk_size = 4UL << 20U;
-constexpr std::size_t sample_size = 64UL << 10U;
-// Two builds may compress a smaller one twice.
+// Contents below this size are deflated without a lock: two builds may do it twice.
 constexpr std::uint64_t worth_a_lock = 64ULL << 10U;
 constexpr std::size_t copy_size = 256UL << 10U;
 
@@ -61,7 +60,7 @@ Trailer make_trailer(std::uint32_t crc, std::uint64_t size) {
         .hinted("the cache was changed from outside: delete this file and build again");
 }
 
-/// Lets threads wait until the bytes they need are free.
+/// Limits the memory of all threads: makes a thread wait until the bytes that it needs are free.
 class MemoryBudget {
 public:
     void acquire(std::uint64_t bytes) {
@@ -83,7 +82,7 @@ private:
     std::uint64_t used_ = 0;
 };
 
-/// Bytes of a budget, held while it lives.
+/// Bytes of a budget, released on destruction.
 class Held {
 public:
     Held(MemoryBudget& budget, std::uint64_t bytes) : budget_(budget), bytes_(bytes) {
@@ -98,7 +97,7 @@ private:
     std::uint64_t bytes_;
 };
 
-/// A stream on its way into the cache: visible under its name only when finished.
+/// A stream that is written to the cache, where it gets its name when it is complete.
 class NewStream {
 public:
     NewStream(const Context& ctx, fs::path path) : ctx_(ctx), path_(std::move(path)) {
@@ -179,48 +178,6 @@ void read_at(const Entry& entry, int file, char* data, std::size_t size, std::ui
     }
 }
 
-// zlib's best is libdeflate's 9; above it there is only libdeflate's.
-constexpr int best_of_zlib = 9;
-
-// One piece of a chunked stream: a sync flush ends it on a byte boundary, so that pieces deflated
-// apart make one valid stream when put one after another.
-std::string deflate_piece(std::string_view content, int level, bool last) {
-    z_stream stream{};
-    if (::deflateInit2(&stream, std::min(level, best_of_zlib), Z_DEFLATED, -MAX_WBITS, 9,
-                       Z_DEFAULT_STRATEGY) != Z_OK) {
-        throw Error("zlib: out of memory");
-    }
-    const std::unique_ptr<z_stream, int (*)(z_streamp)> end(&stream, &::deflateEnd);
-    std::string out(::deflateBound(&stream, content.size()) + 64, '\0');
-    // zlib's interface is not const-correct; it does not write to its input.
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-    stream.avail_in = static_cast<uInt>(content.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = static_cast<uInt>(out.size());
-    const int result = ::deflate(&stream, last ? Z_FINISH : Z_SYNC_FLUSH);
-    if (result != (last ? Z_STREAM_END : Z_OK) || stream.avail_in != 0) {
-        throw error("zlib: deflate failed ({})", result);
-    }
-    out.resize(stream.total_out);
-    return out;
-}
-
-// Compressed data (an initramfs, firmware, a zip) is recognised by samples from its beginning,
-// middle and end, and then only stored: deflating it costs seconds and gains nothing.
-int level_for(const std::function<std::string(std::uint64_t, std::size_t)>& sample,
-              std::uint64_t size, int usual_level) {
-    if (size < 4 * sample_size) {
-        return usual_level;
-    }
-    for (const std::uint64_t offset : {std::uint64_t{0}, size / 2, size - sample_size}) {
-        const std::string content = sample(offset, sample_size);
-        if (deflate_piece(content, 1, true).size() * 100 < content.size() * 98) {
-            return usual_level;
-        }
-    }
-    return 0;
-}
-
 }  // namespace
 
 DeflateStreams::DeflateStreams(const Context& ctx)
@@ -239,23 +196,19 @@ bool DeflateStreams::has(const Entry& entry) const {
            status.st_size > static_cast<off_t>(trailer_size);
 }
 
-DeflateStreams::Compressor DeflateStreams::take_compressor(int level) {
+CompressorHandle DeflateStreams::take_compressor(int level) {
     if (level == level_) {
         const std::lock_guard lock(mutex_);
         if (!idle_.empty()) {
-            Compressor compressor = std::move(idle_.back());
+            CompressorHandle compressor = std::move(idle_.back());
             idle_.pop_back();
             return compressor;
         }
     }
-    Compressor compressor(libdeflate_alloc_compressor(level));
-    if (!compressor) {
-        throw Error("libdeflate: out of memory");
-    }
-    return compressor;
+    return new_compressor(level);
 }
 
-void DeflateStreams::give_back(Compressor compressor, int level) {
+void DeflateStreams::give_back(CompressorHandle compressor, int level) {
     if (level == level_) {
         const std::lock_guard lock(mutex_);
         idle_.push_back(std::move(compressor));
@@ -270,7 +223,7 @@ std::string DeflateStreams::deflate(const Entry& entry, std::string_view content
         level_for([&](std::uint64_t offset,
                       std::size_t size) { return std::string(content.substr(offset, size)); },
                   content.size(), level_);
-    Compressor compressor = take_compressor(level);
+    CompressorHandle compressor = take_compressor(level);
     std::string out(libdeflate_deflate_compress_bound(compressor.get(), content.size()), '\0');
     const std::size_t size = libdeflate_deflate_compress(compressor.get(), content.data(),
                                                          content.size(), out.data(), out.size());
@@ -340,7 +293,7 @@ void DeflateStreams::make(std::vector<const Entry*> entries) {
     }
     MemoryBudget budget;
     const auto offset = small - entries.begin();
-    // What another build deflates at the moment is looked at last: it is done by then.
+    // Contents that another build is deflating come last, when they are probably done.
     std::mutex mutex;
     std::vector<const Entry*> busy;
     parallel_for(ctx_, static_cast<std::size_t>(entries.end() - small), [&](std::size_t i) {
@@ -371,7 +324,7 @@ void DeflateStreams::make(std::vector<const Entry*> entries) {
 
 bool DeflateStreams::read(const Entry& entry, const Sink& sink) {
     if (entry.size == 0) {
-        // A final block with no bytes, RFC 1951 3.2.6.
+        // A final block without content, RFC 1951 3.2.6.
         sink(std::string_view("\x03\x00", 2));
         return true;
     }
@@ -419,12 +372,18 @@ void deflate_contents(const Context& ctx, const Entries& entries) {
     DeflateStreams streams(ctx);
     std::unordered_set<std::string_view> seen;
     std::vector<const Entry*> missing;
+    std::size_t found = 0;
     for (const auto& [path, entry] : entries) {
         if (entry.type == EntryType::file && entry.size >= smallest_cached_stream &&
-            seen.insert(entry.digest).second && !streams.has(entry)) {
-            missing.push_back(&entry);
+            seen.insert(entry.digest).second) {
+            if (streams.has(entry)) {
+                ++found;
+            } else {
+                missing.push_back(&entry);
+            }
         }
     }
+    ctx.log.debug("deflate streams", {{"found", found}, {"missing", missing.size()}});
     streams.make(std::move(missing));
 }
 

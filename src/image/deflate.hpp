@@ -8,44 +8,42 @@
 #include <string_view>
 #include <vector>
 
-#include <libdeflate.h>
-
+#include "execution/context.hpp"
+#include "image/deflate_call.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu {
 
-/// Contents below this many bytes are deflated when their object is written: that is cheaper
-/// than a file of their own in the cache.
+/// Contents below this many bytes are deflated when their object is written, which is cheaper than
+/// a file in the cache.
 inline constexpr std::uint64_t smallest_cached_stream = 8192;
 
-/// Raw deflate streams (no zlib wrapper, RFC 1951) of file contents, kept in
-/// `CACHE/deflate/aa/<sha256 of the content>`, with "-LEVEL" behind it where Context::deflate_level
-/// is not the default: the stream, then 16 bytes: CRC-32 of the stream,
-/// a magic number, size of the content (all little-endian). A stream whose CRC does not match
-/// (torn by a power cut) is made again. All members may be called from any thread.
+/// Raw deflate streams (RFC 1951, no zlib wrapper) of file contents, cached in
+/// `CACHE/deflate/aa/<sha256 of the content>`, with "-LEVEL" appended if Context::deflate_level is
+/// not the default. A file has the stream and 16 bytes: CRC-32 of the stream (4), a magic number
+/// (4), size of the content (8), all little-endian. A stream whose CRC does not match (damaged by a
+/// power failure) is made again. All members are thread-safe. Errors: Error, also for a content
+/// that does not match the digest in its entry.
 class DeflateStreams {
 public:
     explicit DeflateStreams(const Context& ctx);
 
+    /// Receives the pieces of a stream, in order.
     using Sink = std::function<void(std::string_view)>;
 
-    /// Whether the cache has a stream for this content; its CRC is not looked at.
+    /// Whether the cache has a stream for this content, without checking its CRC. Records its use.
     [[nodiscard]] bool has(const Entry& entry) const;
     /// Makes the streams of these entries (files of different content), the largest first.
     void make(std::vector<const Entry*> entries);
-    /// Gives the stream of a file's content to `sink` in pieces and returns true; false if the
-    /// cached stream turned out to be damaged after pieces were given (it is then deleted: start
-    /// again). Small contents are deflated here; others are made if absent.
+    /// Passes the stream of a file's content to `sink` in pieces. Small contents are deflated here;
+    /// the stream of others is made if it does not exist. Returns false if the cached stream turned
+    /// out to be damaged after pieces were passed; it is then deleted, and the caller starts again.
     [[nodiscard]] bool read(const Entry& entry, const Sink& sink);
 
 private:
-    using Compressor = Handle<libdeflate_compressor, libdeflate_free_compressor>;
-
     [[nodiscard]] std::filesystem::path path_of(const Entry& entry) const;
-    [[nodiscard]] Compressor take_compressor(int level);
-    void give_back(Compressor compressor, int level);
+    [[nodiscard]] CompressorHandle take_compressor(int level);
+    void give_back(CompressorHandle compressor, int level);
     [[nodiscard]] std::string deflate(const Entry& entry, std::string_view content);
     void make_one(const Entry& entry);
     void make_large(const Entry& entry);
@@ -54,12 +52,11 @@ private:
     std::filesystem::path directory_;
     int level_;
     std::mutex mutex_;
-    std::vector<Compressor> idle_;
+    std::vector<CompressorHandle> idle_;
 };
 
-/// Makes sure the raw deflate stream of each given file entry exists in the cache (`deflate/`), in
-/// parallel, skipping those that do. Called early for package content so that the commit only
-/// assembles. Contents below 8 KiB are left to the commit: deflating them is cheaper than a file.
+/// Makes the missing deflate streams of all files in `entries` of at least `smallest_cached_stream`
+/// bytes, in parallel, so that the commit only has to assemble objects.
 void deflate_contents(const Context& ctx, const Entries& entries);
 
 }  // namespace edgegpu

@@ -18,10 +18,10 @@ namespace {
 constexpr int lower_priority = 10;
 constexpr auto look_around = std::chrono::milliseconds(100);
 
-/// Of the calling thread, and of those that it starts.
+/// Lowers the priority of the calling thread, which the threads that it starts inherit.
 void lower_own_priority() {
     const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
-    // What fails here costs time and nothing else.
+    // Best effort: failure only affects the speed.
     [[maybe_unused]] const int result = ::setpriority(PRIO_PROCESS, thread, lower_priority);
 }
 

@@ -2,29 +2,28 @@
 
 #include <memory>
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Compresses contents (`deflate_contents`) while other stages run, for the commit to find them
-/// done. Its threads have a lower priority than the build's others, as what it waits for is mostly
-/// serial. A kernel that schedules sessions as groups (autogroup) does not heed that towards
-/// programs of the image, which have sessions of their own. Movable.
+/// Compresses contents (`deflate_contents`) in the background while other stages run. Its threads
+/// have a lower priority than the stages, which are mostly serial. With autogroup scheduling
+/// (sched(7)) that has no effect relative to programs of the image, which have sessions of their
+/// own. Movable.
 class DeflateAhead {
 public:
-    /// None: `finish` returns at once.
+    /// Does nothing; `finish` returns at once.
     DeflateAhead();
-    /// Begins with the files of `entries`. `ctx` need not live longer than the call, but what it
-    /// points to must.
+    /// Starts with the files of `entries`. `ctx` is copied; what it points to must outlive this.
     DeflateAhead(const Context& ctx, Entries entries);
     DeflateAhead(DeflateAhead&&) noexcept;
     DeflateAhead& operator=(DeflateAhead&&) noexcept;
-    /// Ends it where it is: files of which it has begun to write a stream are finished.
+    /// Cancels the work that remains, and waits for the threads.
     ~DeflateAhead();
 
-    /// Waits until all is done. Throws what stopped it (as `deflate_contents` does), or
-    /// ErrorKind::interrupted when the user asks to stop.
+    /// Waits until everything is compressed. Throws the Error of `deflate_contents`, or
+    /// ErrorKind::interrupted if the build is cancelled.
     void finish();
 
 private:

@@ -6,7 +6,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Every path below a directory, and no other, begins with this.
+/// The common prefix of all paths below a directory.
 std::string with_slash(std::string_view directory) {
     std::string prefix(directory);
     if (!prefix.ends_with('/')) {
@@ -15,8 +15,7 @@ std::string with_slash(std::string_view directory) {
     return prefix;
 }
 
-/// The first of the paths that begin with `prefix`, and what follows the last of them. `prefix`
-/// does not end with byte 255.
+/// The range of paths that begin with `prefix`, which must not end with byte 255.
 template <typename Map>
 auto bounds(Map& entries, std::string prefix) {
     const auto first = entries.lower_bound(prefix);
@@ -27,7 +26,7 @@ auto bounds(Map& entries, std::string prefix) {
     return std::pair(first, entries.lower_bound(prefix));
 }
 
-/// The same below a directory. "/" begins with "/", but is not below itself.
+/// The range of paths below a directory, without "/" itself.
 template <typename Map>
 auto bounds_below(Map& entries, std::string_view directory) {
     auto [first, last] = bounds(entries, with_slash(directory));
@@ -64,7 +63,7 @@ void erase_below(Entries& entries, std::string_view directory) {
 
 void erase_subtree(Entries& entries, std::string_view path) {
     const auto top = entries.find(path);
-    // First, as `path` may be the key of what is erased.
+    // Before the entry itself, of whose key `path` may be a view.
     erase_below(entries, path);
     if (top != entries.end()) {
         entries.erase(top);

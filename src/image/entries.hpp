@@ -4,27 +4,26 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <ranges>
 #include <string>
 #include <string_view>
 
 namespace edgegpu {
 
-/// What kind of object a path is. ostree carries nothing else.
+/// The type of an object: those that ostree supports.
 enum class EntryType { directory, file, symlink };
 
-/// One path of the image, in values.
+/// One path of the image.
 struct Entry {
     EntryType type = EntryType::file;
     /// permission bits with setuid, setgid and sticky (07777)
     unsigned mode = 0;
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
-    /// files: bytes
+    /// files: size in bytes
     std::uint64_t size = 0;
     /// files: SHA-256 of the content, lower-case hexadecimal
     std::string digest;
-    /// files: where the content can be read now (in the cache; never changes while the build runs)
+    /// files: path of the content in the cache, which never changes while the build runs
     std::filesystem::path content;
     /// symlinks: the target
     std::string target;
@@ -35,28 +34,40 @@ struct Entry {
 };
 
 /// The image's tree: absolute path ("/usr/bin/bash") → entry, sorted by path. "/" itself is an
-/// entry; every parent of an entry is a directory entry. Paths are the *deployed* ones up to
-/// `finish_layout`: "/etc/…", "/usr/…", "/var/…"; afterwards ostree's ("/usr/etc/…").
+/// entry; each parent of an entry is a directory entry. Paths are those of a deployed system
+/// ("/etc/…", "/var/…") until `finish_layout`, then those in an ostree commit ("/usr/etc/…").
 using Entries = std::map<std::string, Entry, std::less<>>;
 
 /// The entry of a symbolic link.
 [[nodiscard]] Entry link_to(std::string_view target);
 
-/// Entries that follow each other. Valid until one of them, or the one after them, is removed.
-using EntryRange = std::ranges::subrange<Entries::const_iterator>;
+/// Consecutive entries. Valid until one of them, or the one after them, is removed.
+// No std::ranges::subrange: clang 14 cannot compile that of GCC 12.
+class EntryRange {
+public:
+    EntryRange(Entries::const_iterator begin, Entries::const_iterator end)
+        : begin_(begin), end_(end) {}
+    [[nodiscard]] Entries::const_iterator begin() const { return begin_; }
+    [[nodiscard]] Entries::const_iterator end() const { return end_; }
+    [[nodiscard]] bool empty() const { return begin_ == end_; }
 
-/// What lies below a directory (but not the directory itself), in order of paths. A slash at the
+private:
+    Entries::const_iterator begin_;
+    Entries::const_iterator end_;
+};
+
+/// The entries below a directory, without the directory itself, in order of paths. A slash at the
 /// end of `directory` makes no difference.
 [[nodiscard]] EntryRange entries_below(const Entries& entries, std::string_view directory);
 /// The entries whose paths begin with `prefix` (which may end within a name, but not with byte
 /// 255), in order of paths.
 [[nodiscard]] EntryRange entries_with_prefix(const Entries& entries, std::string_view prefix);
 
-/// Erases what lies below a directory, but not the directory itself.
+/// Erases everything below a directory, but not the directory itself.
 void erase_below(Entries& entries, std::string_view directory);
-/// Erases a path and all below it.
+/// Erases a path and everything below it.
 void erase_subtree(Entries& entries, std::string_view path);
-/// Takes a path and all below it out of `entries`.
+/// Removes a path and everything below it from `entries`; returns them.
 [[nodiscard]] Entries take_subtree(Entries& entries, std::string_view path);
 
 }  // namespace edgegpu

@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint32_t first_of_root = 0x70000000;
 constexpr std::uint32_t all_ids = 0xffffffff;
 
-/// Numbers of 32 bits between any of `separators`; nothing if there is something else.
+/// Parses `Count` numbers of 32 bits separated by any of `separators`; nothing if `line` has
+/// anything else.
 template <std::size_t Count>
 std::optional<std::array<std::uint32_t, Count>> numbers_of(std::string_view line,
                                                            std::string_view separators) {
@@ -37,7 +38,7 @@ bool overlap(std::uint64_t first, std::uint64_t count, const IdRange& other) {
     return first < std::uint64_t{other.first} + other.count && other.first < first + count;
 }
 
-/// The first of `image_ids` free ids of the machine, or nothing.
+/// The first of `image_ids` consecutive free ids of the machine, or nothing.
 std::optional<std::uint32_t> free_range(const std::vector<IdRange>& taken) {
     std::uint64_t first = first_of_root;
     for (bool moved = true; moved;) {
@@ -53,7 +54,7 @@ std::optional<std::uint32_t> free_range(const std::vector<IdRange>& taken) {
                                        : std::nullopt;
 }
 
-/// The first of the last `image_ids` consecutive ids of a container, without 0.
+/// The first of the last `image_ids` consecutive ids of a container, without 0, or nothing.
 std::optional<std::uint32_t> last_range(IdMap current) {
     std::sort(current.begin(), current.end(),
               [](const IdExtent& a, const IdExtent& b) { return a.inside < b.inside; });
@@ -115,7 +116,7 @@ IdMap map_for_root(const IdMap& current, const std::vector<IdRange>& taken) {
     if (!first) {
         return {};
     }
-    // Only as far as the ids are there without a gap, which a map must not name.
+    // Only up to the first gap, as a map must not contain ids that do not exist.
     std::uint32_t below = 1;
     for (const IdExtent& extent : current) {
         if (extent.inside == 0) {

@@ -7,9 +7,9 @@
 
 namespace edgegpu {
 
-/// Accounts of an image have numbers below this: all of 16 bits but 65535, which is no account.
+/// Number of ids of an image: 0 to 65534 (65535 is reserved).
 inline constexpr std::uint32_t image_ids = 65535;
-/// The number that the caller of edgegpu has in the build's user namespace.
+/// The id of edgegpu's caller in the build's user namespace.
 inline constexpr std::uint32_t caller_id = 65536;
 
 /// Consecutive ids.
@@ -18,8 +18,8 @@ struct IdRange {
     std::uint32_t count = 0;
 };
 
-/// One line of /proc/PID/uid_map or gid_map (user_namespaces(7)): `count` ids from `inside` on are,
-/// in the namespace around it, those from `outside` on.
+/// One line of /proc/PID/uid_map or gid_map (user_namespaces(7)): `count` ids from `inside` on are
+/// those from `outside` on in the parent namespace.
 struct IdExtent {
     std::uint32_t inside = 0;
     std::uint32_t outside = 0;
@@ -27,24 +27,24 @@ struct IdExtent {
 };
 using IdMap = std::vector<IdExtent>;
 
-/// Reads /proc/PID/uid_map. Lines that are none are left out.
+/// Parses the text of /proc/PID/uid_map, skipping malformed lines.
 [[nodiscard]] IdMap parse_id_map(std::string_view text);
-/// The lines that the kernel takes.
+/// The text to write to /proc/PID/uid_map.
 [[nodiscard]] std::string format_id_map(const IdMap& map);
 
-/// The build's map for an ordinary user: an image's ids are the first of `subordinate`, which are
-/// the user's in /etc/subuid or /etc/subgid, and the user is `caller_id`. Empty where these are not
+/// The build's map for an ordinary user: ids of the image are the first ones of `subordinate`, the
+/// user's ranges in /etc/subuid or /etc/subgid; `caller_id` is the user. Empty if these are not
 /// enough ids.
 [[nodiscard]] IdMap map_for_user(const std::vector<IdRange>& subordinate, std::uint32_t caller);
 
-/// The build's map for root of the namespace that has `current` as its own map. In the machine's
-/// first namespace an image's ids are the first range from 1879048192 (0x70000000: above what
-/// distributions, systemd and containers give out) that `taken` leaves free; in a container the
-/// last ones that it has. Root and the ids below follow from `caller_id` on, so that root can do
-/// with files what it always can. Empty where there are not enough ids.
+/// The build's map for root of a namespace whose map is `current`. In the initial namespace, ids of
+/// the image are the first range from 1879048192 (0x70000000: above those that distributions,
+/// systemd and containers allocate) that does not overlap with `taken`; in a container they are its
+/// last ones. Root and the ids below those of the image are mapped from `caller_id` on, so that
+/// root's access to files stays the same. Empty if there are not enough ids.
 [[nodiscard]] IdMap map_for_root(const IdMap& current, const std::vector<IdRange>& taken);
 
-/// The ranges that /etc/subuid or /etc/subgid (subuid(5): "NAME:FIRST:COUNT") give to anybody.
+/// The ranges of all users in /etc/subuid or /etc/subgid (subuid(5): "NAME:FIRST:COUNT").
 [[nodiscard]] std::vector<IdRange> parse_subordinate_file(std::string_view text);
 
 }  // namespace edgegpu

@@ -12,7 +12,6 @@
 
 namespace edgegpu {
 
-/// Paths of packages can be long, and there is no sense in a message that is.
 std::string shown(std::string_view path) {
     constexpr std::size_t most = 300;
     return path.size() <= most ? fmt::format("{} of the image", path)
@@ -30,8 +29,8 @@ std::string_view without_trailing_slashes(std::string_view path) {
     return path;
 }
 
-/// openat2(2); glibc has no function for it. EAGAIN: while `..` was followed, something was renamed
-/// anywhere on the machine.
+// glibc has no function for openat2(2). EAGAIN means that something on the machine was renamed
+// while `..` was resolved.
 Fd open_in_root(int root, std::string_view path, std::uint64_t flags) {
     constexpr int most_tries = 100000;
     if (path.find('\0') != std::string_view::npos) {
@@ -41,7 +40,7 @@ Fd open_in_root(int root, std::string_view path, std::uint64_t flags) {
     struct open_how how {};
     how.flags = flags | O_CLOEXEC;
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-    // A slash at the end would follow a link there.
+    // With a slash at the end, a link would be followed.
     const std::string text = path.empty() ? "." : std::string(without_trailing_slashes(path));
     for (int tries = 0;; ++tries) {
         const long fd = ::syscall(SYS_openat2, root, text.c_str(), &how, sizeof how);

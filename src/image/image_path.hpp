@@ -11,22 +11,22 @@
 
 namespace edgegpu {
 
-/// What the files of ImageRoot share; nobody else needs it.
+// Paths of the image, for the implementation of ImageRoot and Tree.
 
-/// PATH_MAX of Linux: a path that a program can name has fewer bytes.
+/// PATH_MAX of Linux: paths that system calls accept have fewer bytes.
 inline constexpr std::size_t max_path = 4096;
 
-/// "PATH of the image" for messages; a long path is cut.
+/// "PATH of the image" for messages; a long path is truncated.
 [[nodiscard]] std::string shown(std::string_view path);
-/// What the system says of a path of the image; `code` is errno's.
+/// The Error for a failed system call on a path of the image; `code` is its errno.
 [[nodiscard]] Error image_error(std::string_view path, int code);
-/// The path without the slashes at its end, which would mean that a link there is followed.
+/// The path without slashes at its end, with which a link would be followed.
 [[nodiscard]] std::string_view without_trailing_slashes(std::string_view path);
-/// Opens `path` in the directory `root` as the image sees it. Empty, with errno, where that fails.
+/// Opens `path` with openat2(2) and `root` as the root directory. Empty, with errno, on failure.
 [[nodiscard]] Fd open_in_root(int root, std::string_view path, std::uint64_t flags);
-/// Whether errno says that there is nothing at a path.
+/// Whether an errno means that a path does not exist.
 [[nodiscard]] bool is_absent(int code);
-/// Puts the components of `path` before those of `rest`.
+/// Inserts the components of `path` at the beginning of `rest`.
 void prepend_parts(std::deque<std::string>& rest, std::string_view path);
 
 }  // namespace edgegpu

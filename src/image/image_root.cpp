@@ -25,7 +25,7 @@ namespace {
 
 constexpr int max_links = 40;
 
-/// The name is one component: `.` and `..` would lead elsewhere than to an object of the parent.
+/// Whether the name denotes an object of its parent directory, which `.` and `..` do not.
 bool is_component(std::string_view name) {
     return !name.empty() && name != "." && name != ".." &&
            name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
@@ -144,8 +144,8 @@ Fd ImageRoot::open_file(std::string_view path, LastLink last) const {
     if (!S_ISREG(found.st_mode)) {
         throw error("{}: not a regular file", shown(path));
     }
-    // The same object again, now to be read: opening a fifo or a device by its name would wait, or
-    // worse.
+    // Opens the same object again for reading: opening a fifo or a device by its path could block
+    // or have side effects.
     Fd file(::open(path_of_descriptor(object.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (!file) {
         throw image_error(path, errno);
@@ -165,7 +165,7 @@ std::string ImageRoot::attribute(std::string_view path, const char* name) const 
         throw image_error(path, errno);
     }
     if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
-        return {};  // Those that matter here cannot be on anything else.
+        return {};  // Attributes in use here exist on files and directories only.
     }
     std::array<char, 256> value{};
     const ssize_t size =
@@ -194,8 +194,8 @@ std::vector<std::string> ImageRoot::list(std::string_view path) const {
 void ImageRoot::walk(
     std::string_view path,
     const std::function<void(const std::string&, const struct stat&)>& visit) const {
-    // Seen while the directory is open, visited when it is closed: a tree may be deeper than a
-    // process can have descriptors.
+    // Visits children after closing the directory: a tree may be deeper than the limit of
+    // descriptors.
     std::vector<std::pair<std::string, struct stat>> children;
     {
         Fd directory = open_in_root(root_.get(), path, O_RDONLY | O_DIRECTORY);

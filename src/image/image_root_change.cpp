@@ -19,7 +19,8 @@ namespace edgegpu {
 
 namespace {
 
-/// chown drops set-id bits and capabilities, so it comes first. `fd` was opened with O_PATH.
+/// Sets the attributes of the object that `fd` (O_PATH is enough) is open on. chown comes first, as
+/// it drops set-id bits and capabilities.
 void apply_attributes(int fd, std::string_view path, const FileAttributes& attributes) {
     struct stat status {};
     if (::fstat(fd, &status) != 0) {
@@ -34,7 +35,7 @@ void apply_attributes(int fd, std::string_view path, const FileAttributes& attri
     if (S_ISLNK(status.st_mode)) {
         return;
     }
-    // By the descriptor, which no link can be put in the place of.
+    // Through the descriptor, so that a link cannot replace the object.
     const std::string self = path_of_descriptor(fd);
     if (::chmod(self.c_str(), attributes.mode) != 0 ||
         (!attributes.capabilities.empty() && S_ISREG(status.st_mode) &&
@@ -44,11 +45,11 @@ void apply_attributes(int fd, std::string_view path, const FileAttributes& attri
     }
 }
 
-/// A file under a name of its own in a directory; gone unless it is renamed.
+/// A file with a temporary name in a directory; removed unless it is renamed.
 class NewFile {
 public:
     NewFile(int parent, std::string_view path) : parent_(parent) {
-        // Somebody may have such names: the next that is free.
+        // A package may contain such names: take the next one that is free.
         for (int number = 0;; ++number) {
             name_ = fmt::format(".edgegpu-{}-{}", ::gettid(), number);
             file_ = Fd(::openat(parent, name_.c_str(),
@@ -122,7 +123,7 @@ void ImageRoot::make_directory(std::string_view path, const FileAttributes& attr
         return;
     }
     const Place place = place_of(path);
-    // Not through the umask: the mode comes with the attributes.
+    // The mode is set with the attributes, independent of the umask.
     if (::mkdirat(place.parent.get(), place.name.c_str(), 0700) != 0 && errno != EEXIST) {
         throw image_error(path, errno);
     }
@@ -161,7 +162,7 @@ void ImageRoot::make_link(std::string_view path, const std::string& target, std:
 void ImageRoot::make_special(std::string_view path, unsigned type,
                              const FileAttributes& attributes) const {
     if (type != S_IFIFO && type != S_IFSOCK && type != S_IFCHR) {
-        throw error("{}: an image has no such objects", shown(path));
+        throw error("{}: not a fifo, socket or whiteout", shown(path));
     }
     const Place place = place_of(path);
     if (::mknodat(place.parent.get(), place.name.c_str(), type | 0600U, makedev(0, 0)) != 0) {

@@ -7,15 +7,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "cache/last_use.hpp"
+#include "cache/stored_file.hpp"
 #include "support/digest.hpp"
 #include "support/file.hpp"
-#include "support/last_use.hpp"
-#include "support/stored_file.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -38,8 +36,8 @@ char letter_of(EntryType type) {
     return 'f';
 }
 
-/// Whether the content is there and the one recorded. One that is not is removed, as it would be
-/// taken for good when it is made again.
+/// Whether the content exists and matches its digest. If not, it is removed, because
+/// make_file_entry would use it again.
 bool is_content(const Context& ctx, const Entry& entry) {
     ctx.check_cancelled();
     struct stat status {};
@@ -72,7 +70,7 @@ bool read_line(const Context& ctx, std::string_view line, Entries& entries) {
     entry.digest = fields[5];
     entry.target = fields[8];
     if (entry.type == EntryType::file) {
-        // Nothing but the cache has content of images.
+        // Content is always in the cache.
         if (fields[6].starts_with('/') || fields[6].find("..") != std::string_view::npos) {
             return false;
         }

@@ -4,21 +4,21 @@
 #include <string>
 #include <string_view>
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Results of a stage that the store keeps: paths with their entries, whose contents lie in
-/// `content/` of the cache already.
+// Entries as text, for results of a stage that the store keeps. Contents of files are in the cache
+// already.
 
-/// One line an entry: type, mode, owner, group, size, digest, content below the cache, path, link
-/// target, separated by tabs; labels are not kept. Nothing where a name has a tab or a newline in
-/// it or a file has capabilities: such a result is not kept, and the next build does the work
-/// again.
+/// One line per entry: type (d, f, l), mode (octal), uid, gid, size, digest, path of the content
+/// below the cache, path, link target, separated by tabs; without labels. Nothing if a path has a
+/// tab or a newline or a file has capabilities: such a result cannot be stored.
 [[nodiscard]] std::optional<std::string> format_entries(const Context& ctx, const Entries& entries);
 
-/// The reverse. Nothing where a line is damaged, or a content is gone or is another one.
+/// The inverse of format_entries. Nothing if a line is damaged, or a content is missing or does not
+/// match its digest.
 [[nodiscard]] std::optional<Entries> parse_entries(const Context& ctx, std::string_view text);
 
 }  // namespace edgegpu

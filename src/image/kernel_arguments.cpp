@@ -19,6 +19,7 @@ std::string option_value(const std::vector<std::string>& call, std::size_t index
     return word == name && index + 1 < call.size() ? call[index + 1] : std::string();
 }
 
+/// Removes arguments that are equal to a word, or have it as their name.
 void remove_arguments(const std::vector<std::string_view>& unwanted,
                       std::vector<std::string>& arguments) {
     for (const std::string_view word : unwanted) {

@@ -6,12 +6,12 @@
 namespace edgegpu {
 
 /// Applies one call of grubby by a scriptlet ("grubby", "--update-kernel=ALL", "--args=a b",
-/// "--remove-args=c") to the kernel arguments gathered so far, as grubby(8) would to a boot
-/// loader's entry: an argument that is there already stays where it is, a name without a value
-/// removes the argument whatever its value. Other options change nothing.
+/// "--remove-args=c") to `arguments`, as grubby(8) would to a boot loader entry: an existing
+/// argument stays where it is, and a name without a value removes the argument with any value.
+/// Other options are ignored.
 void apply_grubby_call(const std::vector<std::string>& call, std::vector<std::string>& arguments);
 
-/// Adds the arguments that are not there yet, in order.
+/// Appends those of `more` that `arguments` does not have, in order.
 void add_kernel_arguments(const std::vector<std::string>& more,
                           std::vector<std::string>& arguments);
 

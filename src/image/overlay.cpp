@@ -25,13 +25,14 @@ void make_directory(const fs::path& path, unsigned mode) {
 
 constexpr const char* other_file_system =
     "put the cache (--cache-dir) on a file system that can be an overlay's upper layer: ext4, xfs, "
-    "btrfs, or tmpfs of Linux 6.6; in a container that is a volume, not its root";
+    "btrfs, or tmpfs since Linux 6.6; in a container, use a volume, not its root";
 
-/// Without them a directory that was removed and made anew would show what was in the old one.
+/// Throws unless the file system has extended attributes user.*, which mark opaque directories.
+/// Without them, a directory that was removed and created again would show its old content.
 void require_marks(const fs::path& upper) {
     constexpr const char* probe = "user.overlay.probe";
     if (::setxattr(upper.c_str(), probe, "y", 1, 0) != 0) {
-        throw errno_error(upper.string() + ": extended attributes of users", errno)
+        throw errno_error(upper.string() + ": extended attributes (user.*)", errno)
             .hinted(other_file_system);
     }
     ::removexattr(upper.c_str(), probe);
@@ -61,7 +62,7 @@ void copy_object(const ImageRoot& from, const ImageRoot& to, const std::string& 
             to.make_link(path, from.read_link(path), status.st_uid, status.st_gid);
             return;
         default:
-            // Whiteouts, and what sync_tree leaves out but hides what a package has there.
+            // Whiteouts, and objects that sync_tree leaves out but that hide a packaged path.
             to.make_special(path, status.st_mode & S_IFMT, attributes);
             return;
     }
@@ -96,8 +97,8 @@ RootMount::RootMount(const fs::path& lower, const fs::path& upper, const fs::pat
                 .hinted("choose another --cache-dir");
         }
     }
-    // As an ordinary user mounts it: no redirects and no metadata-only copies, which sync_tree
-    // would have to follow; marks are in user.overlay.* (Documentation/filesystems/overlayfs.rst of
+    // With userxattr there are no redirects and no metadata-only copies, which sync_tree does not
+    // support, and attributes are user.overlay.* (Documentation/filesystems/overlayfs.rst of
     // Linux).
     const std::string options = fmt::format("lowerdir={},upperdir={},workdir={},userxattr",
                                             lower.string(), upper.string(), work.string());

@@ -3,27 +3,28 @@
 #include <filesystem>
 #include <string>
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// The extended attribute of a directory of an upper layer that shows nothing of what is below it:
-/// its value is "y" (Documentation/filesystems/overlayfs.rst of Linux).
+/// The extended attribute of an opaque directory of an upper layer, which hides the directory in
+/// the lower layer: its value is "y" (Documentation/filesystems/overlayfs.rst of Linux).
 inline constexpr const char* opaque_mark = "user.overlay.opaque";
 
-/// Copies the upper layer of an overlay with everything it means: owners, modes, whiteouts,
-/// opaque directories, capabilities. `target` must not exist.
+/// Copies the upper layer of an overlay with owners, modes, capabilities, whiteouts and opaque
+/// directories. `target` must not exist.
 void copy_layer(const Context& ctx, const std::filesystem::path& source,
                 const std::filesystem::path& target);
 
 /// Unmounts whatever an earlier build left at `root`.
 void unmount_stale(const std::filesystem::path& root);
 
-/// A mounted overlay, unmounted when it goes. Movable.
+/// A mounted overlay, unmounted on destruction. Movable.
 class RootMount {
 public:
-    /// Mounts lower+upper at `root` (all directories are made).
+    /// Mounts `lower` and `upper` at `root`; creates all four directories. Throws Error if the file
+    /// system or the kernel does not support it, or a path contains ',', ':' or '\\'.
     RootMount(const std::filesystem::path& lower, const std::filesystem::path& upper,
               const std::filesystem::path& work, const std::filesystem::path& root);
     RootMount(RootMount&& other) noexcept;

@@ -19,7 +19,8 @@ namespace edgegpu {
 
 namespace {
 
-/// To read and compress a bigger one, which can be sparse, would take hours.
+/// Largest file of an image: reading and compressing a larger one, which may be sparse, would take
+/// hours.
 constexpr std::uint64_t most_bytes = 64ULL << 30U;
 
 Entry entry_of(const struct stat& status, EntryType type) {
@@ -32,7 +33,7 @@ Entry entry_of(const struct stat& status, EntryType type) {
 }
 
 std::string digest_of(int file, const std::string& path) {
-    std::vector<char> buffer(128U * 1024U);
+    std::vector<char> buffer(128UL * 1024UL);
     Sha256 digest;
     for (off_t at = 0;;) {
         const ssize_t got = ::pread(file, buffer.data(), buffer.size(), at);
@@ -89,13 +90,13 @@ private:
             entries_[path] = std::move(entry);
         } else if (!whiteout) {
             erase_subtree(entries_, path);
-            ctx_.console->warn_of("left out, as an ostree commit carries no device, fifo or socket",
-                                  path);
+            ctx_.console->warn_of(
+                "left out, as an ostree commit cannot contain devices, fifos and sockets", path);
         }
     }
 
-    /// Content that the tree has already (a copy made because the owner changed) is not stored a
-    /// second time.
+    /// The entry of a file. Content that the tree has already (a copy because the owner changed) is
+    /// not stored again.
     Entry file(const std::string& path, const struct stat& status) {
         Entry entry = entry_of(status, EntryType::file);
         entry.size = static_cast<std::uint64_t>(status.st_size);

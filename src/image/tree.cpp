@@ -35,7 +35,7 @@ void check_tree_path(std::string_view path) {
     }
 }
 
-/// The directory that programs of the image run in, if they can now.
+/// The directory in which programs of the image run, if it exists.
 std::optional<ImageRoot> root_of(const Tree& tree) {
     std::error_code code;
     if (tree.root.empty() || !fs::is_directory(tree.root, code)) {
@@ -44,13 +44,13 @@ std::optional<ImageRoot> root_of(const Tree& tree) {
     return ImageRoot(tree.root);
 }
 
-/// Makes the parents of `path`, where missing, as root:root 0755.
+/// Creates missing parents of `path` as root:root 0755.
 void make_parents(Tree& tree, const std::optional<ImageRoot>& root, const std::string& path) {
     const std::string parent = parent_of(path);
     const auto found = tree.entries.find(parent);
     if (found != tree.entries.end()) {
         if (found->second.type != EntryType::directory) {
-            throw error("{} cannot be made: {} is not a directory", path, parent);
+            throw error("{} cannot be created: {} is not a directory", path, parent);
         }
         return;
     }
@@ -108,7 +108,7 @@ void put_entry(Tree& tree, std::string_view path, const Entry& entry) {
     check_tree_path(path);
     std::string real = resolve_in_tree(tree, path, false);
     const auto old = tree.entries.find(real);
-    // A directory put where the image has a link to a directory stays that link.
+    // A directory does not replace a link to a directory.
     if (entry.type == EntryType::directory && old != tree.entries.end() &&
         old->second.type == EntryType::symlink) {
         real = resolve_in_tree(tree, real, true);

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t log_lines = 25;
 constexpr std::uint64_t log_limit = 64U << 20U;
 constexpr std::uint64_t module_limit = 1U << 30U;
-/// in what a compiler says
+/// in messages of a compiler
 constexpr std::string_view error_mark = ": error: ";
 
 /// Verbose makes print whole command lines of several thousand characters.
@@ -31,14 +31,14 @@ std::string shortened(std::string_view line) {
     if (line.size() <= limit) {
         return std::string(line);
     }
-    // Not within a character of UTF-8.
+    // Do not split a UTF-8 character.
     while (limit > 0 && (static_cast<unsigned char>(line[limit]) & 0xc0U) == 0x80U) {
         --limit;
     }
     return std::string(line.substr(0, limit)) + " …";
 }
 
-/// A file that programs in the sandbox left; nothing where there is a link, or something else.
+/// A file written by programs in the sandbox; nothing unless it is a regular file.
 std::optional<std::string> read_output(const ImageRoot& out, const std::string& path,
                                        std::uint64_t limit) {
     const std::optional<struct stat> found = out.status(path);
@@ -47,16 +47,17 @@ std::optional<std::string> read_output(const ImageRoot& out, const std::string& 
                : std::nullopt;
 }
 
-/// make.log, where there is one that can be read.
+/// make.log, if it exists and is readable.
 std::optional<std::string> read_log(const ImageRoot& out) {
     try {
         return read_output(out, "/make.log", log_limit);
     } catch (const Error&) {
-        return std::nullopt;  // Larger than any: the other failure is the one to tell.
+        return std::nullopt;  // Too large: the failure of dkms matters more.
     }
 }
 
-/// What the compiler said: the errors first, as make's -j mixes other files' lines behind them.
+/// The compiler's errors, then the end of the log: with make -j, output of other files follows the
+/// errors.
 Error build_failure(const Resolution& resolution, std::string what, const ImageRoot& out,
                     const std::string& output) {
     const std::string source = resolution.dkms_source->nevra.text();

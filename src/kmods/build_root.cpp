@@ -26,20 +26,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// In the sandbox, on a fresh mount.
+/// In the sandbox; a bind mount.
 constexpr const char* out_directory = "/run/edgegpu-out";
 
-/// dkms signs with a key of its own making unless it finds no program to sign with.
+/// dkms would sign modules with a generated key; it does not if the program for that does not
+/// exist.
 constexpr std::string_view framework_conf = "sign_file=\"/run/edgegpu-signs-itself\"\n";
 
-/// The packages of the build root in rpm's order, the one with the sources last.
+/// The packages of the build root in rpm's installation order, the one with the sources last.
 std::vector<ImportedPackage> import_all(const Context& ctx, const ModuleBuildFiles& files) {
     std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files.packages));
     packages.push_back(import_package(ctx, files.source));
     return packages;
 }
 
-/// The dkms.conf that a package of sources ships: /usr/src/NAME-VERSION/dkms.conf.
+/// Reads /usr/src/NAME-VERSION/dkms.conf of the package with the sources.
 DkmsConf read_conf(const ImportedPackage& source) {
     const ImportedFile* conf = nullptr;
     for (const ImportedFile& file : source.files) {
@@ -67,8 +68,8 @@ DkmsConf read_conf(const ImportedPackage& source) {
     return parsed;
 }
 
-/// The links that lead from a kernel's modules to its headers come with the kernel, which is not in
-/// the build root.
+/// Adds the links from the kernel's module directory to its headers, which are part of the kernel
+/// package; that package is not in the build root.
 void link_headers(Tree& tree) {
     const std::string sources = "/usr/src/kernels/" + tree.kernel;
     if (find_entry(tree, sources) == nullptr) {
@@ -110,7 +111,7 @@ std::map<std::string, std::string> run_dkms(const Context& ctx, const Workplace&
     command.read_only_binds = {{framework, "/etc/dkms/framework.conf"},
                                {framework, "/etc/dkms/framework.conf.d/edgegpu.conf"}};
     command.writable_binds = {{out, out_directory}};
-    command.patience = 6;  // a driver takes minutes where few programs take seconds
+    command.patience = 6;  // compiling a driver takes minutes
     const ProcessResult result = run_in_sandbox(ctx, command);
     return take_modules(resolution, conf, result, ImageRoot(out));
 }
@@ -127,7 +128,8 @@ std::int64_t compile_time(const Resolution& resolution) {
 
 CompiledModules compile_modules(const Context& outer, const Resolution& resolution,
                                 const ModuleBuildFiles& files) {
-    // Not the image's time: a change elsewhere in the image is no reason to compile again.
+    // Not the image's time: a change of other packages of the image must not cause another
+    // compilation.
     const Context ctx = outer.at(compile_time(resolution));
     std::vector<ImportedPackage> packages = import_all(ctx, files);
     const DkmsConf conf = read_conf(packages.back());
@@ -136,7 +138,7 @@ CompiledModules compile_modules(const Context& outer, const Resolution& resoluti
 
     Workplace place(ctx, "build-root");
     United united = unite(packages);
-    // From here on only its files are there: its scriptlets are for running hosts.
+    // Its files are in the root; its scriptlets are meant for running systems and are not run.
     packages.pop_back();
     Tree tree;
     tree.entries = std::move(united.entries);

@@ -18,7 +18,7 @@ namespace edgegpu {
 
 namespace {
 
-/// What a driver's kernel modules are called; nvidia-peermem came with branch 470.
+/// Names of the driver's kernel modules; nvidia-peermem exists since branch 470.
 std::vector<std::string> module_names(const std::string& driver_version) {
     std::vector<std::string> names{"nvidia", "nvidia-drm", "nvidia-modeset", "nvidia-uvm"};
     unsigned branch = 0;
@@ -29,7 +29,7 @@ std::vector<std::string> module_names(const std::string& driver_version) {
     return names;
 }
 
-/// The module's name where `path` is one: "nvidia-drm" of "…/nvidia-drm.ko.xz".
+/// "nvidia-drm" of "…/nvidia-drm.ko.xz"; empty if `path` is not a kernel module.
 std::string_view module_name(std::string_view path) {
     const std::string_view file = path.substr(path.rfind('/') + 1);
     const std::size_t end = file.find(".ko");
@@ -39,7 +39,7 @@ std::string_view module_name(std::string_view path) {
     return is_module ? file.substr(0, end) : std::string_view();
 }
 
-/// The package that the modules come from, for messages.
+/// The package with the modules, for messages.
 std::string module_package(const Tree& tree) {
     const auto found =
         std::find_if(tree.packages.begin(), tree.packages.end(),
@@ -72,13 +72,13 @@ std::map<std::string, std::string> find_modules(const std::string& driver_versio
     return modules;
 }
 
-/// vermagic of one of the kernel's own modules; empty where it has none.
+/// vermagic of one of the kernel's own modules; empty if it has no modules.
 std::string kernel_vermagic(const Tree& tree) {
     const std::string directory = fmt::format("/usr/lib/modules/{}/kernel", tree.kernel);
     for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
         if (entry.type == EntryType::file && !module_name(path).empty()) {
             const std::string content = unpack_module(read_file(entry.content), path);
-            const std::string magic = read_module(content, path).value("vermagic");
+            std::string magic = read_module(content, path).value("vermagic");
             if (!magic.empty()) {
                 return magic;
             }
@@ -87,7 +87,7 @@ std::string kernel_vermagic(const Tree& tree) {
     return {};
 }
 
-/// Certificates that came with the driver's packages or were put there to be enrolled.
+/// Certificates from the driver's packages, and those installed for enrolment: path → content.
 std::map<std::string, std::string> find_certificates(const Tree& tree) {
     std::map<std::string, std::string> certificates;
     for (const char* prefix :
@@ -124,7 +124,7 @@ void check_identity(const std::string& driver_version, const Tree& tree, const M
     }
 }
 
-/// Path of the certificate that the signature was made with, or "" where the image has none.
+/// Path of the signer's certificate, or "" if the image does not contain it.
 std::string check_signature(const Tree& tree, const std::string& path, std::string_view content,
                             const ModuleSignature& signature,
                             const std::map<std::string, std::string>& certificates) {

@@ -2,25 +2,24 @@
 
 #include <string>
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Removes what the link step of precompiled kernel modules and their packages leave behind and no
-/// device needs: objects and detached signatures below /usr/lib64/nvidia, linker scripts in
-/// /usr/share/nvidia-*, the linker /usr/bin/ld.gold.nvidia.*, sources in /usr/src/nvidia*.
-/// Certificates stay.
+/// Removes files that are only needed to link precompiled kernel modules: objects and detached
+/// signatures below /usr/lib64/nvidia and /usr/lib/nvidia, linker scripts in /usr/share/nvidia-*,
+/// the linker /usr/bin/ld.gold.nvidia*, sources in /usr/src/nvidia*. Certificates stay.
 void remove_module_leftovers(Tree& tree);
 
-/// Checks that every kernel module of the driver is in the image, made for its kernel (vermagic as
-/// the kernel's own modules have it) and of the driver's version, and that a signature at its end
-/// is well-formed and, where the image has the signer's certificate, fits. Reports the signers.
-/// Nothing happens without a driver (an empty version). Throws Error naming module, package and way
-/// out.
+/// Checks that the image has every kernel module of the driver, that each is for the image's kernel
+/// (with the vermagic of the kernel's own modules) and of the driver's version, and that an
+/// appended signature is well-formed and, if the image has the signer's certificate, valid. Reports
+/// the signers. Does nothing without a driver (an empty version). Throws Error naming module,
+/// package and remedy.
 void check_kernel_modules(const Context& ctx, const std::string& driver_version, const Tree& tree);
 
-/// Checks, after depmod, that modules.dep lists these modules.
+/// Checks, after depmod, that modules.dep lists these modules. Throws Error naming the module.
 void check_module_index(const std::string& driver_version, const Tree& tree);
 
 }  // namespace edgegpu

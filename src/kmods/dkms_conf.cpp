@@ -12,7 +12,7 @@ namespace edgegpu {
 
 namespace {
 
-/// The value of an assignment, or nothing where it takes a shell to know it.
+/// The value of an assignment, or nothing if only a shell can expand it.
 std::optional<std::string> plain_value(std::string_view text) {
     text = trim(text);
     if (!text.empty() && (text.front() == '"' || text.front() == '\'')) {
@@ -30,7 +30,7 @@ std::optional<std::string> plain_value(std::string_view text) {
     return std::string(text);
 }
 
-/// Names become arguments of programs and file names.
+/// Names are used as arguments of programs and as file names.
 bool is_plain(std::string_view name) {
     return !name.empty() && name.front() != '-' && name.front() != '.' &&
            std::all_of(name.begin(), name.end(), [](char c) {
@@ -39,7 +39,7 @@ bool is_plain(std::string_view name) {
            });
 }
 
-/// "KEY" or "KEY[3]" → "KEY", "3"; one that is neither gives an empty key.
+/// "KEY" → "KEY", "0"; "KEY[3]" → "KEY", "3"; an empty key for anything else.
 std::pair<std::string, std::string> split_key(std::string_view key) {
     std::string index = "0";
     if (const std::size_t bracket = key.find('['); bracket != std::string_view::npos) {
@@ -100,7 +100,7 @@ DkmsConf parse_dkms_conf(std::string_view text, const std::string& origin) {
                 require("BUILT_MODULE_NAME", installed.empty() ? built : installed));
         }
     }
-    // dkms(8): a package of one module may leave its name out.
+    // dkms(8): with a single module its name may be omitted.
     if (conf.modules.empty()) {
         conf.modules.push_back(conf.name);
     }

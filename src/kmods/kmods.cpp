@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/store.hpp"
 #include "kmods/build_root.hpp"
 #include "kmods/package.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/nevra.hpp"
-#include "support/store.hpp"
 
 namespace edgegpu {
 
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Raise it whenever the same packages come to be compiled in another way.
+/// Increment it whenever the same packages are compiled differently.
 constexpr std::string_view engine_version = "edgegpu kmods 1";
 
 std::string compilation_digest(const Resolution& resolution) {
@@ -39,7 +39,7 @@ std::string compilation_digest(const Resolution& resolution) {
     return digest.hex();
 }
 
-/// `license`, and each module under its name.
+/// An entry contains `license` and a file for each module.
 constexpr StoreKind kept_modules{"kmods", 2, EntryKind::kmods};
 constexpr const char* license_name = "license";
 
@@ -62,7 +62,8 @@ std::optional<CompiledModules> restore(const StoredEntry& entry) {
     return compiled.modules.empty() ? std::nullopt : std::optional(std::move(compiled));
 }
 
-/// "6.1.0-47" of 6.1.0-47.el12: NVIDIA's packages name the kernel without its dist tag.
+/// "6.1.0-47" of 6.1.0-47.el12: NVIDIA's package names contain the kernel version without its dist
+/// tag.
 std::string kernel_without_dist(const Nevra& kernel) {
     return kernel.version + '-' + kernel.release.substr(0, kernel.release.rfind('.'));
 }
@@ -97,7 +98,7 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
     file.package.build_time = package.build_time;
     file.package.why = {Reason::Kind::compiled};
     file.path = ctx.cache / "packages" / (file.sha256 + ".rpm");
-    // Whatever lay there, and whoever has it open.
+    // Replaces the file if it exists: it may be damaged, or open in another build.
     make_directories(file.path.parent_path());
     write_file(file.path, rpm);
     auto content = std::make_shared<const PackageContent>(file.path);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t size_limit = 1U << 30U;
 
-/// A value of type T at `offset`, wherever it lies; throws where the file is too short.
+/// A value of type T at `offset`, which need not be aligned; throws if the file is too short.
 template <typename T>
 T read_at(std::string_view content, std::uint64_t offset, const std::string& name) {
     if (offset > content.size() || content.size() - offset < sizeof(T)) {
@@ -189,7 +189,7 @@ std::optional<bool> signature_fits(std::string_view content, const ModuleSignatu
     }
     CMS_SignerInfo_set1_signer_cert(info, signer.get());
     const BioHandle data = open_memory(content.substr(0, signature.signed_size));
-    // The chain is the device's business: it trusts what is enrolled there.
+    // The certificate chain is not verified: a device trusts what is enrolled there.
     const bool fits = CMS_verify(message.get(), nullptr, nullptr, data.get(), nullptr,
                                  CMS_BINARY | CMS_NO_SIGNER_CERT_VERIFY | CMS_NOINTERN) == 1;
     if (!fits) {

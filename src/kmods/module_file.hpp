@@ -10,23 +10,24 @@ namespace edgegpu {
 /// A signature appended to a kernel module (struct module_signature of the kernel's
 /// include/linux/module_signature.h, PKCS#7).
 struct ModuleSignature {
-    /// how many bytes of the module it signs
+    /// Size of the signed content, which precedes the signature.
     std::size_t signed_size = 0;
-    /// the DER of the PKCS#7 (CMS) message
+    /// The PKCS#7 (CMS) message, DER.
     std::string message;
-    /// "CN=…" of the signer's issuer, or empty where the message names a key id only
+    /// "CN=…" of the issuer of the signer's certificate, or empty if the message contains a key id
+    /// instead.
     std::string signer;
-    /// serial number of the signer's certificate, or its key id; upper-case hexadecimal
+    /// Serial number or key id of the signer's certificate; upper-case hexadecimal.
     std::string key_id;
 
     /// "SIGNER, key KEY_ID" for messages.
     [[nodiscard]] std::string text() const;
 };
 
-/// What a kernel module says of itself.
+/// Metadata of a kernel module.
 struct ModuleInfo {
-    /// `.modinfo`: "vermagic" → "6.1.0-47-amd64 SMP preempt mod_unload modversions "; of
-    /// keys that come several times the first.
+    /// `.modinfo`: "vermagic" → "6.1.0-47-amd64 SMP preempt mod_unload modversions "; the first
+    /// value of a repeated key.
     std::map<std::string, std::string> values;
     std::optional<ModuleSignature> signature;
 
@@ -36,16 +37,16 @@ struct ModuleInfo {
     [[nodiscard]] std::string kernel() const;
 };
 
-/// The module itself where `content` is one that is compressed; else `content`. At most 1 GiB.
-/// Throws Error beginning with `name`, also for what is no ELF file.
+/// Decompresses a kernel module, to at most 1 GiB; an uncompressed one is returned as it is. Throws
+/// Error beginning with `name` if the result is not an ELF file.
 [[nodiscard]] std::string unpack_module(std::string content, const std::string& name);
 
-/// Reads a module (a 64-bit little-endian ELF file, not compressed). Throws Error beginning with
-/// `name` where the file, or a signature at its end, is malformed.
+/// Reads an uncompressed module (a 64-bit little-endian ELF file). Throws Error beginning with
+/// `name` if the file or its appended signature is malformed.
 [[nodiscard]] ModuleInfo read_module(std::string_view content, const std::string& name);
 
-/// Whether the signature fits the module and was made with the key of `certificate` (DER or PEM).
-/// Nothing where the certificate is another signer's, or none at all.
+/// Whether `signature` is a valid signature of the module by the key of `certificate` (DER or PEM).
+/// Nothing if the certificate is not the signer's or cannot be parsed.
 [[nodiscard]] std::optional<bool> signature_fits(std::string_view content,
                                                  const ModuleSignature& signature,
                                                  std::string_view certificate);

@@ -29,10 +29,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Before the exported blob of a header in a file.
+/// Precedes the exported blob of a header in an RPM file.
 constexpr std::string_view header_magic = "\x8e\xad\xe8\x01\0\0\0\0"sv;
 
-/// Columns of the header's file list.
+/// Arrays of the header's file list.
 struct FileColumns {
     std::vector<const char*> names;
     std::vector<std::string> directories;
@@ -41,7 +41,7 @@ struct FileColumns {
     std::vector<std::string> digests;
 };
 
-/// The directory with its slash, and the name.
+/// The directory with a trailing slash, and the name.
 std::pair<std::string, const char*> split_path(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     return {path.substr(0, slash + 1), path.c_str() + slash + 1};
@@ -67,6 +67,7 @@ FileColumns file_columns(const MadePackage& package) {
 
 void put_texts(Header header, rpmTagVal tag, const std::vector<std::string>& values) {
     std::vector<const char*> pointers;
+    pointers.reserve(values.size());
     for (const std::string& value : values) {
         pointers.push_back(value.c_str());
     }
@@ -122,7 +123,7 @@ void put_provides(Header header, const MadePackage& package) {
                 std::vector<std::uint32_t>(names.size(), RPMSENSE_EQUAL));
 }
 
-/// The header with its immutable region, as rpmbuild leaves it.
+/// The header with an immutable region, like those of rpmbuild.
 RpmHeader make_header(const MadePackage& package) {
     RpmHeader header(headerNew());
     Header h = header.get();
@@ -139,7 +140,7 @@ RpmHeader make_header(const MadePackage& package) {
     headerAddI18NString(h, RPMTAG_SUMMARY, package.summary.c_str(), "C");
     headerAddI18NString(h, RPMTAG_DESCRIPTION, package.summary.c_str(), "C");
     headerAddI18NString(h, RPMTAG_GROUP, "Unspecified", "C");
-    // Without this one librpm takes it for a source package.
+    // Without this tag librpm takes the file for a source package.
     headerPutString(
         h, RPMTAG_SOURCERPM,
         fmt::format("{}-{}-{}.src.rpm", nevra.name, nevra.version, nevra.release).c_str());
@@ -164,7 +165,7 @@ RpmHeader make_header(const MadePackage& package) {
     return header;
 }
 
-/// What libarchive writes is appended to a std::string.
+/// libarchive's write callback; `out` is a std::string.
 la_ssize_t append_bytes(archive* /*writer*/, void* out, const void* bytes,
                         std::size_t size) noexcept {
     try {
@@ -206,7 +207,7 @@ std::string make_payload(const MadePackage& package) {
     return out;
 }
 
-/// The lead (rpm's docs/manual/format.md): history, but for its magic.
+/// The lead (rpm's docs/manual/format.md), obsolete except for its magic number.
 std::string make_lead(const Nevra& nevra) {
     std::string lead("\xed\xab\xee\xdb\x03\0\0\0\0\x01"sv);
     lead += fmt::format("{}-{}-{}", nevra.name, nevra.version, nevra.release).substr(0, 65);
@@ -225,7 +226,8 @@ std::string make_rpm(const MadePackage& package) {
     const RpmHeader header = make_header(package);
     const std::string body = std::string(header_magic) + export_header(header.get());
     RpmHeader signature(headerNew());
-    // No sizes here: librpm copies them into the rpmdb, and the payload's is the compressor's.
+    // No size tags: librpm would copy them into the rpmdb, and the payload's size depends on the
+    // compressor.
     headerPutString(signature.get(), RPMTAG_SHA256HEADER, sha256_hex(body).c_str());
     signature.reset(headerReload(signature.release(), RPMTAG_HEADERSIGNATURES));
     if (!signature) {

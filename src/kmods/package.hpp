@@ -9,23 +9,22 @@
 
 namespace edgegpu {
 
-/// A package made here, of files that no repository ships.
+/// A package created by edgegpu.
 struct MadePackage {
     Nevra nevra;
     std::string summary;
     std::string license;
-    /// Unix time, and the modification time of all files
+    /// Unix time; also the modification time of all files.
     std::int64_t build_time = 0;
-    /// further capabilities it provides: name, [epoch:]version[-release]
+    /// Provides besides its own name: name, [epoch:]version[-release].
     std::vector<std::pair<std::string, std::string>> provides;
-    /// absolute path → content; files are root:root 0644
+    /// Absolute path → content; owner root:root, mode 0644.
     std::map<std::string, std::string> files;
 };
 
-/// The package as an RPM file (version 3 of the format, payload cpio.gz), unsigned: the compose
-/// stage takes it as any other, and it has a row in the rpmdb. The same bytes for the same value;
-/// its header does not depend on the compressor. Throws Error for an empty package, or what the
-/// format cannot carry (4 GiB).
+/// The package as an unsigned RPM file (format version 3, payload cpio.gz), which compose installs
+/// like any other. Deterministic; the header does not depend on the compressor. Throws Error for a
+/// package without files, or of 4 GiB and more, the limit of the format.
 [[nodiscard]] std::string make_rpm(const MadePackage& package);
 
 }  // namespace edgegpu

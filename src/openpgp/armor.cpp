@@ -82,7 +82,7 @@ bool checksum_fits(std::string_view written, std::string_view data) {
 }
 
 void skip_headers(std::string_view& text) {
-    // Some write no empty line after "Version: …"; base64 has no colon.
+    // Some programs write no empty line after "Version: …"; base64 has no colon.
     while (!text.empty()) {
         std::string_view rest = text;
         const std::string_view line = trim(take_line(rest));
@@ -96,7 +96,7 @@ void skip_headers(std::string_view& text) {
     }
 }
 
-/// Reads from behind the first line of a block to behind its last.
+/// Takes a block of type `type` from `text`, which begins after the block's first line.
 ArmorBlock read_block(std::string_view type, std::string_view& text) {
     ArmorBlock block{std::string(type), "", ""};
     skip_headers(text);
@@ -107,7 +107,7 @@ ArmorBlock read_block(std::string_view type, std::string_view& text) {
         std::string_view rest = text;
         const std::string_view line = trim(take_line(rest));
         if (line.starts_with(begin_mark)) {
-            break;  // the next block; this one has no end
+            break;  // the next block: this one is not terminated
         }
         text = rest;
         if (line.starts_with(dashes)) {
@@ -122,11 +122,11 @@ ArmorBlock read_block(std::string_view type, std::string_view& text) {
     if (!ended) {
         block.problem = "its end is missing";
     } else if (!data) {
-        block.problem = "it has characters that do not belong there";
+        block.problem = "it has characters that are not base64";
     } else if (data->empty()) {
-        block.problem = "nothing is in it";
+        block.problem = "it is empty";
     } else if (!checksum.empty() && !checksum_fits(checksum, *data)) {
-        block.problem = "its checksum does not fit";
+        block.problem = "its checksum does not match";
     }
     block.data = data.value_or("");
     return block;

@@ -10,18 +10,17 @@ namespace edgegpu {
 struct ArmorBlock {
     /// "PUBLIC KEY BLOCK", "SIGNATURE", …
     std::string type;
-    /// What it holds, decoded.
+    /// The decoded content.
     std::string data;
-    /// Why `data` is not to be used, in words that follow "it is damaged: "; empty where all is
-    /// well.
+    /// Why `data` must not be used, to follow "it is damaged: "; empty if it is valid.
     std::string problem;
 };
 
-/// The armoured blocks of a text (RFC 4880, section 6.2) with whatever stands around them; lines
-/// may end with CRLF and be indented. A checksum that is there must be right.
+/// The armoured blocks in a text (RFC 4880, section 6.2), which may have other text around them;
+/// lines may end with CRLF and be indented. A checksum is optional, but must match.
 [[nodiscard]] std::vector<ArmorBlock> read_armor(std::string_view text);
 
-/// Whether a text looks like a web page: what servers answer in place of a file that they lack.
+/// Whether a text looks like a web page, which servers may send instead of a missing file.
 [[nodiscard]] bool is_web_page(std::string_view text);
 
 }  // namespace edgegpu

@@ -19,7 +19,7 @@ DetachedSignature damaged(std::string why) {
     return answer;
 }
 
-/// The binary packets of a signature file; `problem` says why there are none.
+/// The binary packets of a signature file; `problem` is set to the reason if there are none.
 std::string signature_packets(std::string_view file, std::string& problem) {
     constexpr unsigned binary = 0x80;
     if ((static_cast<unsigned char>(file.front()) & binary) != 0) {
@@ -28,7 +28,7 @@ std::string signature_packets(std::string_view file, std::string& problem) {
     std::string packets;
     for (const ArmorBlock& block : read_armor(file)) {
         if (block.type != "SIGNATURE") {
-            problem = "it holds a PGP " + block.type;
+            problem = "it contains a PGP " + block.type;
             continue;
         }
         if (!block.problem.empty()) {
@@ -38,12 +38,12 @@ std::string signature_packets(std::string_view file, std::string& problem) {
         packets += block.data;
     }
     if (packets.empty() && problem.empty()) {
-        problem = is_web_page(file) ? "it is a web page (HTML)" : "it holds no OpenPGP signature";
+        problem = is_web_page(file) ? "it is a web page (HTML)" : "it has no OpenPGP signature";
     }
     return packets;
 }
 
-/// Those of the certificates that have the key.
+/// The certificates that contain the key.
 std::vector<const Certificate*> holders_of(const std::string& id,
                                            const std::vector<Certificate>& certificates) {
     std::vector<const Certificate*> found;
@@ -72,7 +72,7 @@ void name_stranger(const SignaturePacket& packet, const std::vector<OtherKeys>& 
     }
 }
 
-/// What the certificates alone say against the signature; `good` where they say nothing.
+/// Checks whether the key may have made the signature; `good` if nothing is wrong with the key.
 SignatureVerdict judge_key(const SignaturePacket& packet,
                            const std::vector<const Certificate*>& holders,
                            DetachedSignature& answer) {
@@ -231,8 +231,8 @@ DetachedSignature check_detached_signature(std::string_view content, std::string
     if (!problem.empty() || !packets) {
         return damaged(problem.empty() ? "it is truncated or not OpenPGP data" : problem);
     }
-    DetachedSignature best = damaged("it holds no OpenPGP signature");
-    // Nobody signs with more keys; each one asks GnuPG.
+    DetachedSignature best = damaged("it has no OpenPGP signature");
+    // Limited, since GnuPG is run for each signature.
     std::size_t left = 16;
     for (const Packet& packet : *packets) {
         if (packet.tag != PacketTag::signature || left == 0) {
@@ -267,7 +267,7 @@ Error signature_error(const DetachedSignature& signature, const std::string& rep
                     "try again, then try another mirror; if that does not help, report this to the "
                     "maintainer of the repository");
         case SignatureVerdict::unfit_content:
-            return error(ErrorKind::fetch, "repository '{}': the signature does not fit {}",
+            return error(ErrorKind::fetch, "repository '{}': the signature does not match {}",
                          repository, file)
                 .traced("signed with its key " + key_text(signature))
                 .traced("either the file was tampered with, or the mirror is being updated")

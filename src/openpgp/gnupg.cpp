@@ -20,10 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A private directory with a short name: GnuPG's sockets must fit into 108 bytes. Beside the home
-/// is a program that stands for gpg, and runs it in a sandbox where it sees nothing but this home:
-/// keys and signatures come from whoever runs a repository. A failure to remove it is not worth
-/// losing the answer for.
+/// A temporary GnuPG home. Its path is short, since GnuPG's sockets must fit into 108 bytes. Beside
+/// it is a script that runs gpg in a sandbox with access to this home only, because keys and
+/// signatures are untrusted.
 class Home {
 public:
     Home() {
@@ -36,7 +35,7 @@ public:
         if (::mkdir(path_.c_str(), 0700) != 0) {
             throw errno_error(path_.string(), errno);
         }
-        // What the user's configuration may say about trust, key servers or agents is not ours.
+        // Instead of the user's configuration of trust, key servers and agents.
         write_file(path_ / "gpg.conf",
                    "no-autostart\nno-auto-check-trustdb\ntrust-model always\n"
                    "allow-non-selfsigned-uid\ndisable-dirmngr\nno-auto-key-retrieve\n"
@@ -55,9 +54,9 @@ public:
     Home(const Home&) = delete;
     Home& operator=(const Home&) = delete;
     [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-    /// What stands for gpg; out of its own reach.
+    /// The script that runs gpg, which gpg itself cannot access.
     [[nodiscard]] fs::path program() const { return directory_ / "gpg"; }
-    /// Throws where gpg was not even started: GnuPG's library does not know why it is silent.
+    /// Throws if gpg was not started, for which GPGME gives no reason.
     void check_sandbox() const { check_tool_script("gpg", directory_ / "log"); }
 
 private:
@@ -91,7 +90,7 @@ GpgmeContext open_context(const Home& home) {
     return context;
 }
 
-/// A view of `bytes`, which must live as long.
+/// GPGME data that refers to `bytes`, which must outlive it.
 GpgmeData view(std::string_view bytes) {
     gpgme_data_t raw = nullptr;
     require(gpgme_data_new_from_mem(&raw, bytes.data(), bytes.size(), 0), "read");
@@ -119,7 +118,7 @@ GnupgAnswer answer_of(gpgme_error_t status, std::string& detail) {
 
 GnupgAnswer ask_gnupg(std::string_view content, std::string_view signature,
                       const std::string& certificates, std::string& detail) {
-    // The library is set up by its first call, which two threads must not make at once.
+    // GPGME is initialised by its first call, which must not be concurrent.
     static std::mutex one_at_a_time;
     const std::lock_guard<std::mutex> alone(one_at_a_time);
     const Home home;

@@ -5,19 +5,19 @@
 
 namespace edgegpu {
 
-/// What GnuPG says of one signature packet.
+/// GnuPG's result for one signature packet.
 enum class GnupgAnswer {
-    fits,     ///< the signature is right, though its key may have expired since
-    expired,  ///< right, but the signature says that it no longer holds
-    bad,      ///< the signature is not of this content
-    revoked,  ///< right, with a revoked key
-    refused   ///< anything else, see the detail
+    fits,     ///< the signature is valid; its key may have expired since
+    expired,  ///< valid, but the signature has expired
+    bad,      ///< the signature is of other content
+    revoked,  ///< valid, with a revoked key
+    refused   ///< anything else, see `detail`
 };
 
 /// Verifies one detached signature (a binary packet) of `content` with the keys in `certificates`
-/// (binary packets): with gpg in a sandbox (sandbox/tool.hpp) and a GnuPG home of its own, which is
-/// removed; no agent is started, no network used. `detail` receives GnuPG's words for `refused`.
-/// Threads wait for one another. Throws Error where GnuPG is not there or cannot work.
+/// (binary packets), with gpg in a sandbox (sandbox/tool.hpp) and a temporary GnuPG home, without
+/// agent and network. `detail` is set to GnuPG's reason for `refused`. Thread-safe, but serialised.
+/// Throws Error if GnuPG is not installed or does not work.
 [[nodiscard]] GnupgAnswer ask_gnupg(std::string_view content, std::string_view signature,
                                     const std::string& certificates, std::string& detail);
 

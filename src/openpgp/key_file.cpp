@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t largest_file = 1U << 20U;
 constexpr std::string_view get_public_key = "give the public key: gpg --armor --export NAME";
 
-/// SHA-1 of the packet as RFC 4880, section 12.2 frames it: an identifier, not a protection.
+/// SHA-1 of the packet as in RFC 4880, section 12.2: an identifier, without security relevance.
 std::string fingerprint_of(std::string_view body) {
     std::string framed{'\x99', static_cast<char>(body.size() >> 8U),
                        static_cast<char>(body.size() & 0xffU)};
@@ -27,7 +27,7 @@ std::string fingerprint_of(std::string_view body) {
     unsigned size = 0;
     if (EVP_Digest(framed.data(), framed.size(), reinterpret_cast<unsigned char*>(digest.data()),
                    &size, EVP_sha1(), nullptr) != 1) {
-        throw error("SHA-1 is not available: OpenPGP names keys by it");
+        throw error("SHA-1 is not available, which OpenPGP requires for fingerprints of keys");
     }
     return upper_hexadecimal(std::string_view(digest.data(), size));
 }
@@ -39,7 +39,7 @@ bool algorithm_signs(unsigned algorithm) {
     return algorithm != rsa_encrypt && algorithm != elgamal && algorithm != ecdh;
 }
 
-/// Nothing for a key that is not of version 4.
+/// The key in a packet; nothing if it is not of version 4.
 std::optional<PublicKey> read_public_key(const Packet& packet) {
     constexpr std::size_t least = 8;
     if (packet.body.size() < least || packet.body.size() > 0xffff || packet.body.front() != 4) {
@@ -53,10 +53,10 @@ std::optional<PublicKey> read_public_key(const Packet& packet) {
     return key;
 }
 
-/// Builds one certificate from its packets in their order.
+/// Builds one certificate from its packets in order.
 class CertificateReader {
 public:
-    /// Throws nothing; `is_usable` is false for a primary key of another version.
+    /// `is_usable` is false for a primary key of another version.
     explicit CertificateReader(const Packet& primary) {
         if (const auto key = read_public_key(primary)) {
             certificate_.keys.push_back(*key);
@@ -124,7 +124,7 @@ private:
         constexpr unsigned subkey_revocation = 0x28;
         constexpr unsigned subkey_binding = 0x18;
         constexpr unsigned direct = 0x1f;
-        // Others' signatures of a key say nothing about how it may be used.
+        // Only self-signatures define how a key may be used.
         if (signature.issuer != certificate_.keys.front().id) {
             return;
         }
@@ -140,7 +140,7 @@ private:
         }
     }
 
-    /// The newest signature of a key about itself counts.
+    /// Takes expiration and flags from a self-signature; the newest one counts.
     void take_terms(const SignaturePacket& signature) {
         PublicKey& key = certificate_.keys.back();
         if (signature.made < newest_.back()) {
@@ -155,11 +155,11 @@ private:
     }
 
     Certificate certificate_;
-    /// Per key, when the newest signature about it was made; -1: none yet.
+    /// Per key, the time of its newest self-signature; -1 if there is none yet.
     std::vector<std::int64_t> newest_;
-    /// Per key, its packet and those about it.
+    /// Per key, its packet and those that follow it.
     std::vector<std::string> parts_;
-    /// A subkey of another version: what follows it is about that one.
+    /// The current subkey has another version: packets that follow it are ignored.
     bool skipping_ = false;
 };
 
@@ -169,7 +169,7 @@ Error damaged(const std::string& origin, std::string_view why) {
 }
 
 Error private_key(const std::string& origin) {
-    return error(ErrorKind::fetch, "{}: holds a private key", origin)
+    return error(ErrorKind::fetch, "{}: contains a private key", origin)
         .hinted(fmt::format("do not publish it, but {}", get_public_key));
 }
 
@@ -221,7 +221,7 @@ void read_armored(std::string_view content, const std::string& origin,
     if (blocks.empty() || blocks.front().type.starts_with("PUBLIC KEY")) {
         return;
     }
-    throw error(ErrorKind::fetch, "{}: holds a PGP {}, not a key", origin, blocks.front().type)
+    throw error(ErrorKind::fetch, "{}: contains a PGP {}, not a key", origin, blocks.front().type)
         .hinted(std::string(get_public_key));
 }
 

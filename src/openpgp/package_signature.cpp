@@ -28,12 +28,12 @@ using Pubkey = Handle<rpmPubkey_s, rpmPubkeyFree>;
 using RpmFile = Handle<std::remove_pointer_t<FD_t>, Fclose>;
 using RpmHeader = Handle<headerToken_s, headerFree>;
 
-/// librpm reports each verified file through its log; the errors thrown here say more.
+/// Discards librpm's log of verified files; the errors thrown here have more information.
 int discard_log(rpmlogRec, rpmlogCallbackData) noexcept {
     return 0;
 }
 
-/// librpm looks a signature's key up by its id alone, so subkeys are entered on their own, too.
+/// Adds the subkeys of a key: librpm looks up the key of a signature by its id.
 void add_subkeys(rpmKeyring keyring, rpmPubkey key) {
     int count = 0;
     const Handle<rpmPubkey, std::free> subkeys(rpmGetSubkeys(key, &count));
@@ -43,7 +43,7 @@ void add_subkeys(rpmKeyring keyring, rpmPubkey key) {
     }
 }
 
-/// False where librpm cannot use the primary key: an unknown algorithm, no user id.
+/// Adds a certificate; false if librpm cannot use its primary key (unknown algorithm, no user id).
 bool add_key(rpmKeyring keyring, const Certificate& certificate) {
     const auto* packets = reinterpret_cast<const std::uint8_t*>(certificate.signing_packets.data());
     const Pubkey key(rpmPubkeyNew(packets, certificate.signing_packets.size()));
@@ -55,9 +55,10 @@ bool add_key(rpmKeyring keyring, const Certificate& certificate) {
     return true;
 }
 
-/// `level` names what the RPM must have (RPMSIG_…), `skipped` what is not looked at.
+/// Verifies an RPM. `level` is what it must have (RPMSIG_…), `skipped` what is not checked
+/// (RPMVSF_…).
 bool check(rpmts set, const std::filesystem::path& rpm, int level, unsigned skipped) {
-    // Debian's librpm verifies digests only unless told.
+    // By default, Debian's librpm verifies digests only.
     rpmtsSetVfyFlags(set, static_cast<rpmVSFlags>(skipped));
     rpmtsSetVfyLevel(set, level);
     std::string path = rpm.string();
@@ -75,7 +76,7 @@ RpmHeader read_header(rpmts set, const std::filesystem::path& rpm) {
     return RpmHeader(raw);
 }
 
-/// The signatures of a package: of its header, and of header and payload as older ones have it.
+/// The signatures of a package: of the header, and of header and payload (in older packages).
 std::vector<SignaturePacket> signatures_of(Header header) {
     std::vector<SignaturePacket> signatures;
     for (const rpmTag tag : {RPMTAG_RSAHEADER, RPMTAG_DSAHEADER, static_cast<rpmTag>(RPMTAG_SIGPGP),
@@ -96,8 +97,8 @@ std::vector<SignaturePacket> signatures_of(Header header) {
     return signatures;
 }
 
-/// Why a signature does not count, whether or not it fits; empty where it does. `known` tells
-/// whether the key is one of the certificates'.
+/// Why a signature is not acceptable, whether or not it is valid; empty if it is. `known` is set to
+/// whether its key is in one of the certificates.
 std::string objection(const SignaturePacket& signature,
                       const std::vector<Certificate>& certificates, bool& known) {
     known = false;
@@ -110,7 +111,7 @@ std::string objection(const SignaturePacket& signature,
         }
         known = true;
         if (key->revoked) {
-            // Also where an older copy of the certificate does not know it yet.
+            // Even if an older copy of the certificate does not have the revocation.
             return "its key was revoked";
         }
         if (!key->can_sign) {
@@ -147,13 +148,14 @@ struct PackageKeys::Impl {
     Keyring keyring{rpmKeyringNew()};
     std::vector<Certificate> certificates;
 
-    /// Nothing where one signature counts, else the error about the first that does not.
-    void require_acceptable(const std::vector<SignaturePacket>& signatures,
-                            const std::string& name) const {
+    /// The key of the acceptable signature; empty if no signature has a known key. Throws for the
+    /// first signature if none is acceptable.
+    [[nodiscard]] std::string require_acceptable(const std::vector<SignaturePacket>& signatures,
+                                                 const std::string& name) const {
         bool known = false;
         for (const SignaturePacket& signature : signatures) {
             if (objection(signature, certificates, known).empty()) {
-                return;
+                return signature.issuer;
             }
         }
         for (const SignaturePacket& signature : signatures) {
@@ -162,6 +164,7 @@ struct PackageKeys::Impl {
                 throw refused(name, signature, why);
             }
         }
+        return "";
     }
 
     [[nodiscard]] bool knows_all(const std::vector<SignaturePacket>& signatures) const {
@@ -178,7 +181,7 @@ PackageKeys::PackageKeys(const std::vector<std::string>& files,
     : impl_(std::make_unique<Impl>()), origins_(origins) {
     rpmlogSetCallback(discard_log, nullptr);
     Sha256 digest;
-    // Renewed whenever less is accepted than before, so that nothing stays verified by older rules.
+    // To be changed whenever rules become stricter, so that packages are verified again.
     digest.update_field("rules 3");
     for (std::size_t i = 0; i < files.size(); ++i) {
         bool usable = false;
@@ -199,8 +202,8 @@ PackageKeys::PackageKeys(PackageKeys&&) noexcept = default;
 PackageKeys& PackageKeys::operator=(PackageKeys&&) noexcept = default;
 PackageKeys::~PackageKeys() = default;
 
-void PackageKeys::verify(const std::filesystem::path& rpm, const std::string& shown,
-                         const std::string& name) const {
+std::string PackageKeys::verify(const std::filesystem::path& rpm, const std::string& shown,
+                                const std::string& name) const {
     const TransactionSet set(rpmtsCreate());
     rpmtsSetKeyring(set.get(), impl_->keyring.get());
     const bool fits = check(set.get(), rpm, RPMSIG_SIGNATURE_TYPE | RPMSIG_DIGEST_TYPE, 0);
@@ -219,12 +222,12 @@ void PackageKeys::verify(const std::filesystem::path& rpm, const std::string& sh
             .traced(file)
             .hinted("sign it, or set gpgcheck = false for its repository");
     }
-    impl_->require_acceptable(signatures, name);
+    std::string key = impl_->require_acceptable(signatures, name);
     if (fits) {
-        return;
+        return key;
     }
     if (impl_->knows_all(signatures)) {
-        throw error(ErrorKind::fetch, "the signature of package {} does not fit it", name)
+        throw error(ErrorKind::fetch, "the signature of package {} does not match it", name)
             .traced("its signature: " + describe(signatures.front()))
             .traced(file)
             .hinted(

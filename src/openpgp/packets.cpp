@@ -8,7 +8,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Takes bytes off the front of a view; once one is missing, everything fails.
+/// Takes bytes from the beginning of a view; fails permanently once there are too few.
 class Reader {
 public:
     explicit Reader(std::string_view data) : data_(data) {}
@@ -33,8 +33,8 @@ private:
     bool good_ = true;
 };
 
-/// Length of a packet of the new format; nothing for partial lengths, which keys and signatures
-/// may not have.
+/// Length of a packet in the new format; nothing for partial lengths, which are not allowed for
+/// keys and signatures.
 std::optional<std::uint64_t> new_length(Reader& reader) {
     const std::uint64_t first = reader.number(1);
     if (first < 192) {
@@ -69,8 +69,8 @@ std::uint64_t subpacket_length(Reader& reader) {
     return reader.number(4);
 }
 
-/// False where the signature names two keys: programs differ in which of them they believe, and
-/// what is not covered by the signature can be added by anybody.
+/// Takes the issuer. False if the signature has two different ones: programs differ in which one
+/// they use, and subpackets that the signature does not cover can be added by anyone.
 bool take_issuer(unsigned type, std::string_view body, SignaturePacket& signature) {
     constexpr unsigned issuer = 16;
     constexpr unsigned issuer_fingerprint = 33;
@@ -93,7 +93,7 @@ bool take_issuer(unsigned type, std::string_view body, SignaturePacket& signatur
                signature.issuer;
 }
 
-/// False for a second time of creation.
+/// Takes a subpacket that the signature covers. False for a second, different time of creation.
 bool take_signed(unsigned type, std::string_view body, SignaturePacket& signature) {
     constexpr unsigned creation = 2;
     constexpr unsigned key_expiration = 9;
@@ -115,7 +115,7 @@ bool take_signed(unsigned type, std::string_view body, SignaturePacket& signatur
     return true;
 }
 
-/// What is not covered by the signature may only say whose it is.
+/// Reads subpackets; of those that the signature does not cover, only the issuer.
 bool read_subpackets(std::string_view data, bool is_signed, SignaturePacket& signature) {
     Reader reader(data);
     while (!reader.empty()) {
@@ -163,7 +163,7 @@ std::optional<SignaturePacket> read_version_4(Reader& reader) {
     if (signature.issuer.empty() && !signature.issuer_fingerprint.empty()) {
         signature.issuer = signature.issuer_fingerprint.substr(24);
     }
-    // The first two bytes of the digest and a number have to follow.
+    // Two bytes of the digest and a number must follow.
     return reader.good() && reader.left() > 4 ? std::optional(signature) : std::nullopt;
 }
 

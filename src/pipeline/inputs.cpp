@@ -25,8 +25,8 @@ void add_packages(Sha256& digest, const std::vector<ResolvedPackage>& packages) 
     }
 }
 
-/// What is compiled, what with, and who signs it. The certificate stands for the key, of which not
-/// even a digest is to be in the commit.
+/// Sources of the kernel modules, packages that compile them, and signer. The certificate
+/// represents the key, of which not even a digest may enter the commit.
 void add_kernel_modules(Sha256& digest, const Resolution& resolution,
                         std::string_view certificate) {
     digest.update_field(resolution.dkms_source ? "compiled modules" : "");

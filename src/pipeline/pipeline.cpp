@@ -8,12 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "cache/cache_lock.hpp"
 #include "compose/compose.hpp"
 #include "compose/layout.hpp"
 #include "customise/customise.hpp"
 #include "customise/initramfs/initramfs.hpp"
 #include "customise/kernel/depmod.hpp"
 #include "customise/kernel/modprobe_check.hpp"
+#include "execution/stage.hpp"
 #include "fetch/driver_gpus.hpp"
 #include "fetch/fetch.hpp"
 #include "image/account_files.hpp"
@@ -30,9 +32,7 @@
 #include "selinux/labels/label.hpp"
 #include "selinux/labels/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
-#include "support/cache_lock.hpp"
 #include "support/file.hpp"
-#include "support/stage.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {
@@ -59,10 +59,10 @@ void warn_of_idle_key(const Context& ctx, const Signer& signer, const Resolution
     }
 }
 
-/// What the plan finds in the cache, and what it leaves to fetch.
+/// What is in the cache already, and what is to be fetched.
 struct Preparation {
-    /// The kernel modules, where the cache has them: they are taken out of it now, because what
-    /// compiles them is not fetched then.
+    /// Compiled kernel modules from the cache. They are read before fetching, because the packages
+    /// that compile them are then omitted from the plan.
     std::optional<CompiledModules> modules;
     Plan plan;
 };
@@ -76,7 +76,7 @@ Preparation prepare(const Context& ctx, const Blueprint& blueprint, const Resolu
     return result;
 }
 
-/// The kernel modules that no package brings, as a package.
+/// The package of compiled kernel modules; `kept` are those from the cache.
 PackageFile module_package(const Context& ctx, const Resolution& resolution,
                            std::optional<CompiledModules> kept, const FetchedPackages& packages,
                            Signer& signer) {
@@ -85,8 +85,8 @@ PackageFile module_package(const Context& ctx, const Resolution& resolution,
     return package_modules(ctx, resolution, modules, signer);
 }
 
-/// The policy and the initramfs depend on the same tree and not on each other, and each keeps
-/// one core busy: they are built side by side, and only then put into the tree.
+/// Policy and initramfs depend on the tree but not on each other, and each keeps one core busy:
+/// they are built concurrently, and added to the tree when both are done.
 void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
                                 const PackageFiles& policy_root, Tree& tree) {
     auto policy = std::async(std::launch::async,
@@ -96,7 +96,7 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
     put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs);
 }
 
-/// What decides whether there is anything to do.
+/// Logs why a new commit is or is not needed.
 void record_parent(const Context& ctx, const std::optional<Parent>& parent,
                    const std::string& inputs) {
     ctx.log.info(parent && parent->inputs_digest == inputs ? "nothing changed since the parent"
@@ -108,7 +108,7 @@ void record_parent(const Context& ctx, const std::optional<Parent>& parent,
 
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
-    // From here on nobody reads the user's own files.
+    // From here on only copies of the user's files are read.
     stages.begin_quietly("snapshot", "copying the files named by");
     const Blueprint blueprint = take_snapshot(given, named);
     stages.end("");
@@ -117,7 +117,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     const Resolution resolution = resolve_or_read_lock(given, blueprint, options);
     const Context ctx = given.at(image_time(resolution));
     warn_of_idle_key(ctx, signer, resolution);
-    require_boot_parts(blueprint, resolution);
+    require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);
     log_resolution(ctx.log, resolution);
     stages.end(describe(resolution));
 
@@ -137,7 +137,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     const ParentAccounts before = parent ? parent->accounts : ParentAccounts{};
     const ParentAccounts seeds = seed_accounts(blueprint.accounts, before);
 
-    // From here on no stage but `fetch` goes to the network.
+    // From here on only `fetch` uses the network.
     stages.begin("fetch", "fetching the packages of");
     Preparation prepared = prepare(ctx, blueprint, resolution);
     FetchedPackages packages = fetch_packages(ctx, prepared.plan);

@@ -5,35 +5,34 @@
 
 #include "blueprint/blueprint.hpp"
 #include "commit/commit.hpp"
+#include "execution/context.hpp"
 #include "resolve/resolution.hpp"
 #include "signing/signer.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// The switches of `edgegpu build`.
+/// Options of `edgegpu build`.
 struct BuildOptions {
-    /// ostree repository to commit to; made where it does not exist.
+    /// ostree repository to commit to; created if it does not exist.
     std::filesystem::path repo;
-    /// Lockfile: written after a resolve, read with `locked`.
+    /// Written after resolving, read with `locked`; empty: none.
     std::filesystem::path lockfile;
-    /// Use exactly the lockfile's packages, or fail.
+    /// Use exactly the packages of the lockfile, or fail.
     bool locked = false;
-    /// A failing resolve carries the solver's proof.
+    /// If resolving fails, the error contains the solver's proof.
     bool explain = false;
 };
 
-/// What a build made.
+/// The result of a build.
 struct BuildResult {
     Resolution resolution;
     Commit commit;
-    /// The inputs are those of the parent commit: nothing was committed, `commit` describes the
-    /// parent.
+    /// The inputs equal those of the parent commit: nothing was committed, and `commit` describes
+    /// the parent.
     bool unchanged = false;
 };
 
-/// The whole job: every stage in order, one value in, one value out. `signer` was told what it may
-/// sign.
+/// Runs all stages of a build in order. `signer` must already know what it may sign.
 [[nodiscard]] BuildResult build_image(const Context& ctx, const Blueprint& blueprint,
                                       const BuildOptions& options, Signer& signer);
 

@@ -13,9 +13,9 @@
 #include "blueprint/sources/policy_source.hpp"
 #include "blueprint/sources/source_directory.hpp"
 #include "blueprint/toml/toml_reader.hpp"
+#include "cache/stored_file.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/stored_file.hpp"
 
 namespace edgegpu {
 
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A path of the blueprint, opened; links on the way to it are the user's.
+/// Opens a path of the blueprint with O_PATH; symbolic links in it are followed.
 Fd open_place(const SourceLocation& location, std::string_view what, const fs::path& path) {
     Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
     if (!place) {
@@ -49,7 +49,7 @@ StoredFile take_file(const Context& ctx, const SourceLocation& location, std::st
     return store_file(ctx, file.get(), path.string());
 }
 
-/// One directory on its way into the cache.
+/// Copies one directory into the cache.
 class Taking {
 public:
     Taking(const Context& ctx, const SourceLocation& location, std::string_view what,
@@ -101,7 +101,7 @@ private:
     StoredSource result_;
 };
 
-/// A directory, or an archive where one may be.
+/// Copies a directory, or an archive if `may_be_archive`.
 std::shared_ptr<const StoredSource> take_source(const Context& ctx, const SourceLocation& location,
                                                 std::string_view what, const fs::path& path,
                                                 bool may_be_archive) {
@@ -123,7 +123,8 @@ std::shared_ptr<const StoredSource> take_source(const Context& ctx, const Source
     return std::make_shared<const StoredSource>(std::move(source));
 }
 
-/// Copies of files whose names count: a link to the copy in `content/` under the user's own path.
+/// Copies of files whose names matter: hard links to the copies in `content/`, under the user's own
+/// paths.
 class NamedFiles {
 public:
     explicit NamedFiles(const Context& ctx) : ctx_(ctx), top_(ctx.work() / named_inputs) {
@@ -133,7 +134,7 @@ public:
     [[nodiscard]] fs::path take(const SourceLocation& location, std::string_view what,
                                 const fs::path& path) const {
         const StoredFile stored = take_file(ctx_, location, what, path);
-        const fs::path copy = top_ / fs::absolute(path).lexically_normal().relative_path();
+        fs::path copy = top_ / fs::absolute(path).lexically_normal().relative_path();
         make_directories(copy.parent_path());
         if (::link(stored.path.c_str(), copy.c_str()) != 0 && errno != EEXIST) {
             throw errno_error(copy.string(), errno);
@@ -141,7 +142,7 @@ public:
         return copy;
     }
 
-    /// A policy module, with the files beside it that belong to it.
+    /// A policy module with the `.fc` and `.if` files beside it.
     [[nodiscard]] fs::path take_module(const SourceLocation& location, const fs::path& path) const {
         std::vector<fs::path> copies;
         for (const fs::path& file : files_of_module(path)) {
@@ -176,7 +177,8 @@ Blueprint take_snapshot(const Context& ctx, const Blueprint& blueprint) {
         module = named.take_module(selinux.location, module);
     }
     if (selinux.gpu_containers) {
-        selinux.map_module = named.take_module(selinux.location, map_module_source(blueprint));
+        selinux.map_module =
+            named.take_module(selinux.location, shipped_map_module(blueprint.path));
     }
     if (!taken.ostree.gpg_public_key.empty()) {
         taken.ostree.gpg_public_key =

@@ -1,25 +1,25 @@
 #pragma once
 
 #include "blueprint/blueprint.hpp"
-#include "support/context.hpp"
+#include "execution/context.hpp"
 
 namespace edgegpu {
 
-/// Takes what a blueprint names of the builder's files, once, before any stage reads them: each is
-/// copied into the cache and hashed in one go, and no stage opens the user's own file after that. A
-/// file that changes while the build runs is therefore committed as it was hashed, and one that
-/// changes while it is copied ends the build.
+/// Copies the files that a blueprint names into the cache and hashes them, in one pass, before any
+/// stage reads them; no stage opens the user's own files afterwards. A file that changes during the
+/// build is therefore committed as it was hashed, and one that changes while it is copied ends the
+/// build.
 ///
-/// Returns the blueprint with the copies in it: overlays, bundles and files as `stored` (beside the
-/// user's paths, for messages), policy modules and `gpg_public_key` as paths of copies that
-/// `path_of_user` leads back from. Not copied: the key of `[nvidia.secure_boot]`, which only ever
-/// is in memory, its certificate, which is read together with it (kmods/sign.hpp), and what
-/// concerns the transfer alone (keys and certificates of repositories).
+/// Returns a blueprint that refers to the copies: overlays, bundles and files by `stored` (the
+/// user's paths are kept for messages), policy modules and `gpg_public_key` by the paths of copies,
+/// which `path_of_user` maps to the user's paths. Not copied are key and certificate of
+/// `[nvidia.secure_boot]`, which the signing process reads together and keeps in memory, and keys
+/// and certificates of repositories, which only affect transfers.
 ///
-/// Copies lie in `content/`, under their digests, so that unchanged files are read and not written.
-/// Needs the cache's lock. Throws ErrorKind::usage at the blueprint's line for what is not there or
-/// no image can carry (fifos, sockets, devices: they are never opened), Error for a file that is
-/// written to meanwhile.
+/// Copies are stored in `content/` under their digests, so that unchanged files are read but not
+/// written. Needs the cache's lock. Throws ErrorKind::usage at the blueprint's line for missing
+/// files and objects that an image cannot contain (fifos, sockets, devices: they are never opened),
+/// Error for a file that changes while it is copied.
 [[nodiscard]] Blueprint take_snapshot(const Context& ctx, const Blueprint& blueprint);
 
 }  // namespace edgegpu

@@ -40,7 +40,7 @@ std::optional<std::vector<std::string>> texts_of(GVariant* metadata, const char*
     return texts;
 }
 
-// name, epoch, version, release, arch
+// Name, epoch, version, release, architecture.
 std::optional<std::vector<Nevra>> packages_in(GVariant* metadata) {
     const VariantHandle list(
         g_variant_lookup_value(metadata, "rpmostree.rpmdb.pkglist", G_VARIANT_TYPE("a(sssss)")));
@@ -71,7 +71,7 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     info.driver = text_of(metadata.get(), "edgegpu.nvidia-driver");
     info.kernel_arguments = texts_of(metadata.get(), "edgegpu.kargs");
     if (!info.kernel_arguments && !text_of(metadata.get(), "edgegpu.inputs-digest").empty()) {
-        // A commit of edgegpu's without the key has no arguments.
+        // A commit of edgegpu without this key has no kernel arguments.
         info.kernel_arguments.emplace();
     }
     info.packages = packages_in(metadata.get());
@@ -85,13 +85,13 @@ std::string_view bytes_of(GVariant* value) {
     return {data, size};
 }
 
-/// Takes label and other attributes out of an `a(ayay)`.
+/// Reads the label and other attributes from an `a(ayay)`.
 void read_attributes(GVariant* attributes, CommitPath& path) {
     for (gsize i = 0; i < g_variant_n_children(attributes); ++i) {
         const VariantHandle pair(g_variant_get_child_value(attributes, i));
         const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
         const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
-        // Both end with a NUL where libostree wrote them.
+        // In commits of libostree, name and label end with a NUL.
         std::string_view key = bytes_of(name.get());
         key = key.substr(0, key.find('\0'));
         if (key == "security.selinux") {
@@ -181,10 +181,10 @@ CommitDirectory CommitView::list(const CommitNode& directory, std::string_view p
             CommitNode node{directories, checksum_in(item.get(), 1),
                             directories ? checksum_in(item.get(), 2) : ""};
             if (!is_name(name) || node.checksum.empty() || (directories && node.meta.empty())) {
-                throw malformed(path, fmt::format("it holds a bad entry \"{}\"", name));
+                throw malformed(path, fmt::format("invalid entry \"{}\"", name));
             }
             if (!found.emplace(name, std::move(node)).second) {
-                throw malformed(path, fmt::format("it holds \"{}\" twice", name));
+                throw malformed(path, fmt::format("duplicate entry \"{}\"", name));
             }
         }
     }
@@ -284,7 +284,7 @@ std::optional<std::string> CommitView::read(std::string_view path, std::uint64_t
     if (!stream) {
         return std::nullopt;
     }
-    // The size that the header claims may be a lie in both directions.
+    // The size in the header is not trusted.
     std::string content;
     std::array<char, 65536> buffer{};
     while (true) {

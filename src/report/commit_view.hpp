@@ -14,10 +14,10 @@
 
 namespace edgegpu {
 
-/// What a commit says of itself. Everything in here comes from the repository: it may hold
-/// control characters.
+/// Checksum and metadata of a commit. Text comes from the repository and may contain control
+/// characters.
 struct CommitInfo {
-    /// the ref or checksum that it was asked for
+    /// the argument with which it was opened: a ref or checksum
     std::string name;
     std::string checksum;
     /// checksum, or empty
@@ -29,31 +29,31 @@ struct CommitInfo {
     std::string kernel;
     /// version of the NVIDIA driver, or empty
     std::string driver;
-    /// in the boot loader's order; nothing where the commit does not say
+    /// in order; nothing if the metadata do not have them
     std::optional<std::vector<std::string>> kernel_arguments;
-    /// as the commit lists them; nothing where it does not
+    /// in the order of the metadata; nothing if these do not have them
     std::optional<std::vector<Nevra>> packages;
 };
 
-/// What a directory of a commit holds under one name. Equal nodes are equal all the way down.
+/// An entry of a directory of a commit. Equal nodes have equal content, recursively.
 struct CommitNode {
     bool directory = false;
-    /// of the file object, or of the dirtree
+    /// checksum of the file object, or of the dirtree
     std::string checksum;
-    /// directories: of the dirmeta
+    /// directories: checksum of the dirmeta
     std::string meta;
     bool operator==(const CommitNode&) const = default;
 };
 
-/// A directory's names and nodes. A name is never empty, ".", ".." or one with a slash.
+/// Name → node in a directory. A name is never empty, "." or "..", and has no slash.
 using CommitDirectory = std::map<std::string, CommitNode, std::less<>>;
 
-/// A path of a commit with all that its objects say but the content.
+/// The metadata of a path in a commit.
 struct CommitPath {
     EntryType type = EntryType::file;
-    /// of the file object; empty for directories
+    /// checksum of the file object; empty for directories
     std::string checksum;
-    /// bytes of a file's content
+    /// size of a file's content in bytes
     std::uint64_t size = 0;
     /// permission bits (07777)
     unsigned mode = 0;
@@ -61,34 +61,36 @@ struct CommitPath {
     std::uint32_t gid = 0;
     /// SELinux context, or empty
     std::string label;
-    /// the other extended attributes, serialised
+    /// the other extended attributes, serialised for comparison
     std::string attributes;
-    /// symlinks
+    /// symlinks: the target
     std::string target;
 };
 
-/// A commit that is read where it lies, object by object. The repository is hostile: sizes, names
-/// and structure are checked as they are read. Errors name commit and path.
+/// A commit, read object by object from the repository. The repository is untrusted: sizes, names
+/// and structure are checked. Members throw Error, with commit and path, for objects that are
+/// missing or malformed.
 class CommitView {
 public:
+    /// `repository` and `name` are for messages. Throws Error for an incomplete commit.
     CommitView(RepoHandle repo, std::string repository, std::string name, std::string checksum);
 
     [[nodiscard]] const CommitInfo& info() const noexcept { return info_; }
     [[nodiscard]] const CommitNode& root() const noexcept { return root_; }
-    /// The names in a directory; `path` is for errors.
+    /// The entries of a directory; `path` is for errors.
     [[nodiscard]] CommitDirectory list(const CommitNode& directory, std::string_view path) const;
     /// The node at an absolute path ("/usr/etc/passwd"; symlinks are not followed), or nothing.
     [[nodiscard]] std::optional<CommitNode> find(std::string_view path) const;
-    /// Reads the node's header; `path` is for errors.
+    /// The metadata of a node; `path` is for errors.
     [[nodiscard]] CommitPath describe(const CommitNode& node, std::string_view path) const;
-    /// `find` and `describe`.
+    /// The metadata of the node at an absolute path, or nothing.
     [[nodiscard]] std::optional<CommitPath> describe(std::string_view path) const;
-    /// A regular file's content. Throws Error for more than `limit` bytes. Nothing where the path
-    /// does not exist or is no file.
+    /// The content of a regular file, or nothing if the path does not exist or is no file. Throws
+    /// Error for more than `limit` bytes.
     [[nodiscard]] std::optional<std::string> read(std::string_view path, std::uint64_t limit) const;
-    /// Bytes that the repository needs for a file object: what a device downloads for it.
+    /// Size of a file object in the repository, which is what a device downloads, in bytes.
     [[nodiscard]] std::uint64_t stored_size(const std::string& object) const;
-    /// Whether two file objects (the other of `other`) have the same content.
+    /// Whether `file` and `theirs`, a file of `other`, have the same content; `path` is for errors.
     [[nodiscard]] bool same_content(const CommitPath& file, const CommitView& other,
                                     const CommitPath& theirs, std::string_view path) const;
 
@@ -112,14 +114,14 @@ private:
 /// An ostree repository of any mode, opened for reading.
 class RepositoryView {
 public:
-    /// Throws ErrorKind::usage where there is none.
+    /// Throws ErrorKind::usage if it is not a repository.
     explicit RepositoryView(const std::filesystem::path& path);
 
-    /// Opens the commit of a ref, a checksum or the beginning of one (4 digits at least), each
-    /// with any number of `^` behind it for the parent. Throws ErrorKind::usage for what names
-    /// nothing or more than one commit, Error for a commit that is not whole.
+    /// Opens a commit by a ref, a checksum or the beginning of one (at least 4 digits), with any
+    /// number of `^` appended for its parents. Throws ErrorKind::usage if there is no such commit
+    /// or more than one, Error for an incomplete commit.
     [[nodiscard]] CommitView open(const std::string& name) const;
-    /// Every ref ("REMOTE:REF" for those of remotes) and its commit.
+    /// All refs ("REMOTE:REF" for those of remotes) with the checksums of their commits.
     [[nodiscard]] std::map<std::string, std::string> refs() const;
 
 private:

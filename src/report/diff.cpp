@@ -9,7 +9,7 @@ namespace edgegpu {
 
 namespace {
 
-/// What `list` has that `others` does not, as often as it has it more.
+/// The items of `list` that `others` does not have, or does not have as often.
 std::vector<std::string> beyond(const std::vector<std::string>& list,
                                 const std::vector<std::string>& others) {
     std::map<std::string_view, std::size_t> known;

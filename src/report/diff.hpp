@@ -14,8 +14,7 @@
 
 namespace edgegpu {
 
-/// Kernel arguments that came and went, in the boot loader's order. One that is there twice counts
-/// twice.
+/// Changes of kernel arguments, in the arguments' order. One that occurs twice counts twice.
 struct ArgumentChanges {
     std::vector<std::string> added;
     std::vector<std::string> removed;
@@ -25,8 +24,8 @@ struct ArgumentChanges {
     [[nodiscard]] bool empty() const { return added.empty() && removed.empty() && !reordered; }
 };
 
-/// What was gained and lost between two commits. Names in it come from the repository: they may
-/// hold control characters.
+/// The differences between two commits. Names come from the repository and may contain control
+/// characters.
 struct Diff {
     CommitInfo before;
     CommitInfo after;
@@ -44,25 +43,25 @@ struct Diff {
     NewContent new_content;
 };
 
-/// Compares two commits, of one repository or of two. Commits that are not edgegpu's lack some of
-/// the metadata: `unknown` says which. Throws Error where objects are missing or malformed, and
-/// ErrorKind::interrupted.
+/// Compares two commits, of one repository or of two. Commits of other programs do not have all
+/// metadata; `unknown` says what could not be compared. Throws Error for objects that are missing
+/// or malformed, and ErrorKind::interrupted.
 [[nodiscard]] Diff diff_commits(const Context& ctx, const CommitView& before,
                                 const CommitView& after);
 
-/// How to show it.
+/// Options of diff_text.
 struct DiffTextOptions {
     bool colored = false;
     /// every path, instead of the largest ones
     bool all_files = false;
 };
 
-/// The result as text: one section for each kind of change, with counts; long lists end with how
-/// much is left out.
+/// The differences as text: one section for each kind of change, with counts; long lists are
+/// truncated, with the number of lines left out.
 [[nodiscard]] std::string diff_text(const Diff& diff, const DiffTextOptions& options);
 
-/// The result as a JSON document "edgegpu-diff/1" (docs/schemas/diff.json); `repository` is its
-/// absolute path.
+/// The differences as a JSON document "edgegpu-diff/1" (docs/schemas/diff.json); `repository` is
+/// the repository's absolute path.
 [[nodiscard]] std::string diff_json(const Diff& diff, const std::string& repository);
 
 }  // namespace edgegpu

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t largest_file = 16U << 20U;
 
-/// The fields of a row in the order in which they are told.
+/// The fields of an account, in the order of AccountChange::fields.
 constexpr std::array user_fields{"uid", "gid", "home", "shell", "comment", "password"};
 constexpr std::array group_fields{"gid", "members"};
 
@@ -47,7 +47,7 @@ std::string password_state(const std::string& hash) {
                                                             : "set";
 }
 
-/// Name → hash, of shadow(5).
+/// Name → hash in shadow(5).
 std::map<std::string, std::string> hashes(const CommitView& commit) {
     std::map<std::string, std::string> found;
     for (const AccountFile::Row& row : rows_of(commit, "shadow")) {
@@ -80,7 +80,7 @@ Accounts groups_of(const CommitView& commit) {
     return groups;
 }
 
-/// Sets the field "password"; a new hash alone is "set" → "set anew".
+/// Sets the field "password"; if only the hash differs, it is "set" before and "set anew" after.
 void add_passwords(Accounts& before, Accounts& after, const CommitPair& pair) {
     const auto old_hashes = hashes(pair.before);
     const auto new_hashes = hashes(pair.after);
@@ -136,6 +136,7 @@ std::vector<AccountChange> compare(const Accounts& before, const Accounts& after
     return changes;
 }
 
+/// Whether an account file changed.
 bool touched(const TreeChanges& changes) {
     for (const char* directory : {"/usr/etc/", "/usr/lib/"}) {
         for (const char* name : {"passwd", "group", "shadow"}) {

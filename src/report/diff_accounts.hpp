@@ -7,25 +7,25 @@
 
 namespace edgegpu {
 
-/// A field of an account with its values; empty where there was none.
+/// A field of an account with its values; empty if there is none.
 struct AccountField {
     std::string name;
     std::string before;
     std::string after;
 };
 
-/// A user or group that came, went or differs.
+/// A change of a user or group.
 struct AccountChange {
     std::string name;
     /// "added", "removed" or "changed"
     std::string change;
-    /// Those that differ. Users: "uid", "gid", "home", "shell", "comment", "password" ("set",
+    /// The fields that differ. Users: "uid", "gid", "home", "shell", "comment", "password" ("set",
     /// "set anew", "locked", "none"; never a hash). Groups: "gid", "members" (sorted, joined with
     /// ",").
     std::vector<AccountField> fields;
 };
 
-/// What differs of the accounts, sorted by name.
+/// The changes of accounts, sorted by name.
 struct AccountChanges {
     std::vector<AccountChange> users;
     std::vector<AccountChange> groups;
@@ -33,8 +33,8 @@ struct AccountChanges {
     [[nodiscard]] bool empty() const { return users.empty() && groups.empty(); }
 };
 
-/// Compares the accounts in /usr/etc and /usr/lib as a device sees them: the first file that has a
-/// name wins.
+/// Compares the accounts in /usr/etc and /usr/lib as seen on a device: of accounts with the same
+/// name, that in /usr/etc wins.
 [[nodiscard]] AccountChanges compare_accounts(const CommitPair& pair, const TreeChanges& changes);
 
 }  // namespace edgegpu

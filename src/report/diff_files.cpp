@@ -14,21 +14,21 @@ bool is_leaf(const std::optional<CommitPath>& side) {
     return side && side->type != EntryType::directory;
 }
 
-/// Whether a path counts as a file that came, went or has another content.
+/// Whether a file or symlink was added, removed or has other content.
 bool is_file_change(const PathChange& change) {
     return (is_leaf(change.before) || is_leaf(change.after)) &&
            (!change.before || !change.after || change.content);
 }
 
-/// A file's content; empty for what is no file.
+/// The content of a file; empty for other types.
 std::string text_of(const CommitView& commit, const std::optional<CommitPath>& side,
                     const std::string& path) {
     return side && side->type == EntryType::file ? commit.read(path, largest_config).value_or("")
                                                  : "";
 }
 
-/// "manifests" of "manifests/x.yaml", "manifests.d/a" of "manifests.d/a/x.yaml"; empty for what is
-/// in no bundle.
+/// The directory of a file's bundle: "manifests/x.yaml" → "manifests", "manifests.d/a/x.yaml" →
+/// "manifests.d/a"; empty for a file that is in no bundle.
 std::string_view bundle_of(std::string_view path) {
     if (!path.starts_with("manifests")) {
         return {};
@@ -101,6 +101,7 @@ std::vector<BundleChange> compare_bundles(const CommitPair& pair, const TreeChan
         }
     }
     std::vector<BundleChange> sorted;
+    sorted.reserve(bundles.size());
     for (auto& [place, bundle] : bundles) {
         sorted.push_back(std::move(bundle));
     }

@@ -9,7 +9,7 @@
 
 namespace edgegpu {
 
-/// Files and symlinks in figures; directories do not count.
+/// Numbers of files and symlinks, and bytes; without directories.
 struct FileTotals {
     std::uint64_t added = 0;
     std::uint64_t added_bytes = 0;
@@ -19,13 +19,14 @@ struct FileTotals {
     std::uint64_t changed = 0;
     std::uint64_t changed_bytes_before = 0;
     std::uint64_t changed_bytes_after = 0;
-    /// another mode, owner, label or attribute alone
+    /// only mode, owner, label or other attributes differ
     std::uint64_t other = 0;
 };
 
+/// Counts the changes of a whole tree.
 [[nodiscard]] FileTotals count_files(const TreeChanges& changes);
 
-/// A file whose lines matter.
+/// A change of a configuration file.
 struct ConfigChange {
     std::string path;
     /// "added", "removed" or "changed"
@@ -33,27 +34,29 @@ struct ConfigChange {
     LineChanges lines;
 };
 
-/// The files in /usr/etc/modprobe.d and /usr/lib/modprobe.d, sorted by path.
+/// The changes of files in /usr/etc/modprobe.d and /usr/lib/modprobe.d; in each directory sorted by
+/// path.
 [[nodiscard]] std::vector<ConfigChange> compare_modprobe(const CommitPair& pair,
                                                          const TreeChanges& changes);
 
-/// A file of a bundle.
+/// A change of a file of a bundle.
 struct BundleFile {
-    /// below the bundle's directory
+    /// path below the bundle's directory
     std::string name;
     /// "added", "removed" or "changed"
     std::string change;
 };
 
-/// A kustomize bundle: /usr/etc/microshift/manifests, or a directory in manifests.d.
+/// A change of a kustomize bundle: /usr/etc/microshift/manifests, or a directory in manifests.d.
 struct BundleChange {
     std::string directory;
-    /// of the directory as a whole: "added", "removed" or "changed"
+    /// of the whole directory: "added", "removed" or "changed"
     std::string change;
     std::vector<BundleFile> files;
 };
 
-/// The bundles that MicroShift applies, below /usr/etc and /usr/lib; sorted by directory.
+/// The changes of bundles that MicroShift applies, below /usr/etc/microshift and
+/// /usr/lib/microshift; sorted by directory.
 [[nodiscard]] std::vector<BundleChange> compare_bundles(const CommitPair& pair,
                                                         const TreeChanges& changes);
 

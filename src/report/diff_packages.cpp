@@ -32,7 +32,7 @@ const char* PackageChange::kind() const {
     }
     const Version older(rpmverParse(before.c_str()));
     const Version newer(rpmverParse(now.c_str()));
-    // What is no version at all can only have changed; "upgraded" is the usual way.
+    // Malformed versions cannot be compared; they count as upgraded.
     return older && newer && rpmverCmp(older.get(), newer.get()) > 0 ? "downgraded" : "upgraded";
 }
 

@@ -7,21 +7,21 @@
 
 namespace edgegpu {
 
-/// A package that came, went or has another version.
+/// A change of a package.
 struct PackageChange {
     std::string name;
     std::string arch;
-    /// "[epoch:]version-release"; empty where the package is new
+    /// "[epoch:]version-release"; empty if the package was added
     std::string before;
-    /// the same; empty where it is gone
+    /// the same; empty if it was removed
     std::string now;
 
-    /// "added", "removed", "upgraded" or "downgraded", in RPM's order of versions.
+    /// "added", "removed", "upgraded" or "downgraded", with versions compared like RPM does.
     [[nodiscard]] const char* kind() const;
 };
 
-/// What differs, by name, architecture and version. A package that several versions are installed
-/// of (kernels) counts as another version only where exactly one went and one came.
+/// The changes, sorted by name and architecture. For a package with several installed versions
+/// (kernels), versions are removed and added, unless exactly one was replaced.
 [[nodiscard]] std::vector<PackageChange> compare_packages(const std::vector<Nevra>& before,
                                                           const std::vector<Nevra>& now);
 

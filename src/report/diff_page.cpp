@@ -62,7 +62,7 @@ void DiffPage::plain(std::string_view line) {
 
 void DiffPage::lines(std::string_view sign, const std::vector<std::string>& lines,
                      std::size_t limit, std::size_t indent) {
-    // One line more costs as much as saying that it is left out.
+    // A single line is not left out, as the note would take one as well.
     const std::size_t shown =
         lines.size() > limit && lines.size() - limit > 1 ? limit : lines.size();
     for (std::size_t i = 0; i < shown; ++i) {

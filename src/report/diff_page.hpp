@@ -10,33 +10,33 @@
 
 namespace edgegpu {
 
-/// The text of a diff while it is written. Whatever is put in may come from a repository: control
-/// characters are escaped here.
+/// Formats the text of a diff. Control characters in its arguments, which come from a repository,
+/// are escaped.
 class DiffPage {
 public:
     explicit DiffPage(bool colored) : colored_(colored) {}
 
-    /// "+" for "added", "enabled", …; "-" for what is less; "~" for "changed".
+    /// "+" for "added", "enabled" and "unmasked", "~" for "changed", "-" for others.
     [[nodiscard]] static std::string sign(std::string_view change);
 
-    /// Begins a section where something differs; else its name is among those that `end` lists.
+    /// Begins a section if something `differs`; else remembers its title for `end`.
     void section(std::string_view title, std::string_view summary, bool differs);
-    /// Leaves a section out of those that `end` lists as without a difference.
+    /// Removes a title from those without a difference.
     void not_compared(std::string_view title) { std::erase(same_, title); }
-    /// A heading inside a section.
+    /// Adds a heading inside a section.
     void subsection(std::string_view title, std::string_view summary);
-    /// A line as it is.
+    /// Adds a line without a sign.
     void plain(std::string_view line);
-    /// Lines with a sign in front, `indent` steps further in; after `limit` of them only how many
-    /// more there are.
+    /// Adds lines with a sign, indented by `indent` steps; after `limit` lines only the number of
+    /// the others.
     void lines(std::string_view sign, const std::vector<std::string>& lines,
                std::size_t limit = static_cast<std::size_t>(-1), std::size_t indent = 1);
-    /// Rows whose first column is a sign; the others are as wide as their widest value, up to a
-    /// limit that keeps one long name from pushing all others out of sight.
+    /// Adds rows whose first column is a sign. Columns are aligned to their widest value, up to a
+    /// limit, so that one long name does not move all others out of sight.
     void columns(const std::vector<std::vector<std::string>>& rows, std::string_view indent = "  ");
-    /// "… N more", for N other than 0.
+    /// Adds "… N more (WHERE)" unless `count` is 0.
     void more(std::size_t count, std::string_view where = "--json has all");
-    /// The sections without a difference, and what could not be compared.
+    /// Adds the titles of sections without a difference, and what could not be compared.
     void end(const std::vector<Unknown>& unknown);
 
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
@@ -52,17 +52,19 @@ private:
 /// Counts by name, shown in a fixed order: "2 added, 1 removed".
 class DiffCounts {
 public:
+    /// `names` in the order of `text`.
     explicit DiffCounts(const std::vector<std::string>& names);
-    /// Counts `name`; "enabled" and the like must be among the names given first.
+    /// Adds to the count of `name`; other names than those given to the constructor are ignored.
     void add(std::string_view name, std::size_t count = 1);
+    /// The counts that are not 0.
     [[nodiscard]] std::string text() const;
 
 private:
     std::vector<std::pair<std::string, std::size_t>> counts_;
 };
 
-/// The section of files: figures, then the largest paths, or all of them. A directory that came or
-/// went with all that it holds is one line, unless all are shown.
+/// Adds the section of files: totals, then the largest paths, or all of them. Unless `all`, a
+/// directory that was added or removed with its content is one line.
 void show_files(DiffPage& page, const Diff& diff, bool all);
 
 }  // namespace edgegpu

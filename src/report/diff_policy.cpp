@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t largest_selinux_config = 1U << 20U;
 constexpr std::uint64_t largest_contexts = 64U << 20U;
 
-/// Value of KEY=VALUE in /etc/selinux/config, or empty.
+/// The value of a key in /etc/selinux/config, or empty.
 std::string setting(const CommitView& commit, const std::string& key) {
     const std::string text =
         commit.read("/usr/etc/selinux/config", largest_selinux_config).value_or("");
@@ -31,13 +31,13 @@ std::string setting(const CommitView& commit, const std::string& key) {
     return {};
 }
 
-/// The policy's directory; empty where the image has no policy.
+/// The policy's directory; empty if the image has no policy.
 std::string policy_directory(const std::string& type) {
     const bool plain = !type.empty() && type.front() != '.' && type.find('/') == std::string::npos;
     return plain ? "/usr/etc/selinux/" + type : "";
 }
 
-/// Path of the "policy.NN" with the highest number, which is what systemd loads; or empty.
+/// The path of the "policy.NN" with the highest number, which systemd loads, or empty.
 std::string binary_policy(const CommitView& commit, const std::string& directory) {
     const std::string place = directory + "/policy";
     const std::optional<CommitNode> node = commit.find(place);
@@ -50,7 +50,7 @@ std::string binary_policy(const CommitView& commit, const std::string& directory
         const bool numbered =
             name.starts_with(prefix) && name.size() > prefix.size() &&
             name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
-        // Longer numbers are larger ones.
+        // Longer numbers are larger.
         if (numbered && !file.directory) {
             best = std::max(best, {name.size(), name});
         }
@@ -110,14 +110,14 @@ void compare_binaries(const CommitPair& pair, const TreeChanges& changes, Policy
     compare_rules(old_policy.rule_lines(), rule_lines_named_as(old_policy, new_policy), policy);
 }
 
-/// "added", … of a path of the store, or nothing where it is in both with the same content.
+/// "added", "removed" or "changed", for a path of the store that differs.
 const char* store_change(const CommitPair& pair, const std::string& path) {
     const bool before = pair.before.find(path).has_value();
     return before && pair.after.find(path).has_value() ? "changed" : before ? "removed" : "added";
 }
 
-/// Modules lie in active/modules/PRIORITY/NAME/{cil,hll,lang_ext}; the names of disabled ones in
-/// active/modules/disabled.
+/// Modules are in active/modules/PRIORITY/NAME/{cil,hll,lang_ext}; active/modules/disabled has a
+/// file with the name of each disabled module.
 std::vector<ModuleChange> compare_modules(const CommitPair& pair, const TreeChanges& changes,
                                           const std::string& directory) {
     std::vector<ModuleChange> modules;
@@ -159,7 +159,7 @@ LineChanges compare_contexts(const CommitPair& pair, const TreeChanges& changes,
                              const std::string& directory) {
     LineChanges all;
     for (const auto& [path, change] : changes_below(changes, directory + "/contexts/files")) {
-        // What ends in .bin is compiled of its neighbour.
+        // Files *.bin are compiled from the file beside them.
         if (path.ends_with(".bin") || (change.before && change.after && !change.content)) {
             continue;
         }
@@ -193,7 +193,7 @@ PolicyChanges compare_policies(const CommitPair& pair, const TreeChanges& change
     policy.mode_before = setting(pair.before, "SELINUX");
     policy.mode_after = setting(pair.after, "SELINUX");
     compare_binaries(pair, changes, policy, unknown);
-    // Where the type differs everything would; what the new one is made of is of interest.
+    // If the type differs, only the directory of the new one is compared.
     const std::string directory = policy_directory(policy.type_after);
     policy.modules = compare_modules(pair, changes, directory);
     if (!directory.empty()) {

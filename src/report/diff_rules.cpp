@@ -12,7 +12,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Where the blank before the permission of "allow S T:C P[ CONDITION]" is; npos for other lines.
+/// The position of the blank before P in "allow S T:C P[ CONDITION]"; npos for other lines.
 std::size_t permission_of(const std::string& rule) {
     std::size_t blank = rule.starts_with("allow ") ? rule.find(' ') : std::string::npos;
     for (int names = 0; names < 2 && blank != std::string::npos; ++names) {
@@ -52,7 +52,7 @@ void compare_rules(const std::set<std::string>& before, const std::set<std::stri
 }
 
 std::vector<std::string> merged_rules(const std::vector<std::string>& rules) {
-    /// (everything before the permission, everything behind it) → permissions
+    // (text before the permission, text after it) → permissions
     std::map<std::pair<std::string, std::string>, std::set<std::string>> merged;
     for (const std::string& rule : rules) {
         const std::size_t begin = permission_of(rule);
@@ -86,6 +86,7 @@ std::vector<std::string> merged_attributes(const std::vector<std::string>& attri
         merged[line.substr(0, blank)].push_back(line.substr(std::min(blank + 1, line.size())));
     }
     std::vector<std::string> lines;
+    lines.reserve(merged.size());
     for (const auto& [type, names] : merged) {
         lines.push_back(fmt::format("{}: {}", type, fmt::join(names, ", ")));
     }

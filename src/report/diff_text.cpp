@@ -14,14 +14,14 @@ namespace edgegpu {
 
 namespace {
 
-/// Lines of a list of rules, labels or the like before it is cut.
+/// Number of lines of a list of rules, labels and so on before it is truncated.
 constexpr std::size_t rule_lines_shown = 30;
 
 std::string date_text(std::int64_t time) {
     const std::time_t seconds = time;
     std::tm parts{};
     std::array<char, 32> text{};
-    // A hostile time has a year that fits no calendar.
+    // Fails if the year of a malicious commit is out of range.
     if (::gmtime_r(&seconds, &parts) == nullptr ||
         std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts) == 0) {
         return "no date";
@@ -113,7 +113,7 @@ void show_units(DiffPage& page, const UnitChanges& units) {
     page.columns(rows);
 }
 
-/// "+a, -b": who came to a group and who left.
+/// The changes of a group's members: "members +a, -b".
 std::string member_changes(const AccountField& field) {
     const std::vector<std::string> before = split_members(field.before);
     const std::vector<std::string> after = split_members(field.after);
@@ -159,7 +159,7 @@ std::string on_off(const std::optional<bool>& value) {
     return !value ? "" : *value ? "on" : "off";
 }
 
-/// What stands in front of the lists of rules.
+/// The rows before the lists of rules.
 std::vector<std::vector<std::string>> policy_rows(const PolicyChanges& policy) {
     std::vector<std::vector<std::string>> rows;
     const auto setting = [&](const char* what, const std::string& before,
@@ -217,6 +217,7 @@ void show_labels(DiffPage& page, const std::vector<LabelChange>& labels) {
     }
     page.subsection("labels", counted(labels.size(), "path") + " with another label");
     std::vector<std::string> lines;
+    lines.reserve(labels.size());
     for (const LabelChange& label : labels) {
         lines.push_back(fmt::format("{}  {} -> {}", label.path,
                                     label.before.empty() ? "none" : label.before,

@@ -10,10 +10,10 @@ namespace edgegpu {
 
 namespace {
 
-/// The largest paths that are shown where not all are.
+/// Number of paths that are shown if not all are.
 constexpr std::size_t files_shown = 20;
 
-/// A line of the list: a path, or a directory that came or went as a whole.
+/// A line of the list: a path, or a directory that was added or removed with its content.
 struct Row {
     std::string sign;
     std::string path;
@@ -21,7 +21,7 @@ struct Row {
     std::uint64_t weight = 0;
 };
 
-/// "mode 0644 -> 0755, label": what differs besides the content.
+/// The differences besides the content: "mode 0644 -> 0755", "label".
 std::vector<std::string> other_differences(const PathChange& change) {
     std::vector<std::string> parts;
     for (const std::string& what : change.differences()) {
@@ -78,7 +78,7 @@ bool is_whole_directory(const TreeChanges& paths, const std::string& path, bool 
     return side && !other && side->type == EntryType::directory;
 }
 
-/// The topmost directory above `path` (or itself) that came or went with everything in it.
+/// The topmost directory above `path` (or `path` itself) that was added or removed as a whole.
 std::string whole_directory(const TreeChanges& paths, const std::string& path, bool added) {
     std::string best = path;
     std::string parent = path.substr(0, path.rfind('/'));
@@ -158,6 +158,7 @@ void show_files(DiffPage& page, const Diff& diff, bool all) {
     const std::size_t left_out = rows.size() - shown;
     rows.resize(shown);
     std::vector<std::vector<std::string>> cells;
+    cells.reserve(rows.size());
     for (Row& row : rows) {
         cells.push_back({row.sign, row.path, row.detail});
     }

@@ -11,20 +11,22 @@ namespace edgegpu {
 
 namespace {
 
-/// The first one that has a name wins.
+/// The first directory that has a name wins.
 constexpr std::array unit_directories{"/usr/etc/systemd/system", "/usr/lib/systemd/system"};
 
-/// A path below a directory of units, taken apart.
+/// The parts of a path below a directory of units.
 struct UnitPath {
     /// "sshd.service", "sshd.service.d/x.conf", "multi-user.target.wants/sshd.service"
     std::string name;
-    /// of its directory: "multi-user.target" and "wants"; empty for a unit
+    /// of "multi-user.target.wants": "multi-user.target"; empty for a unit
     std::string owner;
+    /// "wants", "requires" or "d"; empty for a unit
     std::string relation;
+    /// file name
     std::string base;
 };
 
-/// Nothing for what is deeper or in a directory that means nothing to systemd.
+/// Nothing for deeper paths, and for directories that systemd does not use.
 std::optional<UnitPath> take_apart(std::string_view name) {
     UnitPath path{std::string(name), "", "", std::string(name)};
     const std::size_t slash = name.find('/');
@@ -50,7 +52,7 @@ bool masks(const CommitPath& path) {
                                            : path.type == EntryType::file && path.size == 0;
 }
 
-/// What systemd finds under a name.
+/// The file that systemd uses for a name.
 std::optional<CommitPath> effective(const CommitView& commit, const std::string& name) {
     for (const char* directory : unit_directories) {
         if (auto found = commit.describe(std::string(directory) + '/' + name)) {
@@ -70,7 +72,7 @@ bool is_enabled(const CommitView& commit, const std::string& name) {
     return found && !masks(*found);
 }
 
-/// Whether this side of a change is a file or link of its own, and no mask.
+/// Whether this side of a change is a file or link that is not a mask.
 bool counts(const std::optional<CommitPath>& side) {
     return side && side->type != EntryType::directory && !masks(*side);
 }
@@ -79,7 +81,7 @@ std::optional<UnitFileChange> file_change(const UnitPath& name, const std::strin
                                           const PathChange& change) {
     const bool before = counts(change.before);
     const bool after = counts(change.after);
-    // A label or an owner is no change of the unit; other parts of the report tell it.
+    // Labels and owners are not changes of the unit; they are in other parts of the report.
     if ((!before && !after) || (before && after && !change.content)) {
         return std::nullopt;
     }

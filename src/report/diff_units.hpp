@@ -7,7 +7,7 @@
 
 namespace edgegpu {
 
-/// A file below a directory of units that came, went or differs.
+/// A change of a file below a directory of units.
 struct UnitFileChange {
     /// "sshd.service", "sshd.service.d/10-keygen.conf"
     std::string name;
@@ -24,10 +24,11 @@ struct Enablement {
     std::string by;
     /// "wants" or "requires"
     std::string relation;
+    // NOLINTNEXTLINE(modernize-use-nullptr): it is wrong about defaulted comparisons
     auto operator<=>(const Enablement&) const = default;
 };
 
-/// What differs of systemd's system units, each list sorted.
+/// The changes of systemd's system units; each list is sorted.
 struct UnitChanges {
     std::vector<UnitFileChange> files;
     std::vector<Enablement> enabled;
@@ -38,8 +39,8 @@ struct UnitChanges {
     [[nodiscard]] bool empty() const;
 };
 
-/// Compares /usr/lib/systemd/system and /usr/etc/systemd/system, of which the latter wins, as
-/// systemd reads them: a unit is masked by a link to /dev/null or an empty file.
+/// Compares /usr/lib/systemd/system and /usr/etc/systemd/system, of which the latter takes
+/// precedence, like systemd: a unit is masked by a link to /dev/null or an empty file.
 [[nodiscard]] UnitChanges compare_units(const CommitPair& pair, const TreeChanges& changes);
 
 }  // namespace edgegpu

@@ -21,7 +21,7 @@ bool is_generated(std::string_view name) {
            name.find_first_not_of("0123456789", at + mark.size()) == std::string_view::npos;
 }
 
-/// Name of each generated attribute → digest of those of its types that are in `common`.
+/// Generated attribute → digest of its types that are in `common`.
 std::map<std::string, std::string> generated_sets(const selinux::PolicyDb& policy,
                                                   const std::set<std::string>& common) {
     std::map<std::string, std::string> sets;
@@ -40,7 +40,7 @@ std::map<std::string, std::string> generated_sets(const selinux::PolicyDb& polic
     return sets;
 }
 
-/// Name in `after` → the name to show, where that is another one.
+/// Name in `after` → name to show, if that differs.
 std::map<std::string, std::string> new_names(const selinux::PolicyDb& before,
                                              const selinux::PolicyDb& after) {
     const std::set<std::string> types = before.types();
@@ -49,7 +49,7 @@ std::map<std::string, std::string> new_names(const selinux::PolicyDb& before,
     std::ranges::set_intersection(types, types_after, std::inserter(common, common.end()));
     std::map<std::string, std::string> old_sets = generated_sets(before, common);
     std::map<std::string, std::string> new_sets = generated_sets(after, common);
-    // What has the same name and the same types is the same.
+    // Attributes with the same name and the same types are the same.
     std::erase_if(new_sets, [&](const auto& item) {
         const auto same = old_sets.find(item.first);
         if (same == old_sets.end() || same->second != item.second) {
@@ -73,7 +73,7 @@ std::map<std::string, std::string> new_names(const selinux::PolicyDb& before,
         by_set.erase(match);
         return true;
     });
-    // The rest changed its types under its old name, or that name has been given away.
+    // The others have another set of types than `before` has under this name.
     for (const auto& [name, set] : new_sets) {
         if (!old_sets.contains(name) && before.has_attribute(name)) {
             names.emplace(name, name + '+');

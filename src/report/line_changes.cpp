@@ -23,7 +23,7 @@ std::vector<std::string_view> settings_of(std::string_view text) {
 
 std::vector<std::string> without(const std::vector<std::string_view>& lines,
                                  const std::vector<std::string_view>& others) {
-    // A line that is there twice is told once.
+    // A line that occurs twice is listed once.
     std::unordered_set<std::string_view> known(others.begin(), others.end());
     std::vector<std::string> rest;
     for (const std::string_view line : lines) {

@@ -6,7 +6,7 @@
 
 namespace edgegpu {
 
-/// Lines of a configuration file that came and went.
+/// Lines that were added to and removed from a configuration file.
 struct LineChanges {
     /// in the file's order
     std::vector<std::string> gained;
@@ -15,8 +15,8 @@ struct LineChanges {
     [[nodiscard]] bool empty() const { return gained.empty() && lost.empty(); }
 };
 
-/// Compares two texts as sets of lines; blank lines, comments (#) and white space around lines do
-/// not count, nor does the order.
+/// Compares two texts as sets of lines, ignoring order, blank lines, comments (#) and white space
+/// around lines.
 [[nodiscard]] LineChanges compare_lines(std::string_view before, std::string_view after);
 
 }  // namespace edgegpu

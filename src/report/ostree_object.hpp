@@ -6,11 +6,11 @@
 
 namespace edgegpu {
 
-/// The same object as a variant that checks what it is made of: libostree marks what it reads as
-/// trusted, and then a string without its NUL is read beyond its end.
+/// The same object as a variant whose data are checked. libostree marks variants as trusted, for
+/// which GLib would read a string without a NUL beyond its end.
 [[nodiscard]] VariantHandle untrusted(GVariant* object);
 
-/// The checksum in child `index` of a tuple, in hexadecimal; empty where it is none.
+/// The checksum in child `index` of a tuple, in hexadecimal; empty if it is not one.
 [[nodiscard]] std::string checksum_in(GVariant* tuple, gsize index);
 
 }  // namespace edgegpu

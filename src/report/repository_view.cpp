@@ -15,7 +15,7 @@ namespace {
 
 using TableHandle = Handle<GHashTable, g_hash_table_unref>;
 
-/// Shorter ones are more likely a ref with a typing mistake.
+/// Shorter names are more likely misspelt refs than checksums.
 constexpr std::size_t shortest_abbreviation = 4;
 constexpr std::size_t hex_size = 64;
 
@@ -88,6 +88,7 @@ Error RepositoryView::unknown(const std::string& name,
                               const std::map<std::string, std::string>& refs) const {
     Error failure = error(ErrorKind::usage, "{}: no ref or commit \"{}\"", path_, name);
     std::vector<std::string> names;
+    names.reserve(refs.size());
     for (const auto& [ref, checksum] : refs) {
         names.push_back(ref);
     }
@@ -96,7 +97,7 @@ Error RepositoryView::unknown(const std::string& name,
         failure.hinted(fmt::format("did you mean {}?", fmt::join(near, " or ")));
     } else {
         failure.hinted(names.empty() ? "the repository has no refs"
-                                     : "refs there: " + some_of(names, 6));
+                                     : "existing refs: " + some_of(names, 6));
     }
     return failure;
 }
@@ -109,9 +110,9 @@ std::string RepositoryView::parent_of(const std::string& checksum, const std::st
         throw failure.to_error(path_, fmt::format("cannot read commit {}", checksum));
     }
     const VariantHandle trusted(loaded);
-    const std::string parent = checksum_in(untrusted(loaded).get(), 1);
+    std::string parent = checksum_in(untrusted(loaded).get(), 1);
     if (parent.empty()) {
-        throw error(ErrorKind::usage, "{}: {} is the first of its history: it has no parent", path_,
+        throw error(ErrorKind::usage, "{}: {} is the first of its history and has no parent", path_,
                     name)
             .hinted("name two commits: edgegpu diff A B");
     }
@@ -123,7 +124,7 @@ std::string RepositoryView::parent_of(const std::string& checksum, const std::st
     if (there == FALSE) {
         throw error("{}: the parent of {}, commit {}, is not in the repository", path_, name,
                     parent)
-            .hinted("it was pruned or never pulled; `ostree pull --depth=1` brings parents along");
+            .hinted("it was pruned or never pulled; `ostree pull --depth=1` pulls parents as well");
     }
     return parent;
 }

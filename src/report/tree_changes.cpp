@@ -9,8 +9,8 @@ namespace edgegpu {
 
 namespace {
 
-// Far beyond any image, and small enough for the memory of a small machine: a hostile tree of few
-// objects may repeat itself without end.
+// Far more than in any image, but within the memory of a small machine: a malicious tree can have
+// any number of paths with few objects.
 constexpr std::size_t most_paths = 1'000'000;
 constexpr std::size_t deepest_path = 200;
 
@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    /// Remembers the path itself, unless two directories differ in nothing but what they hold.
+    /// Adds the change of the path itself, unless only the content of two directories differs.
     void note(const std::string& path, const CommitNode* before, const CommitNode* after) {
         if (before != nullptr && after != nullptr && before->directory && after->directory &&
             before->meta == after->meta) {
@@ -68,7 +68,7 @@ private:
         if (before.size != after.size) {
             return true;
         }
-        // Where nothing else differs, the object's other name can only be the content's.
+        // The objects differ: without a difference in the header, it must be in the content.
         const bool header = before.mode != after.mode || before.uid != after.uid ||
                             before.gid != after.gid || before.label != after.label ||
                             before.attributes != after.attributes;
@@ -103,7 +103,7 @@ private:
     std::size_t visited_ = 0;
 };
 
-/// Every file object of a commit. A directory that is met again is not read again.
+/// The checksums of all file objects of a commit. Each dirtree is read once.
 std::unordered_set<std::string> file_objects(const Context& ctx, const CommitView& view) {
     std::unordered_set<std::string> objects;
     std::unordered_set<std::string> trees;

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "execution/context.hpp"
 #include "report/commit_view.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Two commits to be compared, and whether the user still wants it.
+/// Two commits to be compared; the context is for cancellation.
 struct CommitPair {
     const Context& ctx;
     const CommitView& before;
@@ -27,41 +27,41 @@ struct Unknown {
     bool operator==(const Unknown&) const = default;
 };
 
-/// A path that came (no `before`), went (no `after`) or differs.
+/// A path that was added (no `before`) or removed (no `after`), or differs.
 struct PathChange {
     std::optional<CommitPath> before;
     std::optional<CommitPath> after;
-    /// in both: the type, a file's content or a symlink's target differs
+    /// both exist and differ in type, a file's content or a symlink's target
     bool content = false;
 
     /// "added", "removed" or "changed".
     [[nodiscard]] const char* kind() const noexcept;
-    /// What differs where it is in both: of "type", "content", "target", "mode", "owner",
-    /// "label", "attributes".
+    /// If both exist, those of "type", "content", "target", "mode", "owner", "label", "attributes"
+    /// that differ.
     [[nodiscard]] std::vector<std::string> differences() const;
 };
 
 /// Absolute path → change, directories included.
 using TreeChanges = std::map<std::string, PathChange, std::less<>>;
 
-/// What a device that has `before` lacks of `after`.
+/// The file objects that a device with `before` needs for `after`.
 struct NewContent {
-    /// file objects
+    /// number of file objects
     std::uint64_t objects = 0;
-    /// of content, uncompressed
+    /// their content in bytes, uncompressed
     std::uint64_t bytes = 0;
-    /// as the repository holds it
+    /// their size in the repository in bytes
     std::uint64_t stored_bytes = 0;
 };
 
-/// Walks both trees where they differ: directories with the same checksum are not read. Throws
-/// Error where objects are missing or malformed, or the trees are deeper or larger than any image.
+/// Compares both trees, without reading directories with the same checksum. Throws Error for
+/// objects that are missing or malformed, and for trees of more than 200 levels or a million paths.
 [[nodiscard]] TreeChanges compare_trees(const CommitPair& pair);
 
 /// The objects of `after` that no path of `before` has. `changes` are those of the same pair.
 [[nodiscard]] NewContent new_content(const CommitPair& pair, const TreeChanges& changes);
 
-/// A range of `changes`: what lies below `directory` ("/usr/etc/modprobe.d"), itself excluded.
+/// A range of TreeChanges.
 struct ChangeRange {
     TreeChanges::const_iterator first;
     TreeChanges::const_iterator last;
@@ -69,6 +69,7 @@ struct ChangeRange {
     [[nodiscard]] TreeChanges::const_iterator end() const { return last; }
     [[nodiscard]] bool empty() const { return first == last; }
 };
+/// The changes below `directory` ("/usr/etc/modprobe.d"), without the directory itself.
 [[nodiscard]] ChangeRange changes_below(const TreeChanges& changes, std::string_view directory);
 
 }  // namespace edgegpu

@@ -11,15 +11,15 @@ namespace edgegpu {
 
 namespace {
 
-/// 2: `why` is a table; in format 1 it was words.
+/// In format 2 `why` is a table, in format 1 a text.
 constexpr std::int64_t lock_format = 2;
 
-/// Reads one table of the lockfile; every complaint names file and line.
+/// Reads a table of the lockfile; errors name file and line.
 class LockTable {
 public:
     LockTable(const std::string& file, const toml::table& table) : file_(file), table_(table) {}
 
-    /// The table `key` inside this one.
+    /// The subtable `key`.
     [[nodiscard]] LockTable inner(const std::string& key) const {
         const toml::node* node = table_.get(key);
         if (node == nullptr || !node->is_table()) {
@@ -74,7 +74,7 @@ public:
         return value;
     }
 
-    /// `checksum`, or the `sha256` of lockfiles that older versions wrote.
+    /// `checksum`, or `sha256` in lockfiles of older versions.
     [[nodiscard]] Checksum checksum() const {
         if (!table_.contains("checksum") && table_.contains("sha256")) {
             return {ChecksumAlgorithm::sha256, digest("sha256")};
@@ -85,7 +85,7 @@ public:
             if (problem.kind() == ErrorKind::usage) {
                 throw;
             }
-            throw complain("checksum", ("is none: " + problem.message()).c_str());
+            throw complain("checksum", ("is invalid: " + problem.message()).c_str());
         }
     }
 
@@ -108,7 +108,7 @@ Nevra read_nevra(const LockTable& reader) {
     return nevra;
 }
 
-/// A text that messages and tables show in one line.
+/// A text that is shown in messages and therefore must be one line.
 std::string read_words(const LockTable& reader, const std::string& key) {
     std::string words = reader.text(key);
     if (printable_line(words) != words) {
@@ -124,7 +124,7 @@ Reason read_reason(const LockTable& reader, std::int64_t format) {
     const LockTable fields = reader.inner("why");
     const auto kind = value_named<Reason::Kind>(fields.text("kind"));
     if (!kind) {
-        throw fields.complain("kind", "is not a kind of reason that this edgegpu knows");
+        throw fields.complain("kind", "is not a known kind of reason");
     }
     Reason reason{*kind};
     for (const ReasonField& field : reason_fields(*kind)) {
@@ -263,7 +263,7 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     const LockTable head(file, root);
     const std::int64_t format = head.number("format");
     if (format != 1 && format != lock_format) {
-        throw head.complain("format", "is not one this edgegpu knows (1, 2)");
+        throw head.complain("format", "is not supported: this edgegpu reads 1 and 2");
     }
     Resolution result;
     result.kernel_uname = head.text("kernel_uname");

@@ -11,13 +11,13 @@ namespace edgegpu {
 
 namespace {
 
-/// How reasons of one kind are written.
+/// Textual form of one kind of reason.
 struct ReasonForm {
-    /// in the lockfile; empty: never there
+    /// `kind` in the lockfile; empty: never written.
     std::string_view key;
-    /// for the user, with the values of the fields
+    /// Format string for messages; its arguments are the fields.
     std::string_view text;
-    /// how many of `reason_field_list` it has
+    /// Number of fields, the first ones of `reason_field_list`.
     std::size_t fields = 0;
 };
 

@@ -13,28 +13,29 @@
 
 namespace edgegpu {
 
-/// A package chosen by the solver, with all that is needed to fetch and verify it.
+/// A package chosen by the solver, with everything needed to fetch and verify it.
 struct ResolvedPackage {
     Nevra nevra;
-    /// id of the repository in the blueprint
+    /// Id of the repository in the blueprint.
     std::string repository;
-    /// Where it lies below `base` or the repository ("Packages/x.rpm"): relative; below a
-    /// repository of this machine without "..", below a server's perhaps with some in front.
+    /// Path relative to `base` or the repository ("Packages/x.rpm"). It may begin with ".." on
+    /// servers, but not in local repositories.
     std::string location;
-    /// of the RPM file, from the (signed) metadata
+    /// Of the RPM file, from the metadata.
     Checksum checksum;
-    /// bytes of the RPM file; 0: the metadata do not say
+    /// Bytes of the RPM file; 0: unknown.
     std::uint64_t size = 0;
-    /// Unix time it was built
+    /// Unix time.
     std::int64_t build_time = 0;
-    /// "name:stream:version:context" of the module it belongs to, or empty
+    /// "name:stream:version:context" of its module, or empty.
     std::string module;
     Reason why;
-    /// URL that `location` is relative to (xml:base), where that is not the repository's; else
-    /// empty. The repository's credentials are not meant for its server.
+    /// URL that `location` is relative to (xml:base), or empty for that of the repository. The
+    /// repository's credentials are not sent to other servers.
     std::string base;
 
-    /// What stands for its content where inputs are digested: a bare SHA-256, or Checksum::text.
+    /// Identifies the content in digests of inputs: the bare SHA-256, or Checksum::text of other
+    /// algorithms.
     [[nodiscard]] std::string content_id() const;
 };
 
@@ -46,94 +47,98 @@ struct ResolvedModule {
     std::string context;
 };
 
-/// A security advisory that an update repository announces (updateinfo.xml).
+/// A security advisory of a repository (updateinfo.xml).
 struct Advisory {
     /// "RHSA-2024:1248"
     std::string id;
-    /// "Critical", "Important", "Moderate", "Low", or empty
+    /// "Critical", "Important", "Moderate", "Low", or empty.
     std::string severity;
-    /// CVE ids it fixes, sorted
+    /// Ids of fixed CVEs, sorted.
     std::vector<std::string> cves;
 
     /// "ID (Severity)", or "ID".
     [[nodiscard]] std::string text() const;
+    // NOLINTNEXTLINE(modernize-use-nullptr): it is wrong about defaulted comparisons
     auto operator<=>(const Advisory&) const = default;
 };
 
-/// A security advisory that a package of the image fixes.
+/// A security advisory that packages of the image fix.
 struct FixedAdvisory {
-    /// Where to read about a CVE.
+    /// A link to a CVE.
     struct Reference {
         std::string url;
         std::string title;
+        // NOLINTNEXTLINE(modernize-use-nullptr): it is wrong about defaulted comparisons
         auto operator<=>(const Reference&) const = default;
     };
     /// "RHSA-2024:1248"
     std::string id;
-    /// as in updateinfo.xml ("Important"), or empty
+    /// As in updateinfo.xml ("Important"), or empty.
     std::string severity;
-    /// NEVRAs of the image's packages that it names, sorted
+    /// NEVRAs of packages of the image that it names, sorted.
     std::vector<std::string> packages;
-    /// one for each CVE, sorted by URL
+    /// One for each CVE, sorted by URL.
     std::vector<Reference> references;
+    // NOLINTNEXTLINE(modernize-use-nullptr): it is wrong about defaulted comparisons
     auto operator<=>(const FixedAdvisory&) const = default;
 };
 
-/// Something newer than what the image has, left out so that kernel and driver fit.
+/// A newer kernel or driver that was not chosen, because kernel and driver have to match.
 struct PassedOver {
     /// "kernel NEVRA" or "nvidia driver VERSION"
     std::string what;
     std::string reason;
-    /// what it would fix, sorted; known for kernels only
+    /// Advisories that it would fix, sorted; for kernels only.
     std::vector<Advisory> advisories;
 
     /// One line for the user.
     [[nodiscard]] std::string text() const;
 };
 
-/// A repository's metadata as it was read.
+/// The state of a repository's metadata.
 struct ResolvedRepository {
     std::string id;
-    /// SHA-256 of repomd.xml
+    /// SHA-256 of repomd.xml.
     std::string repomd_sha256;
-    /// newest timestamp in repomd.xml, Unix time
+    /// MetadataRecords::revision_time.
     std::int64_t revision_time = 0;
 };
 
-/// The resolved result: exactly the packages of the image. Same content as the lockfile.
+/// The exact packages of the image, and of the roots in which modules are compiled. The content of
+/// a lockfile.
 struct Resolution {
-    /// sorted by name, then NEVRA
+    /// Sorted by NEVRA.
     std::vector<ResolvedPackage> packages;
     std::vector<ResolvedModule> modules;
     std::vector<ResolvedRepository> repositories;
-    /// the one kernel: kernel-core (or the package that provides kernel-core), its uname -r
+    /// The only kernel, kernel-core or the package that provides it, and its `uname -r`.
     Nevra kernel;
     std::string kernel_uname;
-    /// "535.261.03" or empty
+    /// "535.261.03", or empty without driver.
     std::string driver_version;
-    /// which kernel modules, `open` or `proprietary`; nothing without driver
+    /// `open` or `proprietary`; nothing without driver.
     std::optional<DriverFlavor> driver_flavor;
-    /// newer kernels and drivers that were not taken, the newest first
+    /// Newer kernels and drivers that were not chosen, newest first.
     std::vector<PassedOver> passed_over;
-    /// What the packages fix, as far as the repositories tell, sorted by id.
+    /// Advisories that the packages fix, according to the repositories, sorted by id.
     std::vector<FixedAdvisory> advisories;
-    /// Where the kernel modules have to be compiled: the package with their sources. It is no part
-    /// of the image and, as its dependencies and scriptlets are for running hosts, none of
-    /// `build_root`: only its payload is to be unpacked there.
+    /// If kernel modules have to be compiled: the package with their sources. It is neither in the
+    /// image nor in `build_root`, where only its payload is unpacked: its dependencies and
+    /// scriptlets are meant for running systems.
     std::optional<ResolvedPackage> dkms_source;
-    /// With `dkms_source`: the packages to compile in, kernel-devel of exactly `kernel` among them;
-    /// sorted as `packages`. None of them is in the image because of this.
+    /// With `dkms_source`: the packages that compile it, including kernel-devel of exactly
+    /// `kernel`; sorted as `packages`. Independent of the image's packages.
     std::vector<ResolvedPackage> build_root;
-    /// Where policy modules are compiled that use the reference policy's interfaces:
-    /// selinux-policy-devel of exactly the image's policy, and what it needs to run; sorted as
-    /// `packages`. None of them is in the image because of this.
+    /// If policy modules use interfaces of the reference policy: the packages that compile them,
+    /// including selinux-policy-devel of exactly the image's policy; sorted as `packages`.
+    /// Independent of the image's packages.
     std::vector<ResolvedPackage> policy_root;
 };
 
 /// Reads a lockfile (TOML). Throws ErrorKind::usage naming file and line.
 [[nodiscard]] Resolution read_lockfile(const std::filesystem::path& path);
 
-/// Writes a lockfile: TOML, deterministic, one [[package]] block each, atomically.
+/// Writes a lockfile (TOML) atomically. The same resolution gives the same bytes.
 void write_lockfile(const std::filesystem::path& path, const Resolution& resolution);
 
 }  // namespace edgegpu

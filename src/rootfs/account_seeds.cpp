@@ -21,7 +21,7 @@ namespace {
 using Fixed = std::map<std::string, std::uint32_t>;
 using Numbers = std::map<std::string, std::uint32_t, std::less<>>;
 
-/// How messages speak of users and of groups.
+/// Words of messages about users or about groups.
 struct Kind {
     const char* noun;
     const char* number;
@@ -42,8 +42,8 @@ std::string seed(const SourceLocation& location, const Kind& kind, const Fixed& 
                             "{}: {} '{}' has {} {} in the parent commit and {} in [accounts]",
                             location.text(), kind.noun, name, kind.number, taken, number)
                     .hinted(fmt::format(
-                        "devices keep files of {} {} in /var: write {}, or begin a new line of "
-                        "updates (another ref in [ostree])",
+                        "devices keep files of {} {} in /var: write {}, or start a new update "
+                        "stream (another ref in [ostree])",
                         kind.number, taken, taken));
             }
             if (other != name && taken == number) {
@@ -95,16 +95,15 @@ void check_drift(const std::filesystem::path& blueprint, const Kind& kind,
                         blueprint.string(), kind.noun, name, kind.number, before, account_id(*row))
                 .hinted(fmt::format(
                     "devices keep files of {0} {1} in /var. Keep it, with {2} = {{ {3} = {1} }} in "
-                    "[accounts] for a user of a package, or with {0} = {1} in customizations; "
-                    "where "
-                    "the package itself sets the new one, keep its old version, or begin a new "
-                    "line of updates (another ref in [ostree])",
+                    "[accounts] for a user of a package, or with {0} = {1} in customizations; if "
+                    "the package itself sets the new one, keep its old version, or start a new "
+                    "update stream (another ref in [ostree])",
                     kind.number, before, kind.key, name));
         }
     }
 }
 
-/// "u name - "GECOS" /home" → its fields up to the id, and where the rest begins.
+/// A line of sysusers.d(5), "u name - "GECOS" /home": the fields up to the id, and the rest.
 struct SysusersLine {
     std::string type, name, id;
     std::string rest;
@@ -118,8 +117,8 @@ SysusersLine split_line(const std::string& line) {
     return result;
 }
 
-/// The tree's files of sysusers.d by their names, which is the order they are read in; one of /etc
-/// stands for that of /usr/lib of the same name.
+/// Name → path of the tree's files of sysusers.d(5), which are read in the order of their names;
+/// one in /etc overrides that of the same name in /usr/lib.
 std::map<std::string, std::string> sysusers_files(const Tree& tree) {
     std::map<std::string, std::string> files;
     for (const std::string_view top : {"/usr/lib/sysusers.d/", "/etc/sysusers.d/"}) {
@@ -128,7 +127,7 @@ std::map<std::string, std::string> sysusers_files(const Tree& tree) {
             if (!name.ends_with(".conf") || name.find('/') != std::string::npos) {
                 continue;
             }
-            // A link to /dev/null hides the file; any other is none of what packages ship.
+            // A link to /dev/null masks the file; packages ship no other links.
             files.erase(name);
             if (entry.type == EntryType::file) {
                 files.emplace(name, path);
@@ -138,7 +137,7 @@ std::map<std::string, std::string> sysusers_files(const Tree& tree) {
     return files;
 }
 
-/// The line with the number that the seeds have; empty where they have none.
+/// The line or lines with the number that the seeds have; empty if they have none.
 std::string with_number(const SysusersLine& fields, const Numbers& users, const Numbers& groups) {
     const auto user = users.find(fields.name);
     const auto group = groups.find(fields.name);
@@ -149,8 +148,8 @@ std::string with_number(const SysusersLine& fields, const Numbers& users, const 
     if (user == users.end()) {
         return {};
     }
-    // With one number for both, the group is made when the user is, as without a number: one made
-    // first would stand elsewhere in /etc/group.
+    // If uid and gid are equal, no line for the group is needed; a group created by a line of its
+    // own would be at another position in /etc/group.
     if (group == groups.end() || group->second == user->second) {
         return fmt::format("{} {} {}{}\n", fields.type, fields.name, user->second, fields.rest);
     }

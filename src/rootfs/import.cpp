@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/entry_lock.hpp"
+#include "cache/last_use.hpp"
+#include "execution/parallel.hpp"
 #include "rootfs/manifest.hpp"
 #include "rootfs/unpack.hpp"
-#include "support/entry_lock.hpp"
 #include "support/file.hpp"
-#include "support/last_use.hpp"
-#include "support/parallel.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -24,17 +24,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether a file is what unpacking left, as far as its inode tells: to read all content takes as
-/// long as unpacking does. Who writes to a file, be it by mistake, gives it another time; what only
-/// a broken disk changed is found when the content gets into an object, by its digest.
+/// Whether a file is unchanged since it was unpacked, according to its inode: reading all content
+/// would take as long as unpacking. Any write changes the modification time; disk corruption is
+/// detected by the digest when an object is made of the content.
 bool is_as_unpacked(const Entry& entry, const struct stat& status) {
     return S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) == entry.size &&
            (status.st_mode & 07777U) == entry.mode && status.st_uid == 0 &&
            status.st_mtim.tv_sec == unpacked_time && status.st_mtim.tv_nsec == 0;
 }
 
-/// The cached import, or nothing where there is none or it is damaged (a machine that lost
-/// power may leave files shorter than they were written).
+/// The cached import, or nothing if there is none or it is damaged (for example truncated by a
+/// power failure).
 std::optional<ImportedPackage> read_import(const Context& ctx, const PackageFile& package,
                                            const fs::path& directory) {
     if (!mark_used(ctx, directory / "manifest")) {
@@ -60,7 +60,7 @@ std::optional<ImportedPackage> read_import(const Context& ctx, const PackageFile
     }
 }
 
-/// Where a package's import lies.
+/// The directory of a package's import. Throws Error unless the package was verified.
 fs::path import_directory(const Context& ctx, const PackageFile& package) {
     const std::string& sha256 = package.sha256;
     const std::string name = package.package.nevra.text();
@@ -73,12 +73,30 @@ fs::path import_directory(const Context& ctx, const PackageFile& package) {
     return ctx.cache / "imports" / sha256;
 }
 
-/// Unpacks a package, unless somebody did while its lock was waited for. Called with that lock.
+void record(const Context& ctx, const char* message, const PackageFile& package) {
+    ctx.log.debug(
+        message,
+        {{"kind", "imports"}, {"key", package.sha256}, {"name", package.package.nevra.text()}});
+}
+
+/// The import of an earlier build, or of one that runs at the same time.
+std::optional<ImportedPackage> find_import(const Context& ctx, const PackageFile& package,
+                                           const fs::path& directory) {
+    std::optional<ImportedPackage> cached = read_import(ctx, package, directory);
+    if (cached) {
+        record(ctx, "cache hit", package);
+    }
+    return cached;
+}
+
+/// Unpacks a package, unless another build did before the lock was taken. The caller holds the lock
+/// of the import.
 ImportedPackage make_import(const Context& ctx, const PackageFile& package,
                             const fs::path& directory) {
-    if (std::optional<ImportedPackage> cached = read_import(ctx, package, directory)) {
+    if (std::optional<ImportedPackage> cached = find_import(ctx, package, directory)) {
         return std::move(*cached);
     }
+    record(ctx, "cache miss", package);
     const fs::path temporary = directory.parent_path() / (".new-" + package.sha256);
     try {
         remove_tree(temporary);
@@ -100,13 +118,14 @@ ImportedPackage make_import(const Context& ctx, const PackageFile& package,
     if (!made) {
         throw error("package {}: its import cannot be read back", package.package.nevra.text());
     }
+    record(ctx, "cache entry made", package);
     return std::move(*made);
 }
 
-/// As import_package, but nothing where another build is unpacking it at the moment.
+/// Like import_package, but returns nothing if another build is unpacking the package.
 std::optional<ImportedPackage> import_unless_busy(const Context& ctx, const PackageFile& package) {
     const fs::path directory = import_directory(ctx, package);
-    if (std::optional<ImportedPackage> cached = read_import(ctx, package, directory)) {
+    if (std::optional<ImportedPackage> cached = find_import(ctx, package, directory)) {
         return cached;
     }
     const auto lock = EntryLock::try_take(ctx, EntryKind::import, package.sha256);
@@ -117,7 +136,7 @@ std::optional<ImportedPackage> import_unless_busy(const Context& ctx, const Pack
 
 ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
     const fs::path directory = import_directory(ctx, package);
-    if (std::optional<ImportedPackage> cached = read_import(ctx, package, directory)) {
+    if (std::optional<ImportedPackage> cached = find_import(ctx, package, directory)) {
         return std::move(*cached);
     }
     const EntryLock lock(ctx, EntryKind::import, package.sha256,
@@ -128,7 +147,7 @@ ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
 std::vector<ImportedPackage> import_packages(const Context& ctx, const PackageFiles& packages) {
     const fs::path imports = ctx.cache / "imports";
     make_directories(imports);
-    // Files below have setuid bits and capabilities: nobody but root may reach them.
+    // Files in it have setuid bits and capabilities, so other users must not reach them.
     if (::chmod(imports.c_str(), 0700) != 0) {
         throw errno_error(imports.string(), errno);
     }
@@ -145,7 +164,7 @@ std::vector<ImportedPackage> import_packages(const Context& ctx, const PackageFi
             ctx.console->progress(++finished, packages.size(), "packages imported");
         }
     };
-    // What another build unpacks at the moment comes last: it is done by then.
+    // Packages that another build is unpacking come last, when they are probably done.
     std::mutex mutex;
     std::vector<std::size_t> busy;
     parallel_for(ctx, order.size(), [&](std::size_t i) {

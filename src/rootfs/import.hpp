@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "execution/context.hpp"
 #include "fetch/fetch.hpp"
 #include "image/tree.hpp"
 #include "rootfs/rpm_header.hpp"
-#include "support/context.hpp"
 #include "support/nevra.hpp"
 
 namespace edgegpu {
 
 /// One path of a package, as its header describes it.
 struct ImportedFile {
-    /// absolute and normal, not yet translated through links of the image
+    /// absolute and normal; links of the image are not resolved
     std::string path;
     /// type, mode, size, digest, content, target and capabilities are set; owner numbers are not
     Entry entry;
@@ -28,9 +28,9 @@ struct ImportedFile {
     [[nodiscard]] bool is_ghost() const { return (flags & RPMFILE_GHOST) != 0; }
 };
 
-/// A package as the cache holds it: `imports/<sha256 of the RPM>/` with `manifest` (this
-/// value), `header` (the blob of the RPM's header) and `files/<n>` (owner root, mode and
-/// capabilities of the header, so that hard links to them have these too).
+/// An unpacked package in the cache: `imports/<sha256 of the RPM>/` with `manifest` (this value),
+/// `header` (the blob of the RPM's header) and `files/<n>` (owned by root, with the header's mode
+/// and capabilities, which hard links to them share).
 struct ImportedPackage {
     Nevra nevra;
     /// SHA-256 of the RPM
@@ -44,14 +44,13 @@ struct ImportedPackage {
     ImportedPackage() = default;
 };
 
-/// Unpacks one package into the cache, or reads what is there. The content of every file is
-/// checked against the header's digest. What is unpacked is what was verified, through the
-/// descriptor that the package was verified through. Throws Error "package NEVRA: …" for paths that
-/// leave the root, devices, missing or truncated content, and digests that do not match, and where
-/// the RPM was written to since it was verified.
+/// Unpacks one package into the cache, unless it is there. Uses the descriptor through which the
+/// package was verified, and checks the content of each file against the header's SHA-256. Throws
+/// Error "package NEVRA: …" for paths that leave the root, devices, missing or truncated content,
+/// digests that do not match, and an RPM that was modified after it was verified.
 [[nodiscard]] ImportedPackage import_package(const Context& ctx, const PackageFile& package);
 
-/// All packages, in parallel, the largest first; the result is in the order of `packages`.
+/// Imports all packages in parallel, the largest first; returns them in the order of `packages`.
 [[nodiscard]] std::vector<ImportedPackage> import_packages(const Context& ctx,
                                                            const PackageFiles& packages);
 

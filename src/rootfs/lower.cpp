@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "execution/parallel.hpp"
 #include "image/content.hpp"
 #include "image/image_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/parallel.hpp"
 
 namespace edgegpu {
 
@@ -24,9 +24,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Path → everything about the entry that the lower layer shows.
+/// Path → `describe` of its entry.
 using Index = std::map<std::string, std::string, std::less<>>;
 
+/// Everything about an entry that is visible in the lower layer: "dMODE", "lTARGET" or
+/// "fCONTENT INODE".
 std::string describe(const Entry& entry) {
     switch (entry.type) {
         case EntryType::directory:
@@ -36,7 +38,7 @@ std::string describe(const Entry& entry) {
         case EntryType::file:
             break;
     }
-    // With the inode, so that a package that was imported anew is linked anew.
+    // With the inode, so that files of a package that was imported again are linked again.
     struct stat status {};
     if (::stat(entry.content.c_str(), &status) != 0) {
         throw errno_error(entry.content.string(), errno);
@@ -44,7 +46,7 @@ std::string describe(const Entry& entry) {
     return fmt::format("f{} {}", entry.content.string(), status.st_ino);
 }
 
-/// The index as a file: path and description by turns, each ended by a NUL.
+/// Reads an index file: path and description alternately, each terminated by a NUL.
 Index read_index(const fs::path& file) {
     std::error_code code;
     Index index;
@@ -75,8 +77,8 @@ std::string format_index(const Entries& entries) {
     return text;
 }
 
-/// Deletes what is no longer wanted, or wanted otherwise; children come before parents. A
-/// directory that stays one is only given its new mode.
+/// Removes entries that `entries` does not have or that differ, children before parents, and clears
+/// their descriptions in `index`; directories whose mode alone differs stay.
 void remove_old(Index& index, const Entries& entries, const ImageRoot& lower) {
     for (auto item = index.rbegin(); item != index.rend(); ++item) {
         auto& [path, description] = *item;
@@ -134,7 +136,7 @@ void check_out(const Context& ctx, const Entries& entries, const fs::path& lower
             remove_old(index, entries, ImageRoot(lower));
         }
     } catch (const Error&) {
-        index.clear();  // Somebody changed the directory: begin with an empty one.
+        index.clear();  // The directory was changed from outside: start with an empty one.
     }
     if (index.empty()) {
         remove_tree(lower);

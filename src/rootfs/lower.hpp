@@ -2,15 +2,15 @@
 
 #include <filesystem>
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Makes the directory `lower` hold exactly `entries`, owner root: files are hard links to
-/// their content (copies where the file system refuses more links), in parallel. What an earlier
-/// build left there is kept where it is the same: `index` (a file beside it) says what that is, and
-/// is gone while the directory is being changed, so that a killed build starts afresh.
+/// Makes the directory `lower` contain exactly `entries`, all owned by root: files are hard links
+/// to their content (copies if the file system allows no more links). Entries of an earlier build
+/// are kept if they are the same: the file `index` lists them. It is removed while the directory is
+/// changed, so that after a killed build the directory is filled from scratch.
 void check_out(const Context& ctx, const Entries& entries, const std::filesystem::path& lower,
                const std::filesystem::path& index);
 

@@ -22,7 +22,7 @@ void put(std::string& text, std::string_view field) {
     text += field;
 }
 
-/// Reads fields in order; every length is checked against what is left.
+/// Reads fields in order, checking each length against the remaining size.
 class Reader {
 public:
     explicit Reader(std::string_view text) : rest_(text) {}

@@ -12,7 +12,8 @@
 namespace edgegpu {
 
 std::vector<ImportedPackage> order_packages(std::vector<ImportedPackage> packages) {
-    // rpm's order depends on the order of addition where dependencies leave it open.
+    // Where dependencies leave it open, rpm's order depends on the order in which packages are
+    // added.
     std::sort(packages.begin(), packages.end(),
               [](const ImportedPackage& a, const ImportedPackage& b) { return a.nevra < b.nevra; });
     const RpmTransaction transaction = make_transaction();

@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::map<std::string, std::uint32_t, std::less<>>;
 
-/// The file as scriptlets left it; empty where there is none.
+/// Name → number in passwd or group of the mounted root, if it has the file, and always of root.
 Numbers read_numbers(const ImageRoot& root, std::string_view path) {
     constexpr std::uint64_t most = 64U << 20U;
     Numbers numbers;
@@ -62,7 +62,7 @@ std::vector<std::string> apply_owners(const Context& ctx, Tree& tree,
                                                  owner.group, owner.path, owner.package));
             }
         }
-        // Where a %pre scriptlet removed or replaced it, sync_tree will see that.
+        // A file that a %pre scriptlet removed is skipped here and handled by sync_tree.
         root.set_attributes(owner.path, attributes_of(entry));
     }
     return names;

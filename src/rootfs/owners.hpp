@@ -11,11 +11,10 @@
 
 namespace edgegpu {
 
-/// Gives every path its owner by name, from /etc/passwd and /etc/group of the mounted root, in
-/// `tree.entries` and below `tree.root` (setuid bits and capabilities are restored after the
-/// change of owner). A name that does not exist becomes root without setuid bits, with a warning,
-/// as with rpm. Returns the names that do not exist, instead of changing anything, if
-/// `only_if_complete`.
+/// Sets the owners of packaged paths in `tree.entries` and below `tree.root`, with the numbers in
+/// /etc/passwd and /etc/group of the mounted root. Files of an unknown owner belong to root and
+/// lose set-id bits, with a warning, as with rpm. Returns the unknown names ("user x", "group y");
+/// if there are any and `only_if_complete` is set, changes nothing.
 std::vector<std::string> apply_owners(const Context& ctx, Tree& tree,
                                       const std::vector<NamedOwner>& owners, bool only_if_complete);
 

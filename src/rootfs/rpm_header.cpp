@@ -14,7 +14,7 @@ namespace edgegpu {
 
 namespace {
 
-/// The content of one tag; its memory goes with it.
+/// The data of one tag, freed with this.
 class TagData {
 public:
     TagData(Header header, rpmTagVal tag, headerGetFlags flags = HEADERGET_MINMEM)
@@ -37,7 +37,7 @@ private:
 
 RpmTransaction make_transaction() {
     RpmTransaction transaction(rpmtsCreate());
-    // Without a keyring of our own, librpm would open the builder's rpmdb for its keys.
+    // Without a keyring, librpm would read the keys in the builder's rpmdb.
     rpmKeyring keyring = rpmKeyringNew();
     rpmtsSetKeyring(transaction.get(), keyring);
     rpmKeyringFree(keyring);

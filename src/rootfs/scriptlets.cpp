@@ -21,19 +21,19 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view script_path = "/run/edgegpu/scriptlet";
-/// Printed by our wrapper around a lua scriptlet that raised an error: rpm --eval does not
-/// reliably say so with its exit status.
+/// Printed by `wrap_lua` if the scriptlet raised an error: the exit status of rpm --eval does not
+/// reliably indicate it.
 constexpr std::string_view lua_failed = "edgegpu: the lua scriptlet failed";
 
-/// A scriptlet of the lua interpreter inside rpm, wrapped so that `arg` is what rpm sets and an
-/// error is seen. Indexes begin at 1 with the interpreter's name (rpm's lua.md).
+/// A lua program that runs a scriptlet with `arg` as rpm sets it (index 1 is the interpreter's
+/// name; rpm's lua.md) and reports an error.
 std::string wrap_lua(const Script& script) {
     std::string text = "arg = {'<lua>'";
     for (const int argument : script.arguments) {
         text += ", " + std::to_string(argument);
     }
     text += "}\nlocal body, problem = loadfile('/run/edgegpu/scriptlet.lua')\n";
-    // File names reach a lua scriptlet through rpm.next_file(); standard input serves it.
+    // Lua file triggers get their file names from rpm.next_file(); here it reads standard input.
     text += "if rpm then rpm.next_file = function() return io.read('*l') end end\n";
     text += "local ok = body ~= nil\n";
     text += "if ok then ok, problem = pcall(body) end\n";
@@ -97,7 +97,7 @@ private:
         return packages_[script.package].nevra.text();
     }
 
-    /// "%post -p /sbin/ldconfig", of which a big image has a hundred.
+    /// Whether it is "%post -p /sbin/ldconfig", of which a large image has a hundred.
     [[nodiscard]] bool is_plain_ldconfig(const Script& script) const {
         const std::string& program = script.interpreter.front();
         return script.body.empty() && script.interpreter.size() == 1 &&
@@ -191,11 +191,11 @@ private:
     const std::vector<ImportedPackage>& packages_;
     Shims& shims_;
     fs::path scratch_;
-    /// The scriptlet that runs now or ran last, for errors.
+    /// The scriptlet that is running, for errors; else empty.
     std::string running_;
 };
 
-/// Programs that end the installation: each only where the image has it.
+/// Runs a program of the image if there is one. Throws Error if it fails.
 void run_if_present(Runner& runner, const Tree& tree, const std::string& program,
                     const std::vector<std::string>& arguments) {
     if (find_entry(tree, program) == nullptr) {
@@ -213,7 +213,8 @@ void run_if_present(Runner& runner, const Tree& tree, const std::string& program
     }
 }
 
-/// The image's real ldconfig; its cache of inodes and times would differ in every build.
+/// Runs the image's real ldconfig, and removes its auxiliary cache, whose inodes and times would
+/// differ in each build.
 void run_ldconfig(const Context& ctx, const Tree& tree) {
     SandboxCommand command;
     command.root = tree.root;
@@ -267,7 +268,7 @@ std::vector<std::vector<std::string>> run_scriptlets(const Context& ctx, Tree& t
     run_all(plan.before);
     shims.uncover();
     if (!apply_owners(ctx, tree, owners, true).empty()) {
-        // Some packages only ship a file in sysusers.d and trust in somebody to read it.
+        // Some packages ship a file in sysusers.d and no scriptlet that applies it.
         run_if_present(runner, tree, "/usr/bin/systemd-sysusers", {});
         shims.uncover();
         apply_owners(ctx, tree, owners, false);

@@ -14,11 +14,11 @@
 namespace edgegpu {
 
 /// Runs everything that rpm would run while it installs `packages` into the mounted `tree.root`:
-/// %pre of all, then ownership, %post, triggers, %posttrans, at last systemd-sysusers where
-/// the image has it and ldconfig where it was asked for. Fills tree.policy_calls. `scratch` is an
-/// empty directory of the builder. Throws Error "package NEVRA: %post failed with exit status N"
-/// with the last lines of its output. Returns the calls of useradd and groupadd
-/// (Shims::made_accounts).
+/// %pre of all, then ownership, %post, triggers, %posttrans; finally systemd-sysusers if the image
+/// has it, and ldconfig if a scriptlet called it. Fills tree.policy_calls and
+/// tree.kernel_arguments. `scratch` is an empty directory of the builder. Throws Error "package
+/// NEVRA: %post failed with exit status N" with the last lines of its output. Returns the calls of
+/// useradd and groupadd (Shims::made_accounts).
 std::vector<std::vector<std::string>> run_scriptlets(const Context& ctx, Tree& tree,
                                                      const std::vector<ImportedPackage>& packages,
                                                      const std::vector<NamedOwner>& owners,

@@ -13,7 +13,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Triggers of at least this priority run before %post, the others after it (rpm's
+/// File triggers of at least this priority run before %post, the others after it (rpm's
 /// TRIGGER_PRIORITY_BOUND; the default priority is 1000000).
 constexpr std::uint64_t early_priority = 10000;
 
@@ -73,7 +73,7 @@ std::optional<Script> read_script(const std::vector<ImportedPackage>& packages, 
     return script;
 }
 
-/// A trigger script of a package with the conditions that set it off.
+/// A trigger script of a package and its conditions.
 struct Trigger {
     Script script;
     std::uint64_t priority = 0;
@@ -83,6 +83,7 @@ struct Trigger {
     std::vector<std::size_t> conditions;
 };
 
+/// values[index], or `fallback` if there is no such index.
 template <typename T>
 T at_or(const std::vector<T>& values, std::size_t index, T fallback) {
     return index < values.size() ? values[index] : fallback;
@@ -133,7 +134,7 @@ std::vector<Trigger> read_triggers(const std::vector<ImportedPackage>& packages,
     return triggers;
 }
 
-/// The files of `package` that a file trigger names, in rpm's order: prefix by prefix.
+/// Appends the files of `package` that match a prefix of a file trigger, one per line.
 void append_matches(const ImportedPackage& package, const std::string& prefix, std::string& names) {
     for (const ImportedFile& file : package.files) {
         if (file.path.starts_with(prefix)) {
@@ -212,8 +213,8 @@ private:
         scripts.push_back(std::move(script));
     }
 
-    /// Triggers of packages installed so far that `package` sets off, then its own set off by
-    /// them, each script at most once.
+    /// Adds triggers of packages installed so far that `package` sets off, then triggers of
+    /// `package` that these set off, each script at most once.
     void package_triggers_of(std::size_t package, const Triggers& triggers, rpmsenseFlags sense,
                              std::vector<Script>& scripts) {
         // %triggerprein runs while the package itself is not yet installed.
@@ -235,6 +236,8 @@ private:
         }
     }
 
+    /// Adds the file trigger if files of packages from `first` to before `last` match; they are in
+    /// rpm's order, prefix by prefix.
     void fire_files(const Trigger& trigger, std::size_t first, std::size_t last) {
         Script script = trigger.script;
         for (const std::string& prefix : trigger.prefixes) {
@@ -248,8 +251,9 @@ private:
         }
     }
 
-    /// File triggers of the packages installed so far on the files of `package`, by priority;
-    /// then those of `package` on all files installed so far.
+    /// Adds file triggers of packages installed so far for the files of `package`, by priority,
+    /// then those of `package` for all files installed so far; only those that run before %post
+    /// (`early`) or after it.
     void file_triggers_of(std::size_t package, bool early) {
         std::vector<const Trigger*> others;
         for (std::size_t owner = 0; owner < package; ++owner) {

@@ -23,12 +23,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Flags of a mount that a remount has to repeat: a namespace cannot take them away from mounts
-/// that came from outside it.
+/// Flags of a mount that a remount has to repeat: a namespace cannot clear those of mounts that it
+/// inherited.
 unsigned long flags_of(const std::string& place) {
     struct statvfs status {};
     if (::statvfs(place.c_str(), &status) != 0) {
-        throw errno_error("cannot ask for the flags of a mount", errno);
+        throw errno_error("cannot read the flags of a mount", errno);
     }
     constexpr std::array<std::pair<unsigned long, unsigned long>, 6> flags{
         {{ST_NOSUID, MS_NOSUID},
@@ -60,8 +60,8 @@ void make_read_only(const Fd& mounted, const std::string& shown) {
     }
 }
 
-/// An open mount; when that is gone already, because somebody removed what it was mounted on,
-/// nothing is left to be done.
+/// Unmounts and closes an open mount. Errors are ignored: the mount may be gone, because a program
+/// removed its mount point.
 void unmount(Fd& mounted) noexcept {
     if (mounted) {
         std::array<char, 32> place{};
@@ -92,7 +92,7 @@ void ShimMounts::cover(const ImageRoot& root) {
     if (std::ranges::all_of(covers_, [&](const Cover& cover) { return stands(root, cover); })) {
         return;
     }
-    // From the beginning: a path may lead to what another one's shim stands over.
+    // Start over: a path may now resolve to a program that is covered under another path.
     uncover();
     std::vector<Fd> programs;
     for (const Cover& cover : covers_) {
@@ -104,7 +104,7 @@ void ShimMounts::cover(const ImageRoot& root) {
             covers_[i].original = show(programs[i], covers_[i].program.name);
         }
     }
-    // Mounted twice over the same program, the first mount could not be found again.
+    // Each program only once: a second mount over it would hide the first from its path.
     std::set<std::pair<dev_t, ino_t>> covered;
     for (std::size_t i = 0; i < covers_.size(); ++i) {
         struct stat status {};

@@ -9,48 +9,48 @@
 
 namespace edgegpu {
 
-/// A program of an image that a shim stands over.
+/// A program of an image that a shim replaces.
 struct CoveredProgram {
-    /// what the shim is called as, "semodule"
+    /// name under which the shim is called, "semodule"
     std::string name;
-    /// where the image has it
+    /// path in the image, without links
     std::string path;
 };
 
-/// Mounts in the build's own mount namespace: a shim over programs of an image, and these programs
-/// themselves in a directory of the builder. A sandbox gets the former with the image's root and
-/// the latter with one bind; bubblewrap reads the whole mount table for each bind that it makes,
-/// which for two dozen programs took longer than most scriptlets. The mounts go with this object.
+/// Mounts the shim over programs of an image, and these programs in a directory of the builder, in
+/// the build's own mount namespace. A sandbox gets the former with the image's root and the latter
+/// with one bind mount; bubblewrap reads the whole mount table for each of its binds, which for two
+/// dozen programs took longer than most scriptlets. Unmounts everything when it is destroyed.
 class ShimMounts {
 public:
-    /// Mounts nothing yet. `originals` is made.
+    /// Creates the directory `originals`; mounts nothing yet. `shim` is the file to mount.
     ShimMounts(std::filesystem::path shim, std::filesystem::path originals,
                const std::vector<CoveredProgram>& programs);
     ShimMounts(const ShimMounts&) = delete;
     ShimMounts& operator=(const ShimMounts&) = delete;
     ~ShimMounts();
 
-    /// Where the programs are while they are covered: `originals`/NAME.
+    /// The directory that has the covered programs as NAME.
     [[nodiscard]] const std::filesystem::path& originals() const { return originals_; }
 
     /// Covers every program that is a file (links followed) and is not covered yet. To be called
-    /// before each program that runs: others may have replaced what lies at a path, or moved a
-    /// directory on the way to it. Throws Error.
+    /// before each program that runs: the one before may have replaced a file, or moved a directory
+    /// on the way to it. Throws Error.
     void cover(const ImageRoot& root);
-    /// Removes all mounts: from then on paths of the image lead to its own files.
+    /// Removes all mounts: paths of the image lead to its own files again.
     void uncover() noexcept;
 
 private:
     struct Cover {
         CoveredProgram program;
-        /// the mounts, which are found by these wherever the image's paths lead; empty: none
+        /// the mounts, by descriptor, as programs may have moved their mount points; empty if none
         Fd shim;
         Fd original;
     };
 
-    /// Whether nothing is to be done for it.
+    /// Whether the program is covered, or does not exist and needs no cover.
     [[nodiscard]] bool stands(const ImageRoot& root, const Cover& cover) const;
-    /// Mounts a program below `originals`; gives the mount.
+    /// Mounts a program at `originals`/NAME; returns the mount.
     [[nodiscard]] Fd show(const Fd& program, const std::string& name) const;
 
     std::filesystem::path shim_;

@@ -35,13 +35,13 @@ constexpr std::array<std::string_view, 26> covered{
     "/usr/sbin/sysctl",        "/usr/bin/sysctl",      "/usr/sbin/modprobe",
     "/usr/sbin/useradd",       "/usr/sbin/groupadd"};
 
-/// Those programs of an image that a shim is to stand over.
+/// The programs of an image that a shim replaces.
 std::vector<CoveredProgram> programs_to_cover(const Tree& tree) {
     std::vector<CoveredProgram> programs;
     if (find_entry(tree, "/bin/sh") == nullptr) {
-        return programs;  // Without a shell no scriptlet calls anything, and no shim could run.
+        return programs;  // The shim is a shell script.
     }
-    // One program may be all of them and the shell as well (busybox): the shim cannot be that.
+    // With busybox, they may be links to the shell, which the shim needs itself.
     const std::string shell = resolve_in_tree(tree, "/bin/sh");
     std::set<std::string> done;
     for (const std::string_view program : covered) {
@@ -60,9 +60,9 @@ Error damaged_record() {
         .hinted("a scriptlet wrote to /run/edgegpu-record, which is reserved for edgegpu");
 }
 
-/// What the shims write to; besides there is the directory `kept`.
+/// Files that the shims write; there is also the directory `kept`.
 constexpr std::array<std::string_view, 4> records{"ldconfig", "grubby", "calls", "accounts"};
-/// A policy module has up to some MiB, a record some KiB.
+/// Limit for a record or a kept file: a policy module has up to some MiB, a record some KiB.
 constexpr std::uint64_t most_recorded = 64U << 20U;
 constexpr std::size_t most_kept = 4096;
 
@@ -105,7 +105,7 @@ std::string Shims::record_fault() const {
             continue;
         }
         if (std::find(records.begin(), records.end(), name) == records.end()) {
-            return "it holds something that no shim makes";
+            return "it contains something that no shim writes";
         }
         if (!found || !S_ISREG(found->st_mode)) {
             return name + " is not a regular file";
@@ -115,7 +115,7 @@ std::string Shims::record_fault() const {
         }
     }
     if (std::find(names.begin(), names.end(), "kept") == names.end()) {
-        return "kept is gone";
+        return "kept is missing";
     }
     const std::vector<std::string> kept = record.list("kept");
     if (kept.size() > most_kept) {

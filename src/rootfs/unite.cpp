@@ -11,7 +11,8 @@ namespace {
 
 constexpr int max_links = 40;
 
-/// Who put a path there; package is the number of packages for parents nobody ships.
+/// The indexes of the package and file that a path is from; for missing parents that were added,
+/// `package` is the number of packages.
 struct Origin {
     std::size_t package = 0;
     std::size_t file = 0;
@@ -35,7 +36,7 @@ public:
         }
         const std::string path = place_of(file.path);
         if (file.entry.type == EntryType::directory && links_.contains(path)) {
-            // Where the image has a link to a directory, rpm leaves both alone.
+            // Like rpm, which keeps an existing link to a directory.
             static_cast<void>(directory_at(path, 0));
             return;
         }
@@ -57,8 +58,9 @@ public:
     [[nodiscard]] United take() { return std::move(result_); }
 
 private:
-    /// Links of all packages, known before the first file is placed: /bin/x lands in /usr/bin
-    /// whichever package comes first. The shortest first, as a link may lie behind another one.
+    /// Collects the links of all packages before the first file is placed, so that /bin/x becomes
+    /// /usr/bin/x whichever package comes first. Links with few components first, since a link may
+    /// be behind another one.
     void plan_links() {
         std::vector<const ImportedFile*> links;
         for (const ImportedPackage& package : packages_) {
@@ -78,7 +80,7 @@ private:
         }
     }
 
-    /// The path with the links in its directory part followed; makes missing parents.
+    /// The path with the links in its directory part resolved; adds missing parents.
     std::string place_of(const std::string& path) {
         const std::size_t slash = path.rfind('/');
         if (path == "/" || slash == 0) {
@@ -88,7 +90,7 @@ private:
         return (directory == "/" ? "" : directory) + path.substr(slash);
     }
 
-    /// The real directory that `path` names, made where it is missing.
+    /// The directory that `path` resolves to, added if missing.
     const std::string& directory_at(const std::string& path, int depth) {
         if (const auto known = directories_.find(path); known != directories_.end()) {
             return known->second;

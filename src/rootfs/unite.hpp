@@ -8,25 +8,25 @@
 
 namespace edgegpu {
 
-/// A path whose owner is not root:root; the numbers are known only after the %pre scriptlets.
+/// A path whose owner is not root:root. Its numbers are known only after the %pre scriptlets.
 struct NamedOwner {
     std::string path;
     std::string user;
     std::string group;
-    /// the package that says so, for messages
+    /// NEVRA, for messages
     std::string package;
 };
 
-/// What all packages together unpack to.
+/// The files of all packages.
 struct United {
     Entries entries;
     /// in installation order; the last one for a path wins
     std::vector<NamedOwner> owners;
 };
 
-/// Unites the packages' files as rpm would install them in this order: ghosts are not made,
-/// paths through links of the image (/bin → usr/bin) land at the link's end, missing parents are
-/// root:root 0755. Throws Error naming both packages where two of them ship a path differently.
+/// Unites the packages' files as rpm would install them in this order: without %ghost files, paths
+/// through links of the image (/bin → usr/bin) resolved, missing parents root:root 0755. Throws
+/// Error naming both packages if two contain a path that differs.
 [[nodiscard]] United unite(const std::vector<ImportedPackage>& packages);
 
 }  // namespace edgegpu

@@ -50,12 +50,12 @@ void check_package_path(const std::string& package, const std::string& path) {
 
 namespace {
 
-/// One import under way: the directory it is made in, and what the header says.
+/// An import in progress: its directory, and the header's file list.
 struct Import {
     std::string name;
     fs::path directory;
     std::vector<ImportedFile> files;
-    /// per file: its content is in place (or it has none)
+    /// per file: whether its content was extracted
     std::vector<bool> done;
 };
 
@@ -69,12 +69,12 @@ EntryType entry_type(const std::string& package, const std::string& path, mode_t
     if (S_ISLNK(mode)) {
         return EntryType::symlink;
     }
-    throw error("package {}: {} is a device, fifo or socket; an ostree commit carries none",
+    throw error("package {}: {} is a device, fifo or socket, which an ostree commit cannot contain",
                 package, path);
 }
 
-/// What the header says about file `index`. The digest is set only where it is a SHA-256; other
-/// algorithms are not checked again: the RPM's own SHA-256 was when it was fetched.
+/// File `index` as the header describes it. The digest is set only if it is a SHA-256; others are
+/// not checked, since the digest of the RPM was.
 ImportedFile describe_file(const std::string& package, rpmfiles files, int index) {
     ImportedFile file;
     const Handle<char, std::free> path(rpmfilesFN(files, index));
@@ -127,8 +127,8 @@ void write_all(int fd, const char* data, std::size_t size, const fs::path& path)
 }
 
 void set_metadata(int fd, const Entry& entry, const fs::path& path) {
-    // The image's root, which is nobody's number on the machine; it comes first, as it drops
-    // set-id bits and capabilities.
+    // The image's root, which is no user of the machine. First, as chown drops set-id bits and
+    // capabilities.
     if (::fchown(fd, 0, 0) != 0) {
         throw errno_error(path.string(), errno);
     }
@@ -138,8 +138,8 @@ void set_metadata(int fd, const Entry& entry, const fs::path& path) {
         throw errno_error(path.string() + ": file capabilities", errno)
             .hinted("put the cache (--cache-dir) on a file system with security attributes");
     }
-    // ostree carries no modification times, but programs copy them: dracut writes them into the
-    // initramfs. One fixed time, older than anything made later, as ostree's checkout has.
+    // ostree stores no modification times, but programs copy them: dracut writes them into the
+    // initramfs. One fixed time, older than everything made later, like that of ostree's checkouts.
     constexpr struct timespec unpacked = {unpacked_time, 0};
     const std::array<struct timespec, 2> times = {unpacked, unpacked};
     if (::fchmod(fd, entry.mode) != 0 || ::futimens(fd, times.data()) != 0) {
@@ -147,8 +147,8 @@ void set_metadata(int fd, const Entry& entry, const fs::path& path) {
     }
 }
 
-/// Reads the content of the file the iterator stands at into `files/<number>`, hashing on the
-/// way, and compares it with the header.
+/// Extracts the content of the iterator's current file to `path`, and compares its size and digest
+/// with the header.
 void extract_file(const Context& ctx, const std::string& package, rpmfi iterator,
                   ImportedFile& file, const fs::path& path) {
     const Fd output(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -156,7 +156,7 @@ void extract_file(const Context& ctx, const std::string& package, rpmfi iterator
         throw errno_error(path.string(), errno);
     }
     Sha256 digest;
-    std::vector<char> buffer(std::min<std::uint64_t>(file.entry.size + 1, 256 * 1024));
+    std::vector<char> buffer(std::min<std::uint64_t>(file.entry.size + 1, 256UL * 1024UL));
     std::uint64_t left = file.entry.size;
     while (left > 0) {
         ctx.check_cancelled();
@@ -184,7 +184,7 @@ void extract_file(const Context& ctx, const std::string& package, rpmfi iterator
     set_metadata(output.get(), file.entry, path);
 }
 
-/// All names of the inode that `index` belongs to share the content just read.
+/// Sets the content of all hard links of file `index`, which was just extracted.
 void share_content(Import& import, rpmfiles files, int index) {
     const int* members = nullptr;
     const std::uint32_t count = rpmfilesFLinks(files, index, &members);
@@ -206,6 +206,8 @@ void share_content(Import& import, rpmfiles files, int index) {
     import.done[static_cast<std::size_t>(index)] = true;
 }
 
+/// Opens the payload, decompressed, at the position of `rpm`. Throws Error for an unsupported
+/// format or compressor.
 RpmFd open_payload(const std::string& package, FD_t rpm, Header header) {
     const std::string format = header_string(header, RPMTAG_PAYLOADFORMAT);
     std::string compressor = header_string(header, RPMTAG_PAYLOADCOMPRESSOR);
@@ -253,8 +255,7 @@ void extract_payload(const Context& ctx, Import& import, rpmfiles files, FD_t pa
                                                   : text_of(why.get()));
         }
     }
-    // Directories and links carry no content, but an archive that breaks off among them is
-    // just as truncated.
+    // Also detects an archive that is truncated behind the last regular file.
     if (status != RPMERR_ITER_END) {
         const Handle<char, std::free> why(rpmfileStrerror(status));
         throw error("package {}: payload is truncated or damaged", import.name)

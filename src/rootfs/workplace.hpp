@@ -4,30 +4,30 @@
 #include <optional>
 #include <string>
 
+#include "execution/context.hpp"
 #include "image/overlay.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// A root that programs are run in besides the image's own: an overlay at `NAME` in the
-/// build's slot of `work/`, gone when the value goes.
+/// A root directory for programs besides the image's own: an overlay in the directory `NAME` of the
+/// build's slot of `work/`, removed on destruction.
 class Workplace {
 public:
-    /// Clears what a killed build left at `name`, a plain name that no other workplace has.
+    /// Removes what a killed build left at `name`, a file name that no other workplace uses.
     Workplace(const Context& ctx, const std::string& name);
     Workplace(const Workplace&) = delete;
     Workplace& operator=(const Workplace&) = delete;
     ~Workplace();
 
-    /// Fills and mounts the root. Call it once.
+    /// Fills and mounts the root. To be called once.
     void mount(const Context& ctx, const Entries& entries);
 
-    /// What is mounted, for SandboxCommand::root and Tree::root.
+    /// The mounted root, for SandboxCommand::root and Tree::root.
     [[nodiscard]] std::filesystem::path root() const { return directory_ / "root"; }
-    /// What programs change in it, for Tree::upper.
+    /// Its upper layer, for Tree::upper.
     [[nodiscard]] std::filesystem::path upper() const { return directory_ / "upper"; }
-    /// A directory of that name beside the root, made if need be.
+    /// The directory `name` beside the root, created if necessary.
     [[nodiscard]] std::filesystem::path made(const char* name) const;
 
 private:

@@ -4,20 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "support/context.hpp"
-#include "support/process.hpp"
+#include "execution/context.hpp"
+#include "execution/process.hpp"
 
 namespace edgegpu {
 
-/// More words of a command line.
+/// Appends words to a command line.
 inline void append_words(std::vector<std::string>& argv, std::initializer_list<std::string> more) {
     argv.insert(argv.end(), more);
 }
 
-/// Runs `request.argv`, which begins with "bwrap" and has --unshare-pid, under the filter of
-/// seccomp.hpp, and waits until every process of its pid namespace is gone, however it ended.
-/// `announced` of the result has "exit-code" if and only if the program was started. Throws Error
-/// where the filter cannot be made; bubblewrap starts nothing that it could not filter.
+/// Runs `request.argv`, which begins with "bwrap" and has --unshare-pid, with the filter of
+/// seccomp.hpp, and waits until all processes of its pid namespace are gone. `announced` of the
+/// result contains "exit-code" if and only if the program was started. Throws Error if the filter
+/// cannot be created; bubblewrap starts no program without it.
 [[nodiscard]] ProcessResult run_bubblewrap(const Context& ctx, ProcessRequest request);
 
 }  // namespace edgegpu

@@ -5,8 +5,8 @@
 
 namespace edgegpu {
 
-/// What tells bubblewrap to name the machine "localhost" for the program it runs; empty where it
-/// has this name already, as in containers, whose seccomp profiles refuse sethostname(2).
+/// Arguments for bubblewrap that set the host name in the sandbox to "localhost"; empty if the
+/// machine has this name already, since seccomp profiles of containers may deny sethostname(2).
 [[nodiscard]] std::vector<std::string> host_name_arguments();
 
 }  // namespace edgegpu

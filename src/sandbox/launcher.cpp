@@ -1,12 +1,12 @@
-/// The last step into the sandbox of an image's program, a static executable of its own: bubblewrap
-/// enters the image's user namespace when it can no longer limit what that brings along, and leaves
-/// descriptors open.
+/// The last step into the sandbox of an image's program, a separate static executable: bubblewrap
+/// enters the image's user namespace at a point where it can no longer limit the capabilities that
+/// come with it, and leaves descriptors open.
 ///
 ///     launcher FD CAPABILITIES PROGRAM [ARGUMENT…]
 ///
-/// Keeps of all capabilities those of the mask CAPABILITIES (a number), for good; closes everything
-/// but the standard descriptors; becomes PROGRAM, looked up in PATH. Where that fails, errno is
-/// written to FD, as an int, and the exit status is 127.
+/// Permanently drops all capabilities except those in the mask CAPABILITIES (a number), closes all
+/// but the standard descriptors, and executes PROGRAM, looked up in PATH. If that fails, it writes
+/// errno as an int to FD and exits with status 127.
 
 #include <array>
 #include <cerrno>
@@ -32,7 +32,7 @@ constexpr unsigned all_capabilities = 64;
 
 void keep_capabilities(std::uint64_t mask) {
     for (unsigned number = 0; number < all_capabilities; ++number) {
-        // EINVAL: this kernel has fewer.
+        // EINVAL: the kernel has no such capability.
         if ((mask >> number & 1U) == 0 && ::prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0 &&
             errno != EINVAL) {
             fail();

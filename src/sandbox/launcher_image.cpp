@@ -1,6 +1,6 @@
 #include "sandbox/launcher_image.hpp"
 
-// EDGEGPU_LAUNCHER is the path of the executable, which CMake builds first.
+// EDGEGPU_LAUNCHER is the path of the executable, set by CMake.
 asm(R"(
     .section .rodata
     .global edgegpu_launcher_begin

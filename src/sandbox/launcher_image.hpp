@@ -4,7 +4,7 @@
 
 namespace edgegpu {
 
-/// The static executable that launcher.cpp becomes, which edgegpu carries in itself.
+/// The static executable of launcher.cpp, which is embedded in edgegpu.
 [[nodiscard]] std::string_view launcher_image() noexcept;
 
 }  // namespace edgegpu

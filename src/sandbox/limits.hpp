@@ -2,29 +2,29 @@
 
 #include <string_view>
 
-#include "support/context.hpp"
+#include "execution/context.hpp"
+#include "execution/process.hpp"
 #include "support/error.hpp"
-#include "support/process.hpp"
 
 namespace edgegpu {
 
-/// How many processes one program of an image may have at the same time, itself included: 1,024, or
-/// 16 for each processor where that is more.
+/// How many processes one program of an image may have at the same time, including itself: 1,024,
+/// or 16 per processor if that is more.
 [[nodiscard]] unsigned processes_of_a_program();
 
-/// How many of them the kernel allows in one build, whichever programs they come from.
+/// How many processes the kernel allows for all programs of one build together.
 [[nodiscard]] unsigned processes_of_a_build();
 
-/// What one program of an image may use: the time that `--program-timeout` gives, `patience` times
-/// over; three quarters of the machine's memory; `processes_of_a_program`; files of 32 GiB; and the
-/// disk of the cache to its last GiB, or to half of what is free there now where that is less.
+/// The limits of one program of an image: `--program-timeout` times `patience`; three quarters of
+/// the machine's memory; `processes_of_a_program`; files of 32 GiB; and the cache's disk up to the
+/// last GiB, or to half of the space that is free now if that is less.
 [[nodiscard]] ProcessLimits program_limits(const Context& ctx, unsigned patience = 1);
 
-/// What a program may put into a temporary directory, which is memory, in bytes.
+/// The size of a temporary directory in the sandbox, which is in memory, in bytes.
 [[nodiscard]] std::uint64_t temporary_space();
 
-/// Throws the Error that names `who` ("package X: %post", "'dracut' of the image"), the limit and
-/// the way out, if one of them ended the program.
+/// If a limit ended the program, throws Error with `who` ("package X: %post", "'dracut' of the
+/// image"), the limit, and the end of the output.
 void check_limits(std::string_view who, const ProcessLimits& limits, const ProcessResult& result);
 
 }  // namespace edgegpu

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A kernel release goes into a script and into files of /proc.
+/// Throws for a kernel release with other characters, since it becomes part of a shell script.
 void check_kernel(const std::string& kernel) {
     const bool plain = std::all_of(kernel.begin(), kernel.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -40,7 +40,7 @@ fs::path machine_files(const Context& ctx, const std::string& wanted) {
     struct utsname builder {};
     ::uname(&builder);
     const std::string machine = static_cast<const char*>(builder.machine);
-    // In the text, not in the environment: dracut takes the file into the initramfs.
+    // Values are in the text, not in the environment: dracut copies the file to the initramfs.
     const std::string script =
         fill_in(embedded::uname, {{"RELEASE", kernel}, {"MACHINE", machine}});
     fs::path directory =
@@ -51,7 +51,7 @@ fs::path machine_files(const Context& ctx, const std::string& wanted) {
     }
     make_directories(directory);
     write_file(directory / "uname", script, 0755);
-    // The image's root, as dracut takes it into the initramfs with its owner.
+    // Owned by the image's root: dracut copies it to the initramfs with its owner.
     if (::chown((directory / "uname").c_str(), 0, 0) != 0) {
         throw errno_error((directory / "uname").string(), errno);
     }

@@ -30,7 +30,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Mounted freshly in every sandbox. Those that an image lacks are made and stay: it needs them.
+/// New mounts in each sandbox. Directories that an image does not have are created and stay, since
+/// it needs them.
 constexpr std::array<std::string_view, 5> mount_points{"/dev", "/proc", "/run", "/tmp", "/var/tmp"};
 
 struct Capability {
@@ -38,19 +39,19 @@ struct Capability {
     unsigned number;
 };
 
-/// What scriptlets of packages need of root, over the image's ids alone.
+/// The capabilities that scriptlets need, over the image's ids only.
 constexpr std::array kept_capabilities{
-    Capability{"CAP_CHOWN", CAP_CHOWN},  // chown of what their packages' users are to own
-    Capability{"CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE},  // to write where such a user alone may
-    Capability{"CAP_FOWNER", CAP_FOWNER},              // chmod, and times, of what such a user owns
-    Capability{"CAP_FSETID", CAP_FSETID},     // set-id bits stay when owner or mode changes
-    Capability{"CAP_SETUID", CAP_SETUID},     // su, runuser, setpriv: a part done as such a user
-    Capability{"CAP_SETGID", CAP_SETGID},     // the same, with its groups
+    Capability{"CAP_CHOWN", CAP_CHOWN},                // chown to users of packages
+    Capability{"CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE},  // write to directories of these users
+    Capability{"CAP_FOWNER", CAP_FOWNER},              // chmod and touch of their files
+    Capability{"CAP_FSETID", CAP_FSETID},     // keep set-id bits when owner or mode changes
+    Capability{"CAP_SETUID", CAP_SETUID},     // su, runuser, setpriv
+    Capability{"CAP_SETGID", CAP_SETGID},     // the same
     Capability{"CAP_SETFCAP", CAP_SETFCAP}};  // setcap
 
 constexpr std::string_view launcher_path = "/run/edgegpu-launcher";
 
-/// Files of /proc that tell of the machine, or let its memory be read: empty in a sandbox.
+/// Files of /proc that describe the machine or give access to its memory: empty in a sandbox.
 constexpr std::array<std::string_view, 14> masked_files{
     "/proc/kcore",         "/proc/keys",       "/proc/key-users",   "/proc/kmsg",
     "/proc/kallsyms",      "/proc/kpagecount", "/proc/kpageflags",  "/proc/kpagecgroup",
@@ -59,7 +60,7 @@ constexpr std::array<std::string_view, 14> masked_files{
 /// The same for directories.
 constexpr std::array<std::string_view, 3> masked_directories{"/proc/acpi", "/proc/asound",
                                                              "/proc/scsi"};
-/// What there may be read and not written, whoever the kernel thinks it belongs to.
+/// Paths in /proc that are read-only in a sandbox.
 constexpr std::array<std::string_view, 5> read_only_paths{"/proc/bus", "/proc/fs", "/proc/irq",
                                                           "/proc/sys", "/proc/sysrq-trigger"};
 
@@ -69,7 +70,7 @@ bool below_fresh_mount(const std::string& path) {
     });
 }
 
-/// Mount points that bubblewrap makes inside the image for binds; removed again afterwards.
+/// Mount points that bubblewrap creates in the image for bind mounts; removed on destruction.
 class BindPoints {
 public:
     explicit BindPoints(const ImageRoot& root) : root_(root) {}
@@ -81,12 +82,12 @@ public:
             try {
                 remove_unused(path);
             } catch (const Error&) {
-                // It stays, and the next look at the root finds it.
+                // It stays, and sync_tree finds it.
             }
         }
     }
 
-    /// Notes what is missing on the way to `path`, which has no links in it.
+    /// Notes the components of `path`, which contains no links, that do not exist.
     void expect(const std::string& path) {
         if (below_fresh_mount(path)) {
             return;
@@ -101,7 +102,7 @@ public:
     }
 
 private:
-    /// Programs may have put something there.
+    /// Removes it if it is empty: programs may have used it.
     void remove_unused(const std::string& path) const {
         const std::optional<struct stat> found = root_.status(path);
         if (found && ((S_ISREG(found->st_mode) && found->st_size == 0) ||
@@ -143,7 +144,7 @@ void append_variable(std::vector<std::string>& argv, const std::string& variable
     append_words(argv, {"--setenv", variable.substr(0, equals), variable.substr(equals + 1)});
 }
 
-/// Puts the uname shim over the image's own; returns the PATH of the sandbox.
+/// Replaces the image's uname with the script; returns the sandbox's "PATH=…".
 std::string append_uname(std::vector<std::string>& argv, const ImageRoot& root,
                          const fs::path& files) {
     constexpr std::string_view path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
@@ -153,14 +154,14 @@ std::string append_uname(std::vector<std::string>& argv, const ImageRoot& root,
     if (own && S_ISREG(own->st_mode)) {
         append_words(argv, {"--ro-bind", shim, directory + "/uname"});
     } else if (own && S_ISLNK(own->st_mode)) {
-        // A link into a multi-call binary: a bind would replace that binary as a whole.
+        // A link to a multi-call binary, which a bind mount would replace as a whole.
         append_words(argv, {"--ro-bind", shim, "/run/edgegpu/uname"});
         return std::string(path).insert(std::string_view("PATH=").size(), "/run/edgegpu:");
     }
     return std::string(path);
 }
 
-/// Those that this machine's /proc has, as a new one has the same.
+/// Masks paths in the sandbox's /proc, which has the same files as the machine's.
 void append_proc(std::vector<std::string>& argv, const fs::path& files) {
     const auto there = [](std::string_view path) { return ::access(path.data(), F_OK) == 0; };
     for (const std::string_view path : read_only_paths) {
@@ -178,7 +179,7 @@ void append_proc(std::vector<std::string>& argv, const fs::path& files) {
             append_words(argv, {"--tmpfs", std::string(path), "--remount-ro", std::string(path)});
         }
     }
-    // Process 1 is bubblewrap's, which waits there: nothing to gain, and nobody's to change.
+    // Process 1 is bubblewrap itself, whose memory programs must not change.
     for (const char* place : {"/proc/1/mem", "/proc/1/task/1/mem"}) {
         append_words(argv, {"--ro-bind", (files / "empty").string(), place});
     }
@@ -190,7 +191,7 @@ void append_proc(std::vector<std::string>& argv, const fs::path& files) {
     }
 }
 
-/// Directories that are in memory, each with a bound.
+/// Adds the directories in memory, each with a limited size.
 void append_temporary(std::vector<std::string>& argv, const ImageRoot& root) {
     const std::string size = std::to_string(temporary_space());
     for (const std::string path : {"/tmp", "/var/tmp"}) {
@@ -205,8 +206,8 @@ void append_temporary(std::vector<std::string>& argv, const ImageRoot& root) {
 std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& command,
                                     const ImageRoot& root, const fs::path& files,
                                     BindPoints& points, int failure) {
-    // Not --unshare-all: it would make a user namespace that knows one id only. What bubblewrap
-    // mounts belongs to the build's namespace; the program is in the one below.
+    // Not --unshare-all, which creates a user namespace with a single id. bubblewrap's mounts
+    // belong to the build's user namespace; the program runs in the nested one of the image.
     std::vector<std::string> argv{"bwrap",
                                   "--unshare-ipc",
                                   "--unshare-pid",
@@ -221,7 +222,7 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
     for (const std::string& word : host_name_arguments()) {
         argv.push_back(word);
     }
-    // The launcher drops this last one, which it needs to limit what can ever be got again.
+    // CAP_SETPCAP is for the launcher, which drops it after limiting the bounding set.
     append_words(argv, {"--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"});
     for (const Capability& capability : kept_capabilities) {
         append_words(argv, {"--cap-add", capability.name});
@@ -261,7 +262,8 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
     return argv;
 }
 
-/// Where the launcher says that it could not become the program.
+/// The pipe to which the launcher writes errno if it cannot execute the program: read and write
+/// end.
 std::pair<Fd, Fd> failure_pipe() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -274,12 +276,12 @@ std::pair<Fd, Fd> failure_pipe() {
     return pipe;
 }
 
-/// Throws where the program did not even begin. What it prints decides nothing here.
+/// Throws if the program was not started.
 void check_started(const SandboxCommand& command, const ProcessResult& result, const Fd& failure) {
     int code = 0;
     if (::read(failure.get(), &code, sizeof code) == static_cast<ssize_t>(sizeof code)) {
         throw error("cannot run '{}' in the image: {}", command.argv.front(), std::strerror(code))
-            .hinted("the image needs the program: add the package that brings it");
+            .hinted("the image needs the program: add the package that contains it");
     }
     if (result.announced.find("\"exit-code\"") == std::string::npos && result.status == 1) {
         std::string_view reason = result.output;
@@ -287,8 +289,8 @@ void check_started(const SandboxCommand& command, const ProcessResult& result, c
         throw error("cannot run '{}' in the image: {}", command.argv.front(),
                     reason.substr(0, reason.find('\n')))
             .hinted(
-                "the sandbox needs bubblewrap, and inside a container a /proc that nothing "
-                "covers (docs/pipelines.md)");
+                "the sandbox needs bubblewrap, and inside a container a /proc without mounts "
+                "over it (docs/pipelines.md)");
     }
 }
 

@@ -5,43 +5,42 @@
 #include <utility>
 #include <vector>
 
-#include "support/context.hpp"
-#include "support/process.hpp"
+#include "execution/context.hpp"
+#include "execution/process.hpp"
 
 namespace edgegpu {
 
-/// One program run inside the image's root: no network, no builder's files, no builder's
-/// kernel version in /proc, `uname` answering with the image's kernel, own pid and ipc
-/// namespaces, fresh /dev, /proc, /tmp, /run (with /run/ostree-booted) and /var/tmp, a fixed
-/// environment (PATH, HOME=/root, LC_ALL=C.UTF-8, TZ=UTC, SOURCE_DATE_EPOCH, SYSTEMD_OFFLINE=1,
-/// PYTHONDONTWRITEBYTECODE=1, PYTHONHASHSEED=0).
+/// A program to run in the image's root: without network and files of the builder, with the image's
+/// kernel version in `uname` and /proc, own pid and IPC namespaces, new /dev, /proc, /tmp, /run
+/// (with /run/ostree-booted) and /var/tmp, and a fixed environment (PATH, HOME=/root,
+/// LC_ALL=C.UTF-8, TZ=UTC, SOURCE_DATE_EPOCH, SYSTEMD_OFFLINE=1, PYTHONDONTWRITEBYTECODE=1,
+/// PYTHONHASHSEED=0).
 struct SandboxCommand {
-    /// Absolute path on the builder of the directory that becomes /.
+    /// Absolute path of the root directory on the builder.
     std::filesystem::path root;
     /// argv inside the image; argv[0] is looked up in the image's PATH.
     std::vector<std::string> argv;
     std::string input;
-    /// Added to the fixed environment, "K=V".
+    /// Additional environment variables, "K=V".
     std::vector<std::string> env;
-    /// (builder path, path in image) read-only binds on top of the root, with what is mounted below
-    /// them.
+    /// (builder path, path in image) of read-only bind mounts, including mounts below them.
     std::vector<std::pair<std::filesystem::path, std::string>> read_only_binds;
-    /// The same, writable, e.g. an output directory; it comes to belong to the image's root, but
-    /// not what lies in it.
+    /// The same, writable, e.g. an output directory; its owner, but not that of its content,
+    /// becomes the image's root.
     std::vector<std::pair<std::filesystem::path, std::string>> writable_binds;
     /// Kernel version that `uname -r` and /proc report, e.g. "6.1.0-47-amd64".
     std::string kernel;
-    /// Mount the image's own root read-only (true for pure readers).
+    /// Whether the image's root is mounted read-only.
     bool read_only_root = false;
-    /// Who it is in an error, "package X: %post"; empty: "'PROGRAM' of the image".
+    /// Name of the command in errors, "package X: %post"; empty: "'PROGRAM' of the image".
     std::string name;
-    /// How many times longer than others it may run (Context::program_timeout).
+    /// Factor for its time limit (Context::program_timeout).
     unsigned patience = 1;
 };
 
-/// Runs the command with bubblewrap and waits for it and for everything that it started, of which
-/// nothing lives on. Throws Error if the sandbox cannot be made, or a limit ended the program
-/// (limits.hpp); a non-zero status of the program is returned.
+/// Runs the command with bubblewrap and waits for it; processes that it left behind are killed.
+/// Throws Error if the sandbox cannot be created, or a limit ended the program (limits.hpp); a
+/// non-zero status of the program is returned.
 [[nodiscard]] ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command);
 
 }  // namespace edgegpu

@@ -25,16 +25,14 @@ namespace {
 
 using Filter = Handle<void, seccomp_release>;
 
-/// Newer than some headers of the C library.
+/// CLONE_NEWTIME, which some headers of the C library do not have.
 constexpr std::uint64_t clone_new_time = 0x80;
-/// Arguments of 32 bits arrive in registers of 64, whose upper half the kernel does not look at:
-/// neither may a comparison.
+/// Mask for arguments of 32 bits in 64-bit registers, whose upper half the kernel ignores.
 constexpr std::uint64_t low_half = 0xffffffffU;
 
-/// Refused whatever their arguments are. Names that an architecture does not have are left out of
-/// its filter.
+/// Denied with any arguments. Calls that an architecture does not have are left out of its filter.
 constexpr std::array refused_calls{
-    // what is mounted where
+    // mounts
     "mount", "umount", "umount2", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig",
     "fsmount", "fspick", "mount_setattr", "pivot_root",
     // the kernel itself
@@ -44,7 +42,7 @@ constexpr std::array refused_calls{
     "modify_ldt",
     // keyrings have no namespace
     "keyctl", "add_key", "request_key",
-    // files past every directory, and what others do to files
+    // files by handle, notifications, quotas, swap
     "open_by_handle_at", "fanotify_init", "fanotify_mark", "quotactl", "quotactl_fd", "acct",
     "swapon", "swapoff",
     // other processes
@@ -56,7 +54,7 @@ constexpr std::array refused_calls{
     // raw devices
     "iopl", "ioperm", "pciconfig_read", "pciconfig_write", "pciconfig_iobase"};
 
-/// Programs that try these know what to do on a kernel that lacks them.
+/// Denied with ENOSYS: programs have a fallback for kernels without these calls.
 constexpr std::array absent_calls{"clone3", "io_uring_setup", "io_uring_enter",
                                   "io_uring_register"};
 
@@ -64,11 +62,11 @@ void add(const Filter& filter, std::uint32_t action, const char* call,
          std::initializer_list<scmp_arg_cmp> arguments = {}) {
     const int number = seccomp_syscall_resolve_name(call);
     if (number == __NR_SCMP_ERROR) {
-        return;  // this libseccomp does not know it; its kernel numbers come later
+        return;  // newer than this libseccomp
     }
     const int code = seccomp_rule_add_array(
         filter.get(), action, number, static_cast<unsigned>(arguments.size()), arguments.begin());
-    if (code != 0 && code != -EDOM) {  // EDOM: an architecture of the filter lacks the call
+    if (code != 0 && code != -EDOM) {  // EDOM: an architecture does not have the call
         throw errno_error(std::string("cannot filter the system call ") + call, -code);
     }
 }
@@ -87,11 +85,11 @@ void refuse_namespaces(const Filter& filter) {
         add(filter, refuse, "unshare", {bits(0, flag, flag)});
         add(filter, refuse, "clone", {bits(0, flag, flag)});
     }
-    // In clone(2) this bit is one of the signal's.
+    // Not for clone(2), where this bit is part of the signal number.
     add(filter, refuse, "unshare", {bits(0, clone_new_time, clone_new_time)});
 }
 
-/// Allowed are PER_LINUX and PER_LINUX32, with UNAME26 or without, and to ask.
+/// Allows PER_LINUX and PER_LINUX32, with or without UNAME26, and the query (0xffffffff).
 void refuse_personalities(const Filter& filter) {
     constexpr std::uint64_t top = 0x80000000U;
     constexpr std::uint64_t allowed = std::uint64_t{PER_LINUX32} | std::uint64_t{UNAME26};
@@ -100,7 +98,7 @@ void refuse_personalities(const Filter& filter) {
         if ((bit & allowed) == 0) {
             add(filter, refuse, "personality", {bits(0, bit | top, bit)});
         }
-        // With the highest bit, only what has all of them: the question.
+        // With the highest bit, only the query is allowed, which has all bits set.
         add(filter, refuse, "personality", {bits(0, bit | top, top)});
     }
 }
@@ -115,8 +113,8 @@ void refuse_devices(const Filter& filter) {
     }
 }
 
-/// Files of this machine, IP on its loopback, and the kernel's list of interfaces, which the C
-/// library asks for when it resolves names.
+/// Allows sockets of the families unix, IP (for loopback), and netlink for the list of interfaces,
+/// which the C library reads to resolve names.
 void refuse_network_families(const Filter& filter) {
     constexpr std::uint64_t more_than_any = 64;
     const std::uint32_t unsupported = SCMP_ACT_ERRNO(EAFNOSUPPORT);
@@ -137,7 +135,7 @@ void refuse_calls(const Filter& filter) {
     for (const char* const call : absent_calls) {
         add(filter, SCMP_ACT_ERRNO(ENOSYS), call);
     }
-    // What asks for one has to cope with file systems that have none.
+    // Callers have a fallback, as some file systems have no handles.
     add(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), "name_to_handle_at");
     refuse_namespaces(filter);
     refuse_personalities(filter);
@@ -150,7 +148,7 @@ Filter new_filter() {
         seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) != 0) {
         throw Error("cannot create a system call filter");
     }
-    // A tree instead of a list: a call passes few comparisons.
+    // A binary tree instead of a list, so that a call requires few comparisons.
     seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
     return filter;
 }
@@ -164,8 +162,8 @@ Fd memory_file(const char* name) {
 }
 
 #ifdef __x86_64__
-/// 32-bit programs of the same machine. Which family a socket is of lies in their memory when they
-/// ask by socketcall(2), where no filter sees it: that way is closed.
+/// Adds the filter of 32-bit programs. With socketcall(2) the family of a socket is in memory,
+/// which a filter cannot read, so these programs can create no sockets at all.
 void add_i386(const Filter& filter) {
     Filter other = new_filter();
     if (seccomp_arch_add(other.get(), SCMP_ARCH_X86) != 0 ||
@@ -177,12 +175,12 @@ void add_i386(const Filter& filter) {
     if (seccomp_merge(filter.get(), other.get()) != 0) {
         throw Error("cannot filter the system calls of i386 programs");
     }
-    // It is part of the first one now.
+    // Now owned by the first filter.
     static_cast<void>(other.release());
 }
 #endif
 
-/// The program that the kernel is to be given: an array of struct sock_filter.
+/// The compiled filter: an array of struct sock_filter.
 std::string compile() {
     const Filter filter = new_filter();
     refuse_calls(filter);
@@ -207,7 +205,7 @@ std::string compile() {
 Fd open_call_filter() {
     static const std::string program = compile();
     Fd memory = memory_file("filter");
-    // A descriptor for everyone, as each reads from where the one before has stopped.
+    // A new descriptor for each caller, as reading moves its position.
     if (::write(memory.get(), program.data(), program.size()) !=
             static_cast<ssize_t>(program.size()) ||
         ::lseek(memory.get(), 0, SEEK_SET) != 0) {

@@ -4,14 +4,14 @@
 
 namespace edgegpu {
 
-/// The calls of the kernel that a program of an image, and a tool of the builder that reads hostile
-/// files, may not make: mounting, namespaces, modules, bpf, keyrings, tracing, file handles,
-/// clocks, raw devices, and network families other than those of this machine. They fail as the
-/// kernel lets them fail without privileges, mostly with EPERM. i386 programs of x86-64 are bound
-/// by the same; any other ABI (x32) ends the program.
+/// The system call filter for programs of an image, and for tools of the builder that read
+/// untrusted files. It denies mounts, namespaces, kernel modules, bpf, keyrings, tracing, file
+/// handles, clocks, raw devices, and network families other than unix, IP and netlink (routing),
+/// mostly with EPERM, as for unprivileged callers. i386 programs on x86-64 have the same
+/// restrictions; calls of any other ABI (x32) kill the program.
 ///
-/// A new descriptor of the filter as compiled BPF, as `bwrap --seccomp FD` reads it; it is made
-/// once per process. Throws Error where it cannot be made: nothing may then be run.
+/// Returns a new descriptor of the filter as compiled BPF, for `bwrap --seccomp FD`. Throws Error
+/// if it cannot be created; nothing may then be run.
 [[nodiscard]] Fd open_call_filter();
 
 }  // namespace edgegpu

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "embedded_tool.hpp"
+#include "execution/process.hpp"
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
 #include "sandbox/seccomp.hpp"
@@ -19,7 +20,6 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
-#include "support/process.hpp"
 #include "support/shell_text.hpp"
 
 namespace edgegpu {
@@ -30,12 +30,12 @@ namespace {
 
 constexpr std::string_view work_place = "/work";
 constexpr std::string_view search_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin";
-/// Whom the program is there: nobody in particular, but not root, so that no call treats it so.
+/// User and group id of the program in the sandbox: not root, which some calls treat differently.
 constexpr std::string_view own_id = "1000";
 
 using Words = std::vector<std::string>;
 
-/// The builder's programs and libraries as it has them: /bin, /lib… are links, or directories.
+/// Adds the builder's programs and libraries; /bin, /lib, … may be links or directories.
 void append_programs(Words& argv) {
     append_words(argv, {"--ro-bind", "/usr", "/usr"});
     for (const char* const name : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
@@ -52,13 +52,13 @@ void append_programs(Words& argv) {
     }
 }
 
-/// What the program may use.
+/// Limits the program's memory, processor time and file size.
 void append_limits(Words& argv) {
     append_words(argv,
                  {"prlimit", "--as=2147483648", "--cpu=30", "--fsize=536870912", "--core=0", "--"});
 }
 
-/// The sandbox around `directory`, which is at `place` in it.
+/// The command line of the sandbox, up to the program; `directory` is mounted at `place`.
 Words sandbox(const fs::path& directory, const std::string& place, bool ends_with_us) {
     Words argv{"bwrap",
                "--unshare-user",
@@ -90,8 +90,8 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
     return argv;
 }
 
-/// A new directory for one run; removed with all that is in it. It lies where the next build with
-/// this cache looks for what a killed one has left.
+/// A temporary directory for one run, removed on destruction. It is in the build's slot of work/,
+/// where the next build removes what a killed one left.
 class WorkDirectory {
 public:
     explicit WorkDirectory(const Context& ctx) {
@@ -113,7 +113,7 @@ public:
         try {
             remove_tree(path_);
         } catch (const Error&) {
-            // What is left in the directory for temporary files harms nobody.
+            // Harmless: it stays until temporary files are cleaned up.
             return;
         }
     }
@@ -122,7 +122,8 @@ public:
 
     [[nodiscard]] const fs::path& path() const noexcept { return path_; }
 
-    /// A file that the program left here; nothing where it is none, but a link, a fifo, ….
+    /// Reads a file that the program wrote to `out`; false if it does not exist or is not a regular
+    /// file.
     [[nodiscard]] bool read(const std::string& name, std::uint64_t limit, std::string& out) const {
         const Fd file(
             ::openat(handle_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -139,7 +140,7 @@ private:
     Fd handle_;
 };
 
-/// What those say that are to start the program, before what is wrong.
+/// The beginning of messages of the programs that start the tool.
 constexpr std::string_view prlimit_failed = "prlimit: failed to execute ";
 constexpr std::string_view bubblewrap_failed = "bwrap: ";
 constexpr std::string_view start_failed = "start-filtered: ";
@@ -157,7 +158,7 @@ Error no_sandbox(std::string_view program, std::string_view line) {
             "docs/pipelines.md");
 }
 
-/// Throws where it was not the program that failed, but what was to start it.
+/// Throws if the program was not started.
 void check_started(const ToolCommand& command, const ProcessResult& result) {
     const std::string_view output = result.output;
     const std::string_view line = output.substr(0, output.find('\n'));

@@ -7,55 +7,56 @@
 #include <string_view>
 #include <vector>
 
-#include "support/context.hpp"
+#include "execution/context.hpp"
 
 namespace edgegpu {
 
-/// One run of a program of the builder on files that somebody else made.
+/// One run of a program of the builder on untrusted files.
 struct ToolCommand {
     /// argv[0] is looked up in the builder's usual directories. Files are named as in `inputs`.
     std::vector<std::string> argv;
-    /// name → content of the files that it may read; a name is one part of a path
+    /// name → content of input files, in the working directory
     std::map<std::string, std::string> inputs;
-    /// names of the files that it is to write
+    /// names of output files
     std::vector<std::string> outputs;
-    /// what one of those may hold, bytes
+    /// largest size of an output file in bytes
     std::uint64_t output_limit = 256U << 20U;
 };
 
-/// How it ended, and what it made.
+/// The result of a ToolCommand.
 struct ToolResult {
     /// exit status, or 128 + signal number
     int status = 0;
     /// stdout and stderr, interleaved; the last 1 MiB
     std::string output;
-    /// content of those of `outputs` that are there and are regular files
+    /// content of those of `outputs` that exist and are regular files
     std::map<std::string, std::string> files;
 };
 
-/// Runs the program in a sandbox of its own and waits for it: the builder's programs and libraries
-/// read-only, no other file of the builder, no network, no capabilities, no new privileges, own
-/// users, processes, IPC and host name, fresh /tmp and /dev, no /proc, one new working directory
-/// with `inputs`, 2 GiB of memory, half a minute of processor time. Works as root, as any user, and
-/// in the user namespace of a build. Throws Error where the sandbox cannot be made, the program is
-/// not there, or an output is larger than it may be; a non-zero status is returned.
+/// Runs the program in a sandbox and waits for it: the builder's programs and libraries read-only,
+/// no other files of the builder, no network, no capabilities, no new privileges, own user, pid,
+/// IPC and UTS namespaces, new /tmp and /dev, no /proc, a new working directory with `inputs`, 2
+/// GiB of memory, 30 seconds of processor time. Works for any user and in the user namespace of a
+/// build. Throws Error if the sandbox cannot be created, the program does not exist, or an output
+/// is too large; a non-zero status is returned.
 [[nodiscard]] ToolResult run_tool(const Context& ctx, const ToolCommand& command);
 
-/// What tells one version of a program that `run_tool` would run from another: the SHA-256 of its
-/// file, for keys of kept results. Empty where it is not there, which `run_tool` then says.
+/// The SHA-256 of the file of a program that `run_tool` would run, for cache keys. Empty if there
+/// is no such program, which `run_tool` reports.
 [[nodiscard]] std::string tool_digest(std::string_view program);
 
-/// For a library that starts a program itself: writes `script`, which runs `program` with its own
-/// arguments and descriptors in the same sandbox, under the same filter. `directory` of the builder
-/// is there, writable, under the same path, and is the working directory. What the program, or
-/// bubblewrap, says on stderr goes to `log`. Files with names like the script's are written beside
-/// it, where the program does not see them. The program does not end with who started it.
+/// For a library that starts a program itself: writes `script`, which runs `program` with the
+/// script's arguments and descriptors in the same kind of sandbox, with the same filter.
+/// `directory` is the working directory, writable, with the same path as on the builder. Standard
+/// error of the program and of bubblewrap goes to `log`. Files with the script's name and a suffix
+/// are written beside it, where the program cannot see them. The program does not end with its
+/// parent.
 void write_tool_script(const std::filesystem::path& script, const std::string& program,
                        const std::filesystem::path& directory, const std::filesystem::path& log);
 
-/// Throws Error where the last run of such a script did not become `program`: bubblewrap or the
-/// program is not there, or the sandbox cannot be made. A library that started it says only that it
-/// failed. `log` is that of the script.
+/// Throws Error if the last run of such a script did not start `program` (bubblewrap or the program
+/// does not exist, or the sandbox cannot be created), which the library reports as a failure
+/// without a reason. `log` is that of the script.
 void check_tool_script(const std::string& program, const std::filesystem::path& log);
 
 }  // namespace edgegpu

@@ -1,5 +1,6 @@
 #include "sandbox/user_namespace.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -35,7 +36,7 @@ struct State {
     std::string owner;
 };
 
-/// What the process has become. Namespaces belong to the process as a whole, and so does this.
+/// The state of the process: namespaces belong to the process as a whole.
 State& state() {
     static State value;
     return value;
@@ -46,7 +47,7 @@ std::string user_name(uid_t uid) {
     return entry != nullptr ? entry->pw_name : std::to_string(uid);
 }
 
-/// A file of /proc or /etc, which has no size; empty where it cannot be read.
+/// The content of a file of /proc or /etc; empty if it cannot be read.
 std::string read_small(const char* path) {
     const Handle<FILE, std::fclose> file(std::fopen(path, "re"));
     std::string text;
@@ -63,12 +64,14 @@ std::string read_small(const char* path) {
 enum class IdKind { user, group };
 
 std::vector<IdRange> subordinate_ranges(const std::string& user, IdKind kind) {
-    subid_init("edgegpu", nullptr);
+    // A second call would leak what the first one allocated.
+    [[maybe_unused]] static const bool initialised = subid_init("edgegpu", nullptr);
     struct subid_range* found = nullptr;
     const int count = kind == IdKind::user ? subid_get_uid_ranges(user.c_str(), &found)
                                            : subid_get_gid_ranges(user.c_str(), &found);
     const Handle<struct subid_range, std::free> owned(found);
     std::vector<IdRange> ranges;
+    ranges.reserve(static_cast<std::size_t>(std::max(count, 0)));
     for (int i = 0; i < count; ++i) {
         ranges.push_back({static_cast<std::uint32_t>(found[i].start),
                           static_cast<std::uint32_t>(found[i].count)});
@@ -130,6 +133,7 @@ Error namespace_error(int code) {
 
 [[noreturn]] void run_program(const std::vector<std::string>& words) {
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (const std::string& word : words) {
         argv.push_back(const_cast<char*>(word.c_str()));  // execv(3) does not change it
     }
@@ -138,8 +142,8 @@ Error namespace_error(int code) {
     ::_exit(errno == ENOENT ? 127 : 126);
 }
 
-/// 0 or the exit status of newuidmap(1) and newgidmap(1), which are set-id root and check what
-/// /etc/subuid says.
+/// Runs newuidmap(1) or newgidmap(1), which are set-id root and check the map against /etc/subuid;
+/// returns the exit status.
 int map_by_program(const char* program, const std::string& pid, const IdMap& map) {
     std::vector<std::string> words{program, pid};
     for (const IdExtent& extent : map) {
@@ -157,6 +161,7 @@ int map_by_program(const char* program, const std::string& pid, const IdMap& map
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 125;
 }
 
+/// 0 or errno.
 int write_map(const std::string& path, const IdMap& map) {
     const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     const std::string text = format_id_map(map);
@@ -166,16 +171,15 @@ int write_map(const std::string& path, const IdMap& map) {
                : errno;
 }
 
-/// What writes a map: the kernel's file itself, or the program for an ordinary user's.
+/// How a map is written: to the file in /proc, or for an ordinary user by one of the programs.
 enum class Mapper { proc, newuidmap, newgidmap };
 
 const char* name_of(Mapper mapper) {
     return mapper == Mapper::newuidmap ? "newuidmap" : "newgidmap";
 }
 
-/// How the maps of a process could not be written.
+/// A failure to write the maps of a process.
 struct MapFailure {
-    /// who wrote, or should have
     Mapper mapper = Mapper::proc;
     /// exit status of the program, or errno
     int code = 0;
@@ -225,7 +229,7 @@ std::pair<Fd, Fd> make_pipe() {
     return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// Runs `unshare` in this process while a child, which stays outside, waits to write its maps.
+/// Calls unshare(2) in this process; a child, which stays outside, then writes its maps.
 void enter_mapped(const IdMap& users, const IdMap& groups) {
     const bool by_program = ::geteuid() != 0;
     auto [ready_read, ready_write] = make_pipe();
@@ -263,7 +267,7 @@ void enter_mapped(const IdMap& users, const IdMap& groups) {
     }
 }
 
-/// A namespace below this one that has the image's ids and nothing else.
+/// Creates a nested user namespace that has only the image's ids.
 Fd make_image_namespace() {
     auto [ready_read, ready_write] = make_pipe();
     auto [done_read, done_write] = make_pipe();
@@ -274,7 +278,7 @@ Fd make_image_namespace() {
     if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         done_write.reset();
-        // What is in force now holds for all ids of the namespace together, from Linux 5.14 on.
+        // Since Linux 5.14, this limit applies to all ids of the new namespace together.
         const rlim_t most = processes_of_a_build();
         const struct rlimit processes { most, most };
         ::setrlimit(RLIMIT_NPROC, &processes);
@@ -309,7 +313,7 @@ void enter_build_namespace() {
     const IdMap users = map_of(IdKind::user);
     const IdMap groups = map_of(IdKind::group);
     enter_mapped(users, groups);
-    // Not private: what the user mounts or unmounts meanwhile must still reach us.
+    // Not private: mounts and unmounts of the user must be propagated to the build.
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
         throw errno_error("cannot mount anything in a user namespace", errno)
             .hinted(

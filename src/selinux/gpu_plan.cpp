@@ -27,17 +27,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where the module packages appear in the sandbox.
+/// Directory of the module packages in the sandbox.
 constexpr std::string_view packages_in_sandbox = "/run/edgegpu/packages";
 
-/// Gathers modules as CIL; packages wait until all are there.
+/// Collects modules as CIL; module packages are translated together.
 class Gathering {
 public:
     explicit Gathering(fs::path directory) : directory_(std::move(directory)) {
         make_directories(directory_);
     }
 
-    /// A module in a file that is called `path` in the image or on the builder.
+    /// Adds a module in the file `content`, which is named after `path` (of the image or builder).
     void add(const std::string& path, const fs::path& content) {
         ModuleText module{module_name(path), 0, read_module_file(content)};
         if (!path.ends_with(".cil")) {
@@ -47,7 +47,7 @@ public:
         }
         modules_.push_back(std::move(module));
     }
-    /// A source of the user's.
+    /// Adds a module of the blueprint: of a `.te` its unconditional allow rules.
     void add_source(const fs::path& source) {
         if (source.extension() != ".te") {
             add(source.string(), source);
@@ -60,7 +60,7 @@ public:
         }
         modules_.push_back(std::move(module));
     }
-    /// Translates the packages and hands all modules over.
+    /// Translates the packages; returns all modules.
     std::vector<ModuleText> take(const Context& ctx, const Tree& tree) {
         if (!packages_.empty()) {
             SandboxCommand command;
@@ -68,16 +68,16 @@ public:
             command.kernel = tree.kernel;
             command.read_only_root = true;
             command.writable_binds = {{directory_, std::string(packages_in_sandbox)}};
-            // One start of the sandbox for all; the numbers are ours.
+            // Starts the sandbox once for all packages, which have numbers as names.
             command.argv = {"sh", "-c", std::string(embedded::translate_packages),
                             "translate-packages", std::string(packages_in_sandbox)};
             const ProcessResult result = run_in_sandbox(ctx, command);
             if (result.status != 0) {
-                throw error("the image's tools cannot read a policy module that is to be installed")
+                throw error("the image's tools cannot read a policy module to be installed")
                     .traced(std::string(trim_end(result.output, "\n")));
             }
         }
-        // The image's tools own the directory.
+        // The image's tools can write anything to the directory.
         const ImageRoot results(directory_);
         for (std::size_t i = 0; i < packages_.size(); ++i) {
             modules_[packages_[i]].cil =
@@ -97,11 +97,11 @@ private:
     std::vector<std::size_t> packages_;
 };
 
-/// What the module for `map` gives container_t on the GPU's device nodes.
-std::set<std::string> module_gives(const Blueprint& blueprint) {
+/// Permissions of container_t on the GPU's device nodes that the module for `map` grants.
+std::set<std::string> module_gives(const fs::path& module) {
     std::set<std::string> result;
     const AllowRule wanted = gpu_rule();
-    for (const AllowRule& rule : source_rules(map_module_source(blueprint))) {
+    for (const AllowRule& rule : source_rules(module)) {
         if (rule.source == wanted.source && rule.target == wanted.target &&
             rule.tclass == wanted.tclass) {
             result.insert(rule.permissions.begin(), rule.permissions.end());
@@ -110,6 +110,7 @@ std::set<std::string> module_gives(const Blueprint& blueprint) {
     return result;
 }
 
+/// Those of the two booleans that the blueprint sets to false.
 std::set<std::string> switched_off(const SelinuxRequest& request) {
     std::set<std::string> result;
     for (const char* boolean : {narrow_boolean, wide_boolean}) {
@@ -121,14 +122,14 @@ std::set<std::string> switched_off(const SelinuxRequest& request) {
     return result;
 }
 
-std::vector<ModuleText> added_modules(const Context& ctx, const Blueprint& blueprint,
+std::vector<ModuleText> added_modules(const Context& ctx, const SelinuxRequest& request,
                                       const Tree& tree, const Transaction& transaction,
                                       const StoreCopy& copy) {
     Gathering gathering(copy.directory() / "packages");
     for (const std::string& file : transaction.module_files) {
         gathering.add(file, find_entry(tree, file)->content);
     }
-    for (const fs::path& source : blueprint.selinux.modules) {
+    for (const fs::path& source : request.modules) {
         gathering.add_source(source);
     }
     return gathering.take(ctx, tree);
@@ -141,7 +142,7 @@ bool replaces_any(const std::vector<ModuleText>& modules, const std::set<ModuleI
     });
 }
 
-/// Adds the modules of the store that no added one replaces.
+/// Adds those modules of the store that `modules` does not replace.
 void add_stored(std::vector<ModuleText> stored, std::vector<ModuleText>& modules) {
     std::set<std::string> added;
     for (const ModuleText& module : modules) {
@@ -156,35 +157,34 @@ void add_stored(std::vector<ModuleText> stored, std::vector<ModuleText>& modules
 
 }  // namespace
 
-GpuAccess plan_gpu_access(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+GpuAccess plan_gpu_access(const Context& ctx, const SelinuxRequest& request, const Tree& tree,
                           const PolicyPaths& paths, const StoreCopy& copy,
                           Transaction& transaction) {
-    if (!blueprint.selinux.gpu_containers) {
+    if (!request.gpu_containers) {
         return {};
     }
-    std::vector<ModuleText> modules = added_modules(ctx, blueprint, tree, transaction, copy);
+    std::vector<ModuleText> modules = added_modules(ctx, request, tree, transaction, copy);
     std::optional<PolicyDb> policy;
     if (replaces_any(modules, stored_modules(tree, paths))) {
-        // The binary policy still has rules of the module that goes.
+        // The binary policy still has the rules of the module that is replaced.
         add_stored(store_modules(tree.entries, paths.store), modules);
     } else {
         policy.emplace(copy.binary_policy());
     }
     const GpuRules rules =
         find_gpu_rules(policy ? &*policy : nullptr, modules, transaction.booleans);
-    GpuAccess access =
-        choose_gpu_access(rules, module_gives(blueprint), switched_off(blueprint.selinux),
-                          blueprint.selinux.location);
+    GpuAccess access = choose_gpu_access(rules, module_gives(request.map_module),
+                                         switched_off(request), request.location);
     if (access.boolean) {
         transaction.booleans[*access.boolean] = true;
     }
     return access;
 }
 
-std::vector<fs::path> module_sources(const Blueprint& blueprint, const GpuAccess& access) {
-    std::vector<fs::path> sources = blueprint.selinux.modules;
+std::vector<fs::path> module_sources(const SelinuxRequest& request, const GpuAccess& access) {
+    std::vector<fs::path> sources = request.modules;
     if (access.module) {
-        sources.push_back(map_module_source(blueprint));
+        sources.push_back(request.map_module);
     }
     return sources;
 }

@@ -4,28 +4,28 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "image/tree.hpp"
 #include "selinux/policy/gpu_access.hpp"
 #include "selinux/store/calls.hpp"
 #include "selinux/store/store.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu::selinux {
 
-/// Chooses how containers get the GPU, where the blueprint asks for it, before the one run of
-/// semodule, and adds the boolean to the transaction. Decided by the image's binary policy and the
-/// CIL of the modules that the transaction adds to it, or, where one of these replaces a module of
-/// the store, by the CIL of all modules. Module packages are translated by the image's own tool in
-/// the sandbox, below the directory of `copy`. The finished policy is to be checked, for blocks
-/// may turn out to be left out of it.
+/// Chooses how containers get access to the GPU, if the blueprint requests it, before the only run
+/// of semodule, and adds the boolean to the transaction. The choice depends on the image's binary
+/// policy and the CIL of modules that the transaction adds or, if one of these replaces a module of
+/// the store, on the CIL of all modules. Module packages are translated by the image's own tool in
+/// the sandbox, below the directory of `copy`. The finished policy must be checked, since optional
+/// blocks may turn out not to be in force.
 ///
 /// Throws what choose_gpu_access throws, and Error for a module that cannot be translated.
-[[nodiscard]] GpuAccess plan_gpu_access(const Context& ctx, const Blueprint& blueprint,
+[[nodiscard]] GpuAccess plan_gpu_access(const Context& ctx, const SelinuxRequest& request,
                                         const Tree& tree, const PolicyPaths& paths,
                                         const StoreCopy& copy, Transaction& transaction);
 
 /// Sources of the blueprint's modules and of the one that the choice needs.
-[[nodiscard]] std::vector<std::filesystem::path> module_sources(const Blueprint& blueprint,
+[[nodiscard]] std::vector<std::filesystem::path> module_sources(const SelinuxRequest& request,
                                                                 const GpuAccess& access);
 
 }  // namespace edgegpu::selinux

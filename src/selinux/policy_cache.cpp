@@ -52,7 +52,7 @@ void store_policy(const Context& ctx, NewEntry& entry, const PolicyResult& polic
     const std::optional<std::string> entries = format_entries(ctx, policy.entries);
     if (!entries || std::any_of(policy.removed.begin(), policy.removed.end(), odd) ||
         std::any_of(policy.modules.begin(), policy.modules.end(), odd)) {
-        entry.forget();  // A package's name for a file is no line of the cache's.
+        entry.forget();  // The format has no representation for such names.
         return;
     }
     entry.add(result_name, fmt::format("{}\n{}\n", policy.type, policy.gpu_access) +

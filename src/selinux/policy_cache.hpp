@@ -2,19 +2,20 @@
 
 #include <optional>
 
+#include "cache/store.hpp"
+#include "execution/context.hpp"
 #include "selinux/store/policy_result.hpp"
-#include "support/context.hpp"
-#include "support/store.hpp"
 
 namespace edgegpu::selinux {
 
-/// Finished policies, found by everything that decides the transaction.
+/// Finished policies, by the digest of everything that the transaction depends on.
 inline constexpr StoreKind kept_policies{"policy", 4, EntryKind::policy};
 
-/// The result that an entry keeps; nothing where content that it names is gone or damaged.
+/// The result in an entry; nothing if content that it refers to is missing or damaged.
 [[nodiscard]] std::optional<PolicyResult> load_policy(const Context& ctx, const StoredEntry& entry);
 
-/// Puts a result into an entry, if it can be kept; contents are in the cache already.
+/// Writes a result to an entry; contents of files are in the cache already. Forgets the entry if
+/// the result cannot be represented (format_entries).
 void store_policy(const Context& ctx, NewEntry& entry, const PolicyResult& policy);
 
 }  // namespace edgegpu::selinux

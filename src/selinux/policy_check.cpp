@@ -41,11 +41,10 @@ PolicyDb finished_policy(const PolicyResult& policy) {
     return PolicyDb(newest->content);
 }
 
-/// Sources of the modules that a blueprint may name, beside it or installed.
-std::vector<fs::path> shipped_modules(const Blueprint& blueprint) {
+/// Sources of the modules that a blueprint may name, shipped beside it or installed.
+std::vector<fs::path> shipped_modules(const fs::path& blueprint) {
     std::vector<fs::path> result;
-    for (const fs::path& directory :
-         {blueprint.path.parent_path().parent_path(), data_directory()}) {
+    for (const fs::path& directory : {blueprint.parent_path().parent_path(), data_directory()}) {
         std::error_code none;
         for (const auto& item : fs::directory_iterator(directory / "selinux", none)) {
             const fs::path extension = item.path().extension();
@@ -63,14 +62,14 @@ std::vector<fs::path> shipped_modules(const Blueprint& blueprint) {
 
 }  // namespace
 
-void check_policy(const Blueprint& blueprint, const PolicyResult& policy) {
-    const SelinuxRequest& request = blueprint.selinux;
+void check_policy(const SelinuxRequest& request, const fs::path& blueprint,
+                  const PolicyResult& policy) {
     if (request.require.empty() && request.forbid.empty() && !request.gpu_containers) {
         return;
     }
     const PolicyDb finished = finished_policy(policy);
     if (request.gpu_containers && finished.first_denied(gpu_rule())) {
-        throw error("{}: containers do not get the GPU: the finished policy lacks \"{}\"",
+        throw error("{}: containers cannot access the GPU: the finished policy lacks \"{}\"",
                     request.location.text(), gpu_rule().text())
             .traced("chosen: " + policy.gpu_access)
             .hinted("remove gpu_containers, and name booleans and modules in [selinux] yourself");

@@ -1,13 +1,17 @@
 #pragma once
 
-#include "blueprint/blueprint.hpp"
+#include <filesystem>
+
+#include "blueprint/files.hpp"
 #include "selinux/store/policy_result.hpp"
 
 namespace edgegpu::selinux {
 
-/// Checks the finished policy of a transaction, made now or kept from an earlier build, against
-/// the blueprint: `require`, `forbid`, and that containers did get the GPU where it asks for that.
-/// Throws what check_rules throws, and an Error where the choice for containers was wrong.
-void check_policy(const Blueprint& blueprint, const PolicyResult& policy);
+/// Checks the final policy of a transaction, new or cached, against the blueprint: `require`,
+/// `forbid`, and that containers can use the GPU if it requests that. `blueprint` is its file:
+/// modules beside it are suggested. Throws the errors of check_rules, and Error if the choice for
+/// containers was wrong.
+void check_policy(const SelinuxRequest& request, const std::filesystem::path& blueprint,
+                  const PolicyResult& policy);
 
 }  // namespace edgegpu::selinux

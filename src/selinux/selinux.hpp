@@ -4,26 +4,26 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "fetch/fetch.hpp"
 #include "image/tree.hpp"
 #include "resolve/resolution.hpp"
 #include "selinux/store/policy_result.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// One policy transaction: compiles the blueprint's modules, replays tree.policy_calls and the
-/// blueprint's modules and booleans with the image's own semodule in the sandbox, on a copy of
-/// the store, and builds the policy once. Modules with macros are compiled in a root of
-/// `policy_root`. Cached by the digest of store and calls. Does not change `tree` (runs beside
-/// build_initramfs). With `gpu_containers`, the boolean and the module that give containers the GPU
-/// are chosen from the policy's rules and added. The finished policy must hold what `require` and
-/// `forbid` say. Throws Error pointing at the user's file and line for compile errors,
-/// ErrorKind::usage for an unknown boolean (with near names), and what check_rules throws.
+/// The policy transaction: compiles the blueprint's modules, then applies tree.policy_calls and the
+/// blueprint's modules, booleans and overlay labels with one run of the image's own semodule in the
+/// sandbox, on a copy of the store. Modules with macros are compiled in a root of `policy_root`.
+/// With `gpu_containers`, the boolean and the module that give containers access to the GPU are
+/// chosen by the policy's rules and added. The finished policy is checked against `require` and
+/// `forbid`. Cached by the digest of all inputs. Does not change `tree`, so that build_initramfs
+/// may run at the same time. Throws ErrorKind::usage with the user's file and line for errors in
+/// modules, for an unknown boolean (with similar names), and the errors of check_rules.
 [[nodiscard]] PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint,
                                         const Tree& tree, const PackageFiles& policy_root = {});
 
-/// Puts a policy result into tree.entries.
+/// Applies a policy result to tree.entries, and removes `replay_directory`.
 void apply_policy(Tree& tree, const PolicyResult& policy);
 
 }  // namespace edgegpu

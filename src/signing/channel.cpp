@@ -73,7 +73,7 @@ bool Channel::receive_bytes(std::string& out, std::uint64_t size) const {
             out.append(buffer.data(), static_cast<std::size_t>(got));
             left -= static_cast<std::uint64_t>(got);
         } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
-            // ECONNRESET, too: the other end went and left something unread.
+            // ECONNRESET as well: the other end closed the socket with unread data.
             if (left == size) {
                 return false;
             }

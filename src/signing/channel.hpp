@@ -17,27 +17,27 @@ struct Message {
     std::vector<std::string> fields;
 };
 
-/// One end of a stream socket that carries messages: kind and number of fields, 32 bits each, then
-/// for each field its length, 64 bits, and its bytes; numbers in the machine's own order.
+/// One end of a stream socket for messages: kind and number of fields (32 bits each), then for each
+/// field its length (64 bits) and its bytes, with numbers in native byte order.
 class Channel {
 public:
     /// Waiting ends with ErrorKind::interrupted once `cancelled` (may be null) is set.
     explicit Channel(Fd socket, const std::atomic<bool>* cancelled = nullptr)
         : socket_(std::move(socket)), cancelled_(cancelled) {}
 
-    /// Sends a whole message. Throws Error where the other end is gone.
+    /// Sends a whole message. Throws Error if the other end is closed.
     void send(std::uint32_t kind, const std::vector<std::string_view>& fields);
-    /// The next message; nothing where the other end is gone instead. `limit` bytes and 256 fields
-    /// at most. Throws Error for more, and for a message that ends before its end; memory is taken
-    /// for what came, not for what was announced.
+    /// The next message, or nothing if the other end is closed. Throws Error for a message of more
+    /// than `limit` bytes or 256 fields, and for a truncated one; memory is allocated for received
+    /// bytes, not for announced ones.
     [[nodiscard]] std::optional<Message> receive(std::uint64_t limit);
-    /// Tells the other end that nothing more comes.
+    /// Closes this end.
     void close() noexcept { socket_.reset(); }
 
 private:
     void wait(short event) const;
     void send_bytes(std::string_view bytes) const;
-    // Appends `size` bytes to `out`; false where the stream ends before the first of them.
+    // Appends `size` bytes to `out`; false if the stream ends before the first of them.
     [[nodiscard]] bool receive_bytes(std::string& out, std::uint64_t size) const;
     template <typename Number>
     [[nodiscard]] std::optional<Number> receive_number() const;

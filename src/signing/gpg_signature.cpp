@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 using GpgmeKey = Handle<_gpgme_key, gpgme_key_unref>;
 
-/// One key in one home, and how a failure with it reads.
+/// A key and its GPG home, for error messages.
 struct KeyPlace {
     const std::string& key;
     const fs::path& homedir;
@@ -40,7 +40,7 @@ GpgmeContext open_context(const KeyPlace& place) {
         place.require(
             gpgme_ctx_set_engine_info(raw, GPGME_PROTOCOL_OpenPGP, nullptr, place.homedir.c_str()));
     }
-    // A build asks nothing: an agent that knows the passphrase may use it, none may ask for it.
+    // Non-interactive: an agent may use a cached passphrase, but not ask for one.
     place.require(gpgme_set_pinentry_mode(raw, GPGME_PINENTRY_MODE_ERROR));
     return context;
 }

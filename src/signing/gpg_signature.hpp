@@ -6,9 +6,9 @@
 
 namespace edgegpu {
 
-/// A detached signature (binary packets) of `content` with the GPG key `key`, whose secret half is
-/// in `homedir` (empty: the user's GPG home). Nobody is asked for a passphrase. Throws Error
-/// "cannot sign with GPG key …" with what the key needs.
+/// A detached signature (binary packets) of `content` with the GPG key `key`, whose secret key is
+/// in `homedir` (empty: the user's GPG home). Never asks for a passphrase. Throws Error "cannot
+/// sign with GPG key …" with the requirements of a key.
 [[nodiscard]] std::string make_gpg_signature(const std::string& key,
                                              const std::filesystem::path& homedir,
                                              std::string_view content);

@@ -24,7 +24,7 @@ std::string read_request_file(const SecureBootRequest& request, const std::files
     }
 }
 
-/// Instead of a question for the passphrase on the terminal.
+/// Callback for an encrypted key, so that OpenSSL does not ask for the passphrase on the terminal.
 int refuse_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* asked) {
     *static_cast<bool*>(asked) = true;
     return -1;
@@ -41,14 +41,14 @@ KeyHandle read_key(const SecureBootRequest& request) {
         throw error_at(
             request.location, "{}: {}", request.key.string(),
             asked ? "the private key is protected by a passphrase" : "not a private key (PEM)")
-            .hinted(asked ? "a build asks nothing: use a key without passphrase, readable by root "
-                            "only (openssl pkey -in OLD -out NEW)"
+            .hinted(asked ? "builds are non-interactive: use a key without passphrase, readable by "
+                            "root only (openssl pkey -in OLD -out NEW)"
                           : "openssl req -new -x509 -newkey rsa:2048 -noenc -keyout KEY -outform "
                             "DER -out CERTIFICATE makes a pair");
     }
     if (EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_RSA) {
         throw error_at(request.location, "{}: not an RSA key", request.key.string())
-            .hinted("signatures of other keys are new in every build, and every image would be");
+            .hinted("signatures of other keys differ in each build, and so would each image");
     }
     return key;
 }

@@ -10,11 +10,11 @@
 
 namespace edgegpu {
 
-/// Ends every signed kernel module (MODULE_SIG_STRING of the kernel).
+/// The end of each signed kernel module (MODULE_SIG_STRING of the kernel).
 inline constexpr std::string_view signature_marker = "~Module signature appended~\n";
 
 /// `struct module_signature` of the kernel's include/linux/module_signature.h, between the PKCS#7
-/// message and the marker. All but `id_type` and `size` is 0 with PKCS#7.
+/// message and the marker. For PKCS#7, all members but `id_type` and `size` are 0.
 struct SignatureTrailer {
     static constexpr std::uint8_t pkcs7 = 2;
 
@@ -29,22 +29,22 @@ struct SignatureTrailer {
 };
 static_assert(sizeof(SignatureTrailer) == 12);
 
-/// A private key with its certificate. Only the signing process makes one (signing/signer.hpp): the
-/// key is in no file that edgegpu writes, in no argument and in no message.
+/// A private key with its certificate. Used in the signing process only (signing/signer.hpp): the
+/// key is never written to a file, an argument or a message.
 class ModuleSigner {
 public:
-    /// Reads and checks both files. Throws ErrorKind::usage beginning with the blueprint's line:
-    /// the key is encrypted, not RSA (only RSA signatures are the same in every build), or not the
-    /// certificate's.
+    /// Reads and checks both files. Throws ErrorKind::usage with the blueprint's line if one cannot
+    /// be read, or if the key is encrypted, not RSA (only RSA signatures are reproducible), or not
+    /// that of the certificate.
     explicit ModuleSigner(const SecureBootRequest& request);
 
     /// What the kernel's scripts/sign-file appends to `module`: a detached CMS signature without
-    /// attributes, SHA-256. The same bytes for the same module. Throws Error where OpenSSL
-    /// refuses.
+    /// attributes (SHA-256), SignatureTrailer and `signature_marker`; the same bytes for the same
+    /// module. Throws Error if OpenSSL fails.
     [[nodiscard]] std::string signature(std::string_view module) const;
-    /// The certificate, DER.
+    /// The certificate (DER).
     [[nodiscard]] std::string certificate() const;
-    /// Name of the certificate's file without extension.
+    /// The name of the certificate's file without extension.
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
 private:

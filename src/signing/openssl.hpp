@@ -17,16 +17,16 @@ using X509Handle = Handle<X509, X509_free>;
 using KeyHandle = Handle<EVP_PKEY, EVP_PKEY_free>;
 using BioHandle = Handle<BIO, BIO_free_all>;
 
-/// A BIO that reads `text`, which has to outlive it.
+/// A BIO that reads `text`, which has to outlive it. Throws Error for more than 2 GiB.
 [[nodiscard]] BioHandle open_memory(std::string_view text);
 
-/// A certificate from DER or PEM; null where it is neither.
+/// A certificate from DER or PEM; null if it is neither.
 [[nodiscard]] X509Handle parse_certificate(std::string_view text);
 
 /// The newest reason in OpenSSL's error queue, which is emptied; "unknown reason" if there is none.
 [[nodiscard]] std::string take_openssl_error();
 
-/// What an i2d function writes for `object`.
+/// `object` in DER, encoded by its i2d function; empty on failure.
 template <typename T, typename Encode>
 std::string to_der(T* object, Encode encode) {
     unsigned char* bytes = nullptr;

@@ -8,22 +8,23 @@
 
 namespace edgegpu {
 
-/// What a build may sign, and with which keys. Fixed once: before anything of an image is read.
+/// What a build may sign, and with which keys. It is set once, before anything of an image is read.
 struct SigningRequest {
     /// the only ref that commits may be bound to
     std::string ref;
-    /// GPG key id or mail address for the commit and the summary; empty: they stay unsigned
+    /// GPG key id or mail address for commit and summary; empty if they are not signed
     std::string gpg_key;
-    /// where its secret half is; empty: the user's GPG home
+    /// GPG home of its secret key; empty for the user's
     std::filesystem::path gpg_homedir;
-    /// what kernel modules are signed with; nothing: they are not
+    /// key and certificate for kernel modules; nothing if they are not signed
     std::optional<SecureBootRequest> secure_boot;
 };
 
-/// What the blueprint says of it.
-[[nodiscard]] SigningRequest signing_request(const Blueprint& blueprint);
+/// The request of `[ostree]` and `[nvidia.secure_boot]`.
+[[nodiscard]] SigningRequest signing_request(const OstreeRequest& ostree,
+                                             const std::optional<NvidiaRequest>& nvidia);
 
-/// The certificate that belongs to the key of kernel modules.
+/// The certificate of kernel modules' signatures.
 struct ModuleCertificate {
     /// name of its file without extension
     std::string name;

@@ -19,7 +19,7 @@ namespace edgegpu {
 namespace {
 
 constexpr std::uint64_t request_limit = module_limit_to_sign + 4096;
-/// The socket's number in the signing process: behind the standard ones.
+/// The socket's descriptor in the signing process: the first after the standard ones.
 constexpr int own_socket = 3;
 
 std::uint32_t number_of(const std::string& text) {
@@ -31,8 +31,8 @@ std::uint32_t number_of(const std::string& text) {
     return number;
 }
 
-/// Takes the fields of `allow` apart: ref, GPG key, home; then, where modules are signed, key,
-/// certificate, and file, line and column of the blueprint that says so.
+/// Parses the fields of `allow`: ref, GPG key, GPG home; if modules are signed, also key,
+/// certificate, and file, line and column of the blueprint.
 SigningRequest request_of(const std::vector<std::string>& fields) {
     if (fields.size() != 3 && fields.size() != 8) {
         throw Error("a request of another form");
@@ -76,8 +76,8 @@ void send_error(Channel& channel, const Error& problem) {
 
 extern "C" void stay(int /*signal*/) {}
 
-/// ^C and what a service manager sends reach every process of a build: this one waits for the build
-/// to decide. A handler, not SIG_IGN, which GnuPG and an agent it starts would inherit.
+/// Ignores signals that all processes of a build get (^C, a service manager): this process ends
+/// with the build. By a handler, as GnuPG and its agent would inherit SIG_IGN.
 void outlast_signals() noexcept {
     struct sigaction action {};
     action.sa_handler = stay;
@@ -92,7 +92,7 @@ void outlast_signals() noexcept {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Leaves nothing open but /dev/null and the socket.
+/// Closes everything but the socket; standard descriptors become /dev/null.
 bool keep_socket_only(int socket) noexcept {
     if (socket != own_socket && ::dup3(socket, own_socket, O_CLOEXEC) != own_socket) {
         return false;
@@ -110,12 +110,12 @@ bool keep_socket_only(int socket) noexcept {
     return true;
 }
 
-/// No core with a key in it, and no other process of this user may trace it or read its memory.
+/// Disables core dumps, and tracing and reading of memory by other processes of the user.
 void hide_memory() noexcept {
     ::prctl(PR_SET_DUMPABLE, 0);
     const struct rlimit none {};
     ::setrlimit(RLIMIT_CORE, &none);
-    // GnuPG's library now cannot list its descriptors and closes every possible one instead.
+    // Not dumpable, GPGME cannot list its descriptors, and closes all possible ones instead.
     struct rlimit files {};
     if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
         files.rlim_cur = 1024;
@@ -144,7 +144,7 @@ void serve_signatures(Channel& channel) {
             send_error(channel, error("the signing process: {}", problem.what()));
         }
         if (!keys) {
-            return;  // there is nothing that it may sign, and nobody may try again
+            return;  // `allow` failed, and is not accepted again
         }
     }
 }
@@ -164,7 +164,7 @@ void become_signing_process(int socket, pid_t parent) noexcept {
         Channel channel{Fd(own_socket)};
         serve_signatures(channel);
     } catch (...) {
-        // Whoever asked was told, or is gone, or is not to be answered.
+        // Errors were sent already, or the build is gone or sent an invalid request.
         ::_exit(1);
     }
     ::_exit(0);

@@ -8,9 +8,9 @@
 
 namespace edgegpu {
 
-/// Kinds of messages. Requests: `allow` has the fields of a SigningRequest, the others what is to
-/// be signed. Answers: `done` has what was asked for, `failed` an Error (kind, message, hint,
-/// traces).
+/// Kinds of messages. Requests: `allow` has the fields of a SigningRequest, the others the content
+/// to sign. Answers: `done` has the result (for `allow` name and DER of the certificate, if there
+/// is one), `failed` an Error (kind, message, hint, traces).
 namespace signing_message {
 inline constexpr std::uint32_t allow = 1;
 inline constexpr std::uint32_t commit = 2;
@@ -20,8 +20,8 @@ inline constexpr std::uint32_t done = 100;
 inline constexpr std::uint32_t failed = 101;
 }  // namespace signing_message
 
-/// Answers requests until the other end goes. Throws Error for what is no request: whoever sends
-/// that is not to be answered any more.
+/// Answers requests until the other end is closed, or `allow` failed. Throws Error for an invalid
+/// request; the sender must not be answered any more.
 void serve_signatures(Channel& channel);
 
 /// Turns a forked child of `parent` into the signing process, with `socket` to the build. Does not

@@ -22,7 +22,7 @@ namespace edgegpu {
 namespace {
 
 constexpr std::uint64_t answer_limit = 16U << 20U;
-/// How long the process may take to end by itself; it does so at once unless GnuPG works for it.
+/// How long the process may take to end by itself, which it does at once unless GnuPG is running.
 constexpr int end_patience_ms = 50;
 
 std::pair<Fd, Fd> make_sockets() {
@@ -46,7 +46,7 @@ std::string_view request_name(std::uint32_t kind) {
     }
 }
 
-/// A request to the signing process, written to the log when it is answered, or is not.
+/// Writes a request to the signing process to the log on destruction, with its result.
 class SigningRecord {
 public:
     SigningRecord(const Log& log, pid_t pid, std::uint32_t kind, std::size_t bytes)
@@ -72,7 +72,7 @@ private:
     std::string_view result_ = "no answer";
 };
 
-/// The Error that `failed` carries.
+/// The Error in the fields of `failed`.
 Error error_of(const std::vector<std::string>& fields) {
     int kind = 0;
     if (fields.size() < 3) {
@@ -90,22 +90,22 @@ Error error_of(const std::vector<std::string>& fields) {
 }  // namespace
 
 Signer::Signer(const std::atomic<bool>* cancelled) : channel_(Fd(), cancelled) {
-    auto [ours, theirs] = make_sockets();
+    std::pair<Fd, Fd> sockets = make_sockets();
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ < 0) {
         throw errno_error("fork", errno);
     }
     if (pid_ == 0) {
-        become_signing_process(theirs.get(), parent);
+        become_signing_process(sockets.second.get(), parent);
     }
-    ::setpgid(pid_, pid_);  // in both processes, so that neither is too late
-    channel_ = Channel(std::move(ours), cancelled);
+    ::setpgid(pid_, pid_);  // also called by the child: whichever runs first sets it
+    channel_ = Channel(std::move(sockets.first), cancelled);
 }
 
 Signer::~Signer() {
     channel_.close();
-    // By number: glibc 2.36 declares pidfd_open without C linkage.
+    // glibc 2.36 declares pidfd_open without C linkage.
     const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
     pollfd ended{handle.get(), POLLIN, 0};
     if (!handle || ::poll(&ended, 1, end_patience_ms) != 1) {
@@ -154,7 +154,7 @@ Message Signer::ask(std::uint32_t kind, const std::vector<std::string_view>& fie
     channel_.send(kind, fields);
     std::optional<Message> answer = channel_.receive(answer_limit);
     if (!answer) {
-        throw Error("the signing process is gone")
+        throw Error("the signing process has ended unexpectedly")
             .hinted("if it was not killed, this is a bug in edgegpu");
     }
     if (answer->kind != signing_message::done) {

@@ -23,7 +23,7 @@ Error refused(std::string_view what) {
         .hinted("a build signs its own commit, summary and kernel modules only");
 }
 
-/// `bytes` as a variant of `type`; nothing where they are not exactly how such a value is written.
+/// `bytes` as a variant of `type`; null if they are not the normal form of such a value.
 VariantHandle parse(const char* type, std::string_view bytes) {
     const Handle<GBytes, g_bytes_unref> copy(g_bytes_new(bytes.data(), bytes.size()));
     VariantHandle value(
@@ -34,7 +34,7 @@ VariantHandle parse(const char* type, std::string_view bytes) {
     return value;
 }
 
-/// Whether a commit's metadata bind it to `ref` and to nothing else.
+/// Whether a commit's metadata bind it to `ref` and to no other ref.
 bool is_bound_to(GVariant* commit, const std::string& ref) {
     const VariantHandle metadata(g_variant_get_child_value(commit, 0));
     const VariantHandle refs(g_variant_lookup_value(
@@ -46,7 +46,7 @@ bool is_bound_to(GVariant* commit, const std::string& ref) {
     return ref == g_variant_get_string(bound.get(), nullptr);
 }
 
-/// The commit that a summary names for `ref`, hexadecimal; empty where it names none, or several.
+/// The commit of `ref` in a summary, hexadecimal; empty if it has none or several.
 std::string commit_in_summary(GVariant* summary, const std::string& ref) {
     const VariantHandle refs(g_variant_get_child_value(summary, 0));
     std::string found;
@@ -69,7 +69,7 @@ std::string commit_in_summary(GVariant* summary, const std::string& ref) {
     return found;
 }
 
-/// Whether this is the beginning of a kernel module: an object file of 64 bits, not linked.
+/// Whether it begins like a kernel module: with the header of a relocatable 64-bit ELF file.
 bool is_object_file(std::string_view bytes) {
     Elf64_Ehdr header{};
     if (bytes.size() < sizeof header) {
@@ -82,13 +82,14 @@ bool is_object_file(std::string_view bytes) {
 
 }  // namespace
 
-SigningRequest signing_request(const Blueprint& blueprint) {
+SigningRequest signing_request(const OstreeRequest& ostree,
+                               const std::optional<NvidiaRequest>& nvidia) {
     SigningRequest request;
-    request.ref = blueprint.ostree.ref;
-    request.gpg_key = blueprint.ostree.sign;
-    request.gpg_homedir = blueprint.ostree.gpg_homedir;
-    if (blueprint.nvidia) {
-        request.secure_boot = blueprint.nvidia->secure_boot;
+    request.ref = ostree.ref;
+    request.gpg_key = ostree.sign;
+    request.gpg_homedir = ostree.gpg_homedir;
+    if (nvidia) {
+        request.secure_boot = nvidia->secure_boot;
     }
     return request;
 }

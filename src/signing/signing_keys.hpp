@@ -10,35 +10,33 @@
 
 namespace edgegpu {
 
-/// The largest thing of each kind that is signed, bytes.
+/// Largest size of commits and summaries, and of kernel modules, in bytes.
 inline constexpr std::uint64_t commit_limit = 128U << 20U;
 inline constexpr std::uint64_t module_limit_to_sign = 1U << 30U;
 
-/// The keys of one build, and what is looked at before one of them is used. Lives in the signing
-/// process; what it is given comes from a process that has read everything packages bring, and is
-/// not believed:
-/// - a commit is a commit object in its one form, bound to the blueprint's ref and to no other; a
-///   build has one commit, and a second one is refused;
-/// - a summary is a summary in its one form, and says of the blueprint's ref what was signed here;
-///   before the commit, one summary may be signed: that which a killed build owes;
-/// - a kernel module is a relocatable ELF object without a signature.
+/// The keys of one build, and the checks before one is used. Lives in the signing process. Content
+/// comes from a process that has read untrusted packages, and is therefore checked:
+/// - a commit must be a commit object in normal form, bound to the blueprint's ref and to no other;
+///   a build has one commit, and a second one is refused;
+/// - a summary must be a summary in normal form, in which the blueprint's ref has the commit that
+///   was signed; before the commit, one summary may be signed: that of a killed build;
+/// - a kernel module must be a relocatable ELF object without a signature.
 /// So a signature made here is never one of a package, of metadata or of a mail, whatever else the
-/// key is used for. What is in the tree of the commit and in the code of the module is the build's
-/// word.
+/// key is used for. The content of the commit's tree and of the module is not checked.
 class SigningKeys {
 public:
-    /// Reads the key of kernel modules, where there is one. Throws as ModuleSigner does.
+    /// Reads the key of kernel modules, if there is one. Throws the errors of ModuleSigner.
     explicit SigningKeys(SigningRequest request);
 
-    /// The detached GPG signature (binary) of a commit object, whose bytes these are. Throws Error:
-    /// "refused to sign …", or what `make_gpg_signature` throws.
+    /// The detached GPG signature (binary) of a commit object. Throws Error "refused to sign …", or
+    /// the errors of make_gpg_signature.
     [[nodiscard]] std::string sign_commit(std::string_view object);
     /// The same for the content of a repository's file `summary`.
     [[nodiscard]] std::string sign_summary(std::string_view summary);
-    /// What is to be appended to a kernel module. Throws Error "refused to sign …", or what
-    /// ModuleSigner throws.
+    /// What has to be appended to a kernel module. Throws Error "refused to sign …", or the errors
+    /// of ModuleSigner.
     [[nodiscard]] std::string sign_module(std::string_view module) const;
-    /// The certificate of `sign_module`; nothing where modules are not signed.
+    /// The certificate of `sign_module`; nothing if modules are not signed.
     [[nodiscard]] std::optional<ModuleCertificate> certificate() const;
 
 private:
@@ -46,8 +44,9 @@ private:
 
     SigningRequest request_;
     std::optional<ModuleSigner> modules_;
-    /// the commit that was signed, or empty
+    /// checksum of the commit that was signed, or empty
     std::string commit_;
+    /// whether a summary was signed before the commit
     bool owed_summary_signed_ = false;
 };
 

@@ -38,7 +38,7 @@ std::string build_id_in(std::span<const std::byte> notes) {
     return {};
 }
 
-/// A loaded object that is looked for, and what was found.
+/// A loaded object to look for, and what was found.
 struct Search {
     /// beginning of its file name; empty: the program itself, which has no name there
     std::string_view name;
@@ -50,8 +50,9 @@ std::string identity_of(const dl_phdr_info& object) {
     for (const auto& header : std::span(object.dlpi_phdr, object.dlpi_phnum)) {
         if (header.p_type == PT_NOTE) {
             const auto* begin =
+                // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how addresses are given
                 reinterpret_cast<const std::byte*>(object.dlpi_addr + header.p_vaddr);
-            const std::string id = build_id_in({begin, header.p_memsz});
+            std::string id = build_id_in({begin, header.p_memsz});
             if (!id.empty()) {
                 return id;
             }

@@ -132,7 +132,7 @@ std::string Digester::hex() {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned int size = 0;
     if (EVP_DigestFinal_ex(impl_->context.get(), digest.data(), &size) != 1 ||
-        size * 2 != checksum_digits(impl_->algorithm)) {
+        std::size_t{size} * 2 != checksum_digits(impl_->algorithm)) {
         throw error("OpenSSL cannot finish a {} digest", checksum_name(impl_->algorithm));
     }
     return hexadecimal({reinterpret_cast<const char*>(digest.data()), size});

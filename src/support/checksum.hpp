@@ -9,21 +9,21 @@
 
 namespace edgegpu {
 
-/// What a repository may say about the content of its files, weakest first. MD5 is not among them:
-/// it protects nothing.
+/// The checksums that a repository may have of its files, weakest first. MD5 is not among them: it
+/// protects nothing.
 enum class ChecksumAlgorithm { sha1, sha224, sha256, sha384, sha512 };
 
 /// "sha256", as RPM metadata, metalinks and lockfiles spell it.
 [[nodiscard]] std::string_view checksum_name(ChecksumAlgorithm algorithm);
 
 /// The algorithm of a name in any of the spellings that repositories use: "sha256", "SHA256",
-/// "sha-256"; and "sha", which is what old metadata call SHA-1. Nothing for others, "md5" too.
+/// "sha-256"; and "sha", which is what old metadata call SHA-1. Nothing for others, such as "md5".
 [[nodiscard]] std::optional<ChecksumAlgorithm> checksum_algorithm(std::string_view name);
 
 /// Number of hexadecimal digits of a checksum.
 [[nodiscard]] std::size_t checksum_digits(ChecksumAlgorithm algorithm);
 
-/// What the content of a file must digest to.
+/// The expected checksum of a file's content.
 struct Checksum {
     ChecksumAlgorithm algorithm = ChecksumAlgorithm::sha256;
     /// Lower case, as many digits as the algorithm has.
@@ -34,7 +34,7 @@ struct Checksum {
     friend bool operator==(const Checksum&, const Checksum&) = default;
 };
 
-/// A checksum of an algorithm's name and digits in either case. Throws Error saying what is wrong
+/// A checksum from an algorithm's name and digits in either case. Throws Error saying what is wrong
 /// with them, MD5 by its name.
 [[nodiscard]] Checksum make_checksum(std::string_view name, std::string_view hex);
 

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The source tree of a build directory, or empty: CMake notes it in its cache.
+/// The source tree of a build directory, or empty: CMake records it in its cache.
 fs::path sources_of(const fs::path& build) {
     constexpr const char* key = "CMAKE_HOME_DIRECTORY:INTERNAL=";
     std::ifstream cache(build / "CMakeCache.txt");
@@ -30,11 +30,11 @@ fs::path data_directory_of(const fs::path& program, const char* named) {
         return fs::absolute(named).lexically_normal();
     }
     std::error_code ignored;
-    const fs::path beside = (program.parent_path() / EDGEGPU_DATADIR_FROM_BIN).lexically_normal();
+    fs::path beside = (program.parent_path() / EDGEGPU_DATADIR_FROM_BIN).lexically_normal();
     if (!program.empty() && fs::is_directory(beside, ignored)) {
         return beside;
     }
-    const fs::path sources = sources_of(program.parent_path());
+    fs::path sources = sources_of(program.parent_path());
     if (!sources.empty() && fs::is_directory(sources / "selinux", ignored)) {
         return sources;
     }

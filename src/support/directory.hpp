@@ -9,12 +9,12 @@
 
 namespace edgegpu {
 
-/// The names in an open directory, sorted, without "." and ".."; nothing, and errno says why, where
-/// it cannot be read to its end.
+/// The names in an open directory, sorted, without "." and ".."; nothing, with the reason in errno,
+/// if it cannot be read completely.
 [[nodiscard]] std::optional<std::vector<std::string>> names_in(Fd directory);
 
-/// What lies in a directory of the builder, sorted by path; as far as it can be read, and nothing
-/// where there is no such directory. Its types are known without looking at each.
+/// The entries of a directory of the build machine, sorted by path, as far as it can be read; empty
+/// if there is no such directory. Their types are cached in them.
 [[nodiscard]] std::vector<std::filesystem::directory_entry> children_of(
     const std::filesystem::path& directory);
 

@@ -12,7 +12,7 @@ namespace edgegpu {
 
 /// An enum whose values have names: parsing, messages, digests and JSON take them from the one
 /// function `enum_name(Enum)` beside it, a switch over every value that the compiler checks. The
-/// values count from 0; what is none of them has an empty name.
+/// values count from 0; any other value has an empty name.
 template <typename Enum>
 concept NamedEnum = std::is_enum_v<Enum> && requires(Enum value) {
     { enum_name(value) } -> std::same_as<std::string_view>;
@@ -38,7 +38,7 @@ template <NamedEnum Enum>
     return found;
 }
 
-/// What messages say is expected: `"open", "proprietary"`.
+/// All names as messages list them: `"open", "proprietary"`.
 template <NamedEnum Enum>
 [[nodiscard]] std::string expected_names() {
     std::string list;

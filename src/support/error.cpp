@@ -52,7 +52,7 @@ Error errno_error(std::string_view what, int code) {
 namespace {
 
 /// Insertions, deletions, replacements and swaps of neighbours ("biuld" is one from "build").
-/// Tens of thousands of names are compared: `rows` is memory that the calls share.
+/// Tens of thousands of names are compared: `rows` is memory that the calls reuse.
 std::size_t edit_distance(std::string_view a, std::string_view b,
                           std::array<std::vector<std::size_t>, 3>& rows) {
     for (std::vector<std::size_t>& row : rows) {

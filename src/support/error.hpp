@@ -10,7 +10,7 @@
 
 namespace edgegpu {
 
-/// What went wrong, as the exit status tells it.
+/// The class of a failure, which decides the exit status.
 enum class ErrorKind {
     failure,     ///< exit status 1: anything that fits nothing below
     usage,       ///< exit status 2: wrong arguments or an invalid blueprint
@@ -19,7 +19,7 @@ enum class ErrorKind {
     interrupted  ///< exit status 130: SIGINT or SIGTERM
 };
 
-/// The one exception of edgegpu: a message, where it happened, and the way out.
+/// The one exception of edgegpu: a message, where it happened, and a hint.
 ///
 /// Stages throw it with a message that names file, line or package; stage boundaries
 /// add a trace ("while resolving …") with `traced`. Nobody logs and rethrows.
@@ -32,7 +32,7 @@ public:
     [[nodiscard]] const std::string& message() const noexcept { return message_; }
     /// Indented lines printed below the message, innermost first.
     [[nodiscard]] const std::vector<std::string>& traces() const noexcept { return traces_; }
-    /// The way out, or empty.
+    /// What to do about it, or empty.
     [[nodiscard]] const std::string& hint() const noexcept { return hint_; }
     [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
 
@@ -41,8 +41,8 @@ public:
         traces_.push_back(std::move(trace));
         return *this;
     }
-    /// The stage of a build that it left ("compose"); the innermost, if there are several. Empty
-    /// outside of all.
+    /// The stage of a build in which it happened ("compose"); the innermost, if there are several.
+    /// Empty outside of stages.
     [[nodiscard]] const std::string& stage() const noexcept { return stage_; }
     /// Sets the stage, unless an inner one did.
     void staged(std::string stage) {
@@ -50,7 +50,7 @@ public:
             stage_ = std::move(stage);
         }
     }
-    /// Sets the way out; returns *this to be thrown.
+    /// Sets the hint; returns *this to be thrown.
     Error& hinted(std::string hint) {
         hint_ = std::move(hint);
         return *this;

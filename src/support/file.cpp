@@ -41,7 +41,7 @@ fs::path path_of_descriptor(int fd) {
 
 Fd open_regular(int place, const std::string& name) {
     static_cast<void>(state_of(place, name));
-    // O_NONBLOCK: not even a lease that somebody has is waited for.
+    // O_NONBLOCK: does not wait for a lease that another process holds.
     Fd file(::open(path_of_descriptor(place).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file) {
         throw errno_error(name, errno);
@@ -54,7 +54,7 @@ void allow_open_files() {
     struct rlimit limit {};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
         limit.rlim_cur = std::min(limit.rlim_max, wanted);
-        // Where that fails, the file that is one too many says so.
+        // If that fails, opening one file too many reports it.
         [[maybe_unused]] const int done = ::setrlimit(RLIMIT_NOFILE, &limit);
     }
 }
@@ -103,7 +103,7 @@ std::string read_file(int fd, const std::string& name, std::uint64_t limit) {
 namespace {
 
 void copy_by_buffer(int from, int to, const std::string& name, std::uint64_t limit) {
-    std::vector<char> buffer(128U * 1024U);
+    std::vector<char> buffer(128UL * 1024UL);
     while (limit > 0) {
         const ssize_t got =
             ::read(from, buffer.data(), std::min<std::uint64_t>(limit, buffer.size()));
@@ -185,16 +185,16 @@ void make_directories(const fs::path& path) {
 
 namespace {
 
-/// Below a directory so many levels deep, subtrees are moved up before they are removed, so that
-/// neither descriptors nor the stack run out on a tree made to be deep.
+/// Below this depth, subtrees are moved up before they are removed, so that neither descriptors nor
+/// the stack run out on a tree made to be deep.
 constexpr int deep = 64;
 
 /// Empties the directory `parent`/`name`; what is too deep is moved into `top`.
 void remove_below(int parent, const std::string& name, int top, int depth,
                   const std::string& shown);
 
-/// The directory `parent`/`name`, which is no link, open to be read and changed: its owner may have
-/// taken the right to. Empty, with errno, where that is not possible.
+/// Opens the directory `parent`/`name`, not a link, and makes it readable and writable, which its
+/// mode may not allow. Empty, with errno, if that is not possible.
 Fd open_to_empty(int parent, const std::string& name) {
     const Fd found(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
@@ -203,15 +203,15 @@ Fd open_to_empty(int parent, const std::string& name) {
     }
     const fs::path self = path_of_descriptor(found.get());
     if ((status.st_mode & 0700U) != 0700U) {
-        // By the descriptor, which no link can be put in the place of. Where it fails, the removal
-        // says so.
+        // Through the descriptor, so that no link can take its place. If it fails, the removal
+        // reports it.
         [[maybe_unused]] const int changed = ::chmod(self.c_str(), 0700);
     }
     return Fd(::open(self.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-/// Moves the directory into `top`, under a name that is free there. False where it cannot be moved:
-/// overlayfs moves no directory of a lower layer.
+/// Moves the directory into `top`, under a name that is free there. False if it cannot be moved:
+/// overlayfs does not move directories of a lower layer.
 bool move_up(int parent, const std::string& name, int top, const std::string& shown) {
     static std::atomic<std::uint64_t> number{0};
     for (int tries = 0;; ++tries) {
@@ -235,7 +235,7 @@ void remove_one(int parent, const std::string& name, int top, int depth, const s
     if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) {
         return;
     }
-    if (errno != EISDIR && errno != EPERM) {  // EPERM: POSIX's word for a directory
+    if (errno != EISDIR && errno != EPERM) {  // EPERM: what POSIX has for a directory
         throw errno_error(shown, errno);
     }
     if (depth >= deep && move_up(parent, name, top, shown)) {

@@ -9,8 +9,8 @@
 
 namespace edgegpu {
 
-/// What tells that nobody wrote to an open file: its size, and when content and attributes were
-/// last changed (nanoseconds since 1970). A program may set the former time, but not the latter.
+/// What shows whether a file was written to: its size, and when its content and its attributes last
+/// changed (nanoseconds since 1970). A program can set the former time, but not the latter.
 struct FileState {
     std::uint64_t size = 0;
     std::int64_t modified = 0;
@@ -21,28 +21,28 @@ struct FileState {
 /// The state of an open regular file; throws Error "NAME: not a regular file" for another object.
 [[nodiscard]] FileState state_of(int file, const std::string& name);
 
-/// Where an open object can be opened again, with a position of its own, whatever became of its
-/// path: "/proc/self/fd/N". Valid while the descriptor is open.
+/// The path under which an open object can be opened again, with a position of its own, even if its
+/// own path has changed: "/proc/self/fd/N". Valid while the descriptor is open.
 [[nodiscard]] std::filesystem::path path_of_descriptor(int fd);
 
-/// Opens for reading what `place` (a descriptor made with O_PATH) stands for, which is no device,
-/// fifo or socket at any time. Throws Error calling it `name`.
+/// Opens for reading what `place` (a descriptor opened with O_PATH) refers to, which must be known
+/// not to be a device, fifo or socket. Throws Error calling it `name`.
 [[nodiscard]] Fd open_regular(int place, const std::string& name);
 
-/// Lets this process have as many open files as a build of thousands of packages takes, as far as
-/// the hard limit goes. Not more: there are programs that close every descriptor they may have.
+/// Raises the limit of open files to what a build of thousands of packages needs, as far as the
+/// hard limit allows. Not higher: there are programs that close every descriptor they could have.
 void allow_open_files();
 
 /// The whole content of a file of at most `limit` bytes. Throws Error naming the path.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path,
                                     std::uint64_t limit = 1ULL << 30U);
 
-/// The same of an open regular file, from its beginning; errors call it `name`.
+/// The same for an open regular file, from its beginning; errors call it `name`.
 [[nodiscard]] std::string read_file(int fd, const std::string& name,
                                     std::uint64_t limit = 1ULL << 30U);
 
-/// Copies an open file's content from where it stands to another, inside the kernel where
-/// possible, and no more than `limit` bytes. Errors call the target `name`.
+/// Copies an open file's content from its position to another file, inside the kernel if possible,
+/// and no more than `limit` bytes. Errors call the target `name`.
 void copy_content(int source, int target, const std::string& name,
                   std::uint64_t limit = UINT64_MAX);
 
@@ -55,10 +55,10 @@ void write_file(const std::filesystem::path& path, std::string_view content, uns
 /// Creates a directory and its parents with mode 0755. Throws Error naming the path.
 void make_directories(const std::filesystem::path& path);
 
-/// Deletes a tree, also where it holds read-only directories or is deeper than a path can be long.
-/// No link is followed. No error if absent.
+/// Deletes a tree, even if it has read-only directories or is deeper than a path can be long. Does
+/// not follow links. No error if absent.
 void remove_tree(const std::filesystem::path& path);
-/// The same for `name`, one component, in the open directory `parent`; errors call it `shown`.
+/// The same for `name`, a single component, in the open directory `parent`; errors call it `shown`.
 void remove_at(int parent, const std::string& name, const std::string& shown);
 
 }  // namespace edgegpu

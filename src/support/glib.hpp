@@ -15,7 +15,7 @@ using RepoHandle = Handle<OstreeRepo, g_object_unref>;
 using FileHandle = Handle<GFile, g_object_unref>;
 using TextHandle = Handle<char, g_free>;
 
-/// Receives a GError from a C call: `call(…, failure.out())`.
+/// Takes a GError from a C call: `call(…, failure.out())`.
 class GlibFailure {
 public:
     GlibFailure() = default;

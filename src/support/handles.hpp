@@ -39,7 +39,7 @@ public:
 
     [[nodiscard]] int get() const noexcept { return fd_; }
     explicit operator bool() const noexcept { return fd_ >= 0; }
-    /// Gives the descriptor to somebody else, who closes it.
+    /// Passes the descriptor on to the caller, who has to close it.
     [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
     /// Closes the descriptor now, ignoring errors.
     void reset() noexcept {

@@ -18,6 +18,7 @@ struct Nevra {
     [[nodiscard]] std::string text() const;
     /// "[epoch:]version-release"
     [[nodiscard]] std::string evr() const;
+    // NOLINTNEXTLINE(modernize-use-nullptr): it is wrong about defaulted comparisons
     auto operator<=>(const Nevra&) const = default;
 };
 

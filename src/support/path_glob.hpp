@@ -7,17 +7,17 @@
 
 namespace edgegpu {
 
-/// A pattern of absolute paths, as fnmatch(3) with FNM_PATHNAME has it: '*', '?' and "[a-z]" stop
-/// at '/', a backslash takes the next character as it is. "**" does not stop at '/'.
+/// A pattern of absolute paths, as for fnmatch(3) with FNM_PATHNAME: '*', '?' and "[a-z]" stop at
+/// '/', a backslash makes the next character literal. "**" does not stop at '/'.
 class PathGlob {
 public:
-    /// Throws Error saying what is wrong with a pattern that cannot be read.
+    /// Throws Error saying what is wrong with an invalid pattern.
     explicit PathGlob(std::string_view pattern);
 
     [[nodiscard]] bool matches(std::string_view path) const;
     /// The same as a regular expression of file_contexts(5) (PCRE, anchored by its readers).
     [[nodiscard]] std::string regex() const;
-    /// No part of it stands for more than one character sequence.
+    /// Whether it matches exactly one path.
     [[nodiscard]] bool is_literal() const;
 
 private:

@@ -9,8 +9,8 @@ namespace edgegpu {
 
 namespace {
 
-/// The number at the beginning, not negative, and what comes behind it without blanks; nothing
-/// where there is no number.
+/// The non-negative number at the beginning, and what follows it without blanks; nothing if there
+/// is no number.
 std::optional<std::pair<double, std::string_view>> split_number(std::string_view text) {
     const std::size_t digits = text.find_first_not_of("0123456789.");
     const std::string_view number = text.substr(0, digits);

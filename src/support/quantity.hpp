@@ -8,7 +8,7 @@
 namespace edgegpu {
 
 /// Bytes of "20G", "1.5T", "500 MiB", "1048576": K, M, G and T are powers of 1024, also as KiB…,
-/// and of 1000 as KB…. Nothing for anything else, or more than 2^63.
+/// and of 1000 as KB…. Nothing for anything else, or for more than 2^63.
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);
 inline constexpr std::string_view size_forms = "a number with K, M, G or T, as in 500M or 20G";
 

@@ -20,10 +20,10 @@ struct SourceLocation {
     [[nodiscard]] std::string text() const;
 };
 
-/// A text as messages show it: what is longer than 400 bytes is cut, at a whole character.
+/// A text as messages show it: cut after 400 bytes, at a whole character.
 [[nodiscard]] std::string shortened(std::string_view text);
 
-/// What messages show of an argument.
+/// An argument as messages show it.
 template <typename Value>
 [[nodiscard]] decltype(auto) shown_value(const Value& value) {
     if constexpr (std::is_convertible_v<const Value&, std::string_view>) {

@@ -14,7 +14,7 @@ bool is_control(char c) {
     return byte < 0x20 || byte == 0x7f;
 }
 
-/// U+0080 to U+009F: terminals take them as they take ESC and a letter.
+/// U+0080 to U+009F, which terminals treat like ESC and a letter.
 bool is_c1_control(std::string_view text) {
     return text.size() > 1 && text[0] == '\xc2' &&
            (static_cast<unsigned char>(text[1]) & 0xe0U) == 0x80U;

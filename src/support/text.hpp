@@ -14,22 +14,22 @@ namespace edgegpu {
 /// The same at the end alone.
 [[nodiscard]] std::string_view trim_end(std::string_view text, std::string_view blanks = " \t\r\n");
 
-/// What stands between the separators, empty parts too: "a::b" has three, "" has one. Views into
+/// The parts between the separators, including empty ones: "a::b" has three, "" has one. Views into
 /// `text`.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// The lines of `text`, empty ones too, without their newlines; the last one may have none. Views
-/// into `text`.
+/// The lines of `text`, including empty ones, without their newlines; the last may lack its
+/// newline. Views into `text`.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
-/// Takes the first line off `text`, with its newline, and gives it without.
+/// Removes the first line from `text`, with its newline, and returns it without.
 [[nodiscard]] std::string_view take_line(std::string_view& text);
 
-/// What stands between runs of `separators`: never empty. Views into `text`.
+/// The parts between runs of `separators`, never empty. Views into `text`.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text,
                                                      std::string_view separators = " \t\r\n");
 
-/// Views into a string that ends with the statement would be of no use.
+/// Views into a temporary string would dangle.
 template <std::same_as<std::string> Temporary>
 void lines_of(Temporary&& text) = delete;
 template <std::same_as<std::string> Temporary>
@@ -43,18 +43,18 @@ void words_of(Temporary&& text, std::string_view separators = {}) = delete;
 /// The same in upper case, as the numbers of keys are written.
 [[nodiscard]] std::string upper_hexadecimal(std::string_view bytes);
 
-/// Whether `text` is made of lower-case hexadecimal digits and nothing else (nor empty).
+/// Whether `text` consists of lower-case hexadecimal digits only, and is not empty.
 [[nodiscard]] bool is_hexadecimal(std::string_view text);
 /// Whether `text` is a SHA-256 as sha256_hex gives it: 64 such digits.
 [[nodiscard]] bool is_sha256(std::string_view text);
 
-/// Whether `text` begins with `start`, which is in lower case, in whatever case (ASCII alone).
+/// Whether `text` begins with `start` (lower case), ignoring case (of ASCII only).
 [[nodiscard]] bool begins_with_any_case(std::string_view text, std::string_view start);
 
 /// Whether `path` is `top` or lies below it; both are absolute and normal, `top` is not "/".
 [[nodiscard]] bool is_below(std::string_view path, std::string_view top);
 
-/// A C string of a library, or "" where it gives none.
+/// A C string of a library, or "" for a null pointer.
 [[nodiscard]] std::string text_of(const char* text);
 
 /// `text` as a basic string of TOML 1.0, with its quotation marks.

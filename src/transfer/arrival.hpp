@@ -10,16 +10,18 @@
 
 namespace edgegpu {
 
-/// Whether the beginning of a file is that of a web page.
+/// Whether a file that starts with `beginning` is an HTML page.
 [[nodiscard]] bool looks_like_web_page(std::string_view beginning);
 
-/// Gives the complete part its name if it is what was promised and `accept` takes it; the failure
-/// names `url`. Throws Error for this machine's own trouble.
+/// Renames the complete part to its destination if it has the expected size and checksum and
+/// `accept` accepts it; the failure names `url`. Throws Error for local failures, such as a full
+/// disk.
 [[nodiscard]] std::optional<TransferFailure> finish_part(const WantedFile& file,
                                                          const std::string& mirror,
                                                          const std::string& url, PartFile& part);
 
-/// The same as an attempt, for a file of this machine, at `source`.
+/// Copies the local file `source` into the part and finishes it: what TransferAttempt does for
+/// URLs.
 [[nodiscard]] std::optional<TransferFailure> copy_local(const WantedFile& file,
                                                         const std::string& mirror,
                                                         const std::filesystem::path& source,

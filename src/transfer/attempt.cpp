@@ -17,7 +17,7 @@ namespace {
 
 using Kind = TransferFailureKind;
 
-/// More than any server has to say before it begins.
+/// More than any legitimate server sends, redirects included.
 constexpr std::uint64_t most_header_bytes = 256U << 10U;
 
 bool same_name(std::string_view a, std::string_view b) {
@@ -27,7 +27,7 @@ bool same_name(std::string_view a, std::string_view b) {
            });
 }
 
-/// The number that `text` begins with; -1 without one.
+/// The number at the beginning of `text`; -1 if there is none.
 std::int64_t leading_number(std::string_view text) {
     std::int64_t number = -1;
     std::from_chars(text.data(), text.data() + text.size(), number);
@@ -58,10 +58,10 @@ TransferAttempt::TransferAttempt(const Repository& repository, const WantedFile&
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &TransferAttempt::on_body);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, static_cast<void*>(this));
     if (part_.size() > 0 && !file.promise.checksum) {
-        part_.restart();  // nothing would tell that two servers' halves do not fit
+        part_.restart();  // parts of two servers might not fit together
     }
     if (part_.size() > 0) {
-        // Not CURLOPT_RESUME_FROM: that fails where a server sends the whole instead.
+        // Not CURLOPT_RESUME_FROM, which fails if the server sends the whole file instead.
         curl_easy_setopt(handle, CURLOPT_RANGE, fmt::format("{}-", part_.size()).c_str());
     }
 }
@@ -221,7 +221,7 @@ std::string TransferAttempt::so_far() const {
 TransferFailure TransferAttempt::status_failure() const {
     const long status = status_of(handle_.get());
     if (status == 401 && proxy_asked_) {
-        // tinyproxy's word for a wrong password.
+        // tinyproxy answers 401 to a wrong password.
         return failure(Kind::refused,
                        status_reason(status) + " after the proxy asked for authentication",
                        proxy_hint());
@@ -259,7 +259,7 @@ std::optional<TransferFailure> TransferAttempt::end(CURLcode code) {
         if (status_of(handle_.get()) == 0) {  // the proxy did not even connect
             return curl_failure(code);
         }
-        if (status_of(handle_.get()) == 416) {  // the part is longer than the file
+        if (status_of(handle_.get()) == 416) {  // the part is already as long as the file
             part_.restart();
             return failure(Kind::broken, "has no more than what an earlier attempt left");
         }
@@ -276,7 +276,7 @@ std::optional<TransferFailure> TransferAttempt::end(CURLcode code) {
         part_.restart();  // an empty file
     }
     if (part_.size() < file_.promise.size && content_length_ < 0) {
-        // Without a length a connection that ended is a file that ended.
+        // Without Content-Length, libcurl takes a closed connection for the end of the file.
         return failure(Kind::broken, fmt::format("broke off after {}", so_far()));
     }
     return finish_part(file_, mirror_, failure(Kind::wrong, "").url, part_);

@@ -17,24 +17,25 @@
 
 namespace edgegpu {
 
-/// One request for one file. What comes goes into the part, as far as it can be what was promised.
+/// One request for one file. The response is appended to the part as long as it can be the expected
+/// file.
 class TransferAttempt {
 public:
-    /// All of them must outlive this.
+    /// The arguments must outlive this object.
     TransferAttempt(const Repository& repository, const WantedFile& file, const std::string& mirror,
                     const std::string& url, PartFile& part);
     TransferAttempt(const TransferAttempt&) = delete;
     TransferAttempt& operator=(const TransferAttempt&) = delete;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
-    /// Whether it went on from bytes that came otherwise, so that these may be what is wrong.
+    /// Whether the part was continued from an earlier attempt, whose bytes may be the wrong ones.
     [[nodiscard]] bool continued() const noexcept { return continued_; }
-    /// Seconds that the server asks to wait; 0: it does not.
+    /// Seconds of the Retry-After header; 0 without one.
     [[nodiscard]] std::int64_t retry_after() const;
-    /// What the log gets to know of the request: URL, status, bytes, seconds.
+    /// The log record of the request: URL, status, bytes, seconds.
     [[nodiscard]] std::vector<LogField> fields() const;
-    /// Why the file is not here after libcurl ended with `code`; nothing: it is whole and has its
-    /// name. Throws Error for this machine's own trouble.
+    /// Finishes the attempt, which libcurl ended with `code`: the failure, or nothing if the
+    /// complete file is at its destination. Throws Error for local failures, such as a full disk.
     [[nodiscard]] std::optional<TransferFailure> end(CURLcode code);
 
 private:
@@ -44,7 +45,7 @@ private:
                                void* self) noexcept;
 
     void take_header(std::string_view line);
-    /// False: nothing more is wanted of this request.
+    /// False: abort the request.
     bool take_body(std::string_view bytes);
     bool begin_body(std::string_view bytes);
     void refuse(TransferFailureKind kind, std::string reason);
@@ -62,12 +63,12 @@ private:
     CurlPtr handle_;
     std::array<char, CURL_ERROR_SIZE> message_{};
     std::uint64_t header_bytes_ = 0;
-    /// Of the response under way; -1: not said.
+    /// Content-Length and start of Content-Range of the current response; -1: not given.
     std::int64_t content_length_ = -1;
     std::int64_t range_start_ = -1;
     bool body_begun_ = false;
     bool continued_ = false;
-    /// A proxy answered 407 on the way.
+    /// A proxy has answered 407.
     bool proxy_asked_ = false;
     std::optional<TransferFailure> refusal_;
     std::exception_ptr trouble_;

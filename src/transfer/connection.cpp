@@ -43,7 +43,8 @@ unsigned long bits_of(ProxyAuthentication method) {
     return CURLAUTH_ANY;
 }
 
-/// One easy handle whose options name the repository's settings when they are refused.
+/// Sets options of an easy handle; an option that libcurl rejects is reported by the name of the
+/// repository's setting.
 class Options {
 public:
     Options(const Repository& repository, CURL* handle)
@@ -86,7 +87,8 @@ void set_proxy(Options& options, const TransferSettings& settings) {
     options.set_text(CURLOPT_PROXY_SSLKEY, settings.proxy_sslclientkey, "proxy_sslclientkey");
 }
 
-/// Whether `url` is on a server that the repository names, not one that a server named.
+/// Whether `url` is on a server that the repository's definition names, as opposed to a redirect or
+/// a list of mirrors.
 bool is_own(const Repository& repository, const std::string& url) {
     std::vector<std::string> named = repository.baseurls;
     named.insert(named.end(), {repository.metalink, repository.mirrorlist});
@@ -128,10 +130,11 @@ CurlPtr make_connection(const Repository& repository, const std::string& url) {
         "user_agent");
     options.set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(settings.timeout), "timeout");
     options.set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(settings.timeout), "timeout");
-    // Nothing at all is too slow also where any rate will do.
+    // With minrate = 0 a transfer that stalls is still ended.
     options.set(CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(std::max(settings.minrate, 1)),
                 "minrate");
-    // As dnf: sent with the first request, for servers hide from strangers what they have.
+    // As in dnf, credentials are sent with the first request: servers may answer 404 instead of 401
+    // without them.
     options.set(CURLOPT_HTTPAUTH, CURLAUTH_BASIC, "username");
     options.set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL), "netrc");
     if (is_own(repository, url)) {

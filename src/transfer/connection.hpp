@@ -11,14 +11,13 @@ namespace edgegpu {
 
 using CurlPtr = Handle<CURL, curl_easy_cleanup>;
 
-/// A handle that gets `url` (http or https) as the repository's settings say: certificates,
-/// proxy, user agent, limits of time. Redirects are followed to http and https alone. Only servers
-/// that the repository itself names (as baseurl, metalink or mirrorlist) get its user name and
-/// password. What comes is not yet taken by anybody. Throws Error
-/// naming the setting that libcurl refuses.
+/// A handle for `url` (http or https) with the repository's settings: certificates, proxy, user
+/// agent, timeouts. Redirects are followed to http and https only. User name and password are sent
+/// only to servers that the repository names as baseurl, metalink or mirrorlist. Callbacks for
+/// header and body are left to the caller. Throws Error naming the setting that libcurl rejects.
 [[nodiscard]] CurlPtr make_connection(const Repository& repository, const std::string& url);
 
-/// Redirects that are followed.
+/// Maximum number of redirects.
 constexpr long most_redirects = 10;
 
 }  // namespace edgegpu

@@ -19,14 +19,14 @@ struct StatusName {
 };
 
 constexpr std::array<StatusName, 12> status_names{{{400, "bad request"},
-                                                   {401, "log-in refused"},
+                                                   {401, "unauthorized"},
                                                    {403, "forbidden"},
                                                    {404, "not found"},
                                                    {407, "the proxy rejects the credentials"},
                                                    {408, "request timed out"},
                                                    {410, "gone"},
                                                    {429, "too many requests"},
-                                                   {500, "error of the server"},
+                                                   {500, "internal server error"},
                                                    {502, "bad gateway"},
                                                    {503, "service unavailable"},
                                                    {504, "gateway timed out"}}};
@@ -40,7 +40,7 @@ std::string numbered(long status) {
     return fmt::format("{}", status);
 }
 
-/// Whether libcurl's words may have a URL with a password in them, as those about a proxy do.
+/// Whether libcurl's message may contain a URL with a password, as those about a proxy do.
 bool may_tell_password(std::string_view text) {
     return text.find('@') != std::string_view::npos &&
            (text.find("://") != std::string_view::npos || text.starts_with("Unsupported proxy"));
@@ -58,7 +58,7 @@ TransferFailureKind status_kind(long status) {
         case 429:
             return Kind::broken;
         default:
-            // 501 and 505 do not pass, but cost no more than the retries that were allowed.
+            // 501 and 505 are permanent, but cost no more than the allowed retries.
             return status >= 500 ? Kind::broken : Kind::refused;
     }
 }

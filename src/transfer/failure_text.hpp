@@ -8,26 +8,26 @@
 
 namespace edgegpu {
 
-/// What an HTTP status of 400 or more means for a transfer.
+/// The kind of failure for an HTTP status of 400 or more.
 [[nodiscard]] TransferFailureKind status_kind(long status);
 /// "answers 404 (not found)".
 [[nodiscard]] std::string status_reason(long status);
-/// The same for a proxy's answer to CONNECT.
+/// "the proxy answers 407 (…)", for an answer to CONNECT.
 [[nodiscard]] std::string proxy_reason(long status);
-/// What the user can do about it; mostly empty.
+/// The hint for a status; mostly empty.
 [[nodiscard]] std::string status_hint(long status);
-/// What the user can do about a proxy that refuses.
+/// The hint for a proxy that refuses.
 [[nodiscard]] std::string proxy_hint();
 
-/// A failure that libcurl found.
+/// A failure reported by libcurl.
 struct CurlProblem {
     TransferFailureKind kind = TransferFailureKind::broken;
     std::string reason;
     std::string hint;
 };
 
-/// What a code of libcurl means; `message` is its own (may be empty), `began`: the server had
-/// answered something.
+/// Describes `code`; `message` is the content of CURLOPT_ERRORBUFFER (may be empty), `began`: some
+/// of a response had arrived.
 [[nodiscard]] CurlProblem curl_problem(CURLcode code, const char* message, bool began);
 
 }  // namespace edgegpu

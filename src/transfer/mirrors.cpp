@@ -26,7 +26,7 @@ using GErrorPtr = Handle<GError, g_error_free>;
 constexpr std::uint64_t largest_list = 4U << 20U;
 constexpr std::string_view repomd = "repodata/repomd.xml";
 
-/// `text` as a file, which librepo's parser wants.
+/// `text` as a file, which librepo's parser requires.
 Fd memory_file(const std::string& text) {
     Fd fd(::memfd_create("metalink", MFD_CLOEXEC));
     if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
@@ -36,14 +36,16 @@ Fd memory_file(const std::string& text) {
     return fd;
 }
 
-/// The strongest of the hashes that may be used.
+/// The strongest acceptable hash.
 std::optional<Checksum> strongest(const Repository& repository, const GSList* hashes) {
     std::optional<Checksum> best;
     for (const GSList* item = hashes; item != nullptr; item = item->next) {
         const auto* hash = static_cast<const LrMetalinkHash*>(item->data);
-        const auto algorithm = checksum_algorithm(hash->type != nullptr ? hash->type : "");
-        if (!algorithm || hash->value == nullptr ||
-            (*algorithm == ChecksumAlgorithm::sha1 && !repository.allow_sha1)) {
+        if (hash->type == nullptr || hash->value == nullptr) {
+            continue;
+        }
+        const auto algorithm = checksum_algorithm(hash->type);
+        if (!algorithm || (*algorithm == ChecksumAlgorithm::sha1 && !repository.allow_sha1)) {
             continue;
         }
         if (!best || *algorithm > best->algorithm) {
@@ -105,13 +107,13 @@ bool is_metalink(std::string_view text) {
     return text.substr(0, 4096).find("<metalink") != std::string_view::npos;
 }
 
-/// What the list of mirrors at `url` says. `kind` is the blueprint's word for it.
+/// Downloads and reads the list of mirrors at `url`. `kind`: "metalink" or "mirrorlist".
 MirrorList ask(const Context& ctx, const Repository& repository, const char* kind,
                const std::string& url) {
     const std::string text =
         transfer_text(ctx, repository, url, largest_list, fmt::format("its {}", kind));
     MirrorList list;
-    // dnf, too, takes a metalink under the name of mirrorlist.
+    // Like dnf, accepts a metalink as mirrorlist.
     if (is_metalink(text)) {
         try {
             list = read_metalink(repository, text);

@@ -6,41 +6,41 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "support/checksum.hpp"
-#include "support/context.hpp"
 #include "transfer/transfer.hpp"
 
 namespace edgegpu {
 
-/// One state of repomd.xml that a metalink vouches for.
+/// A version of repomd.xml that a metalink lists.
 struct RepomdPromise {
-    /// The strongest that is given and that edgegpu takes.
+    /// The strongest one that is listed and acceptable.
     Checksum checksum;
-    /// 0: not said.
+    /// Bytes; 0: unknown.
     std::uint64_t size = 0;
 };
 
-/// Who has a repository's files.
+/// Where a repository's files can be downloaded.
 struct MirrorList {
-    /// In the order in which they are tried.
+    /// URLs, in the order in which they are tried.
     std::vector<std::string> mirrors;
-    /// What repomd.xml may be, newest first: a metalink's own hashes, then those of its
-    /// mm0:alternates. Empty: nobody says.
+    /// The acceptable versions of repomd.xml, newest first: those of the metalink's own hashes,
+    /// then of its mm0:alternates. Empty: any.
     std::vector<RepomdPromise> promises;
 };
 
-/// The mirrors of a repository: its baseurls, then those of its metalink or mirrorlist, which are
-/// asked for now. A list that cannot be had is warned of where there are baseurls. Throws
-/// ErrorKind::fetch naming repository and URL.
+/// The mirrors of a repository: its baseurls, then those of its metalink or mirrorlist, which is
+/// downloaded now. If that fails and there are baseurls, warns; else throws ErrorKind::fetch naming
+/// repository and URL.
 [[nodiscard]] MirrorList find_mirrors(const Context& ctx, const Repository& repository);
 
-/// The mirrors of a mirrorlist: one URL a line, blank lines and comments ("#") left out; only http
-/// and https, and files where `files` says so.
+/// The mirrors of a mirrorlist: one URL per line, without blank lines and comments ("#"). Only http
+/// and https, and with `files` also local files.
 [[nodiscard]] std::vector<std::string> read_mirrorlist(std::string_view text, bool files);
 
-/// Mirrors and promises of a metalink (version 3 with the extensions of MirrorManager,
-/// https://fedoraproject.org/wiki/Infrastructure/MirrorManager) for repomd.xml, the preferred
-/// first. Throws Error saying what is wrong with it.
+/// Reads a metalink for repomd.xml (version 3 with the extensions of MirrorManager,
+/// https://fedoraproject.org/wiki/Infrastructure/MirrorManager). Mirrors are sorted by preference.
+/// Throws Error whose message continues the name of the list: "cannot be read: …".
 [[nodiscard]] MirrorList read_metalink(const Repository& repository, const std::string& text);
 
 }  // namespace edgegpu

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether `fd` is what `path` names now: its holder may have renamed it before it was locked here.
+/// Whether `path` still names `fd`: its previous owner may have renamed the file before it was
+/// locked here.
 bool is_same_file(const Fd& fd, const fs::path& path) {
     struct stat mine {};
     struct stat named {};
@@ -35,8 +36,8 @@ Fd open_part(const fs::path& path) {
     return fd;
 }
 
-/// A file beside `destination` that nobody else has, of this process or another. One like it is
-/// swept from the cache when its maker is gone.
+/// A new file beside `destination`, not shared with other jobs or processes. Its name contains the
+/// process id, so that the cache is cleaned of it if the process is killed.
 Fd open_own(const fs::path& destination, fs::path& path) {
     static std::atomic<unsigned> count{0};
     while (true) {
@@ -67,7 +68,7 @@ void PartFile::open() {
     path_ = destination_.string() + ".part";
     fd_ = open_part(path_);
     if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 || !is_same_file(fd_, path_)) {
-        fd_ = open_own(destination_, path_);  // somebody else is about it
+        fd_ = open_own(destination_, path_);  // another job or process is writing it
     }
     struct stat status {};
     if (::fstat(fd_.get(), &status) != 0) {
@@ -76,7 +77,7 @@ void PartFile::open() {
     size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
-/// Digests what is there already.
+/// Feeds the existing bytes to the digester.
 void PartFile::read_on() {
     digester_.emplace(promise_.checksum->algorithm);
     std::array<char, std::size_t{256} * 1024> buffer;

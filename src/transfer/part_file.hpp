@@ -12,45 +12,45 @@
 
 namespace edgegpu {
 
-/// What is known of a file before it is transferred.
+/// Expected size and checksum of a file, as far as known before it is transferred.
 struct Promise {
-    /// Bytes; 0: not known.
+    /// Bytes; 0: unknown.
     std::uint64_t size = 0;
-    /// Most bytes that are taken where `size` is not known.
+    /// Maximum number of bytes if `size` is unknown.
     std::uint64_t limit = std::uint64_t{1} << 30U;
     std::optional<Checksum> checksum;
-    /// Who says so, for messages: "repomd.xml".
+    /// Source of size and checksum, for messages: "repomd.xml".
     std::string promiser = "the repository";
 
-    /// The hard limit of what is written.
+    /// Maximum number of bytes that are written.
     [[nodiscard]] std::uint64_t most() const { return size != 0 ? size : limit; }
 };
 
-/// A file on its way: `DESTINATION.part`, continued where an earlier run left it if there is a
-/// checksum to tell whether the whole is right. Two that want the same file, of one process or not,
-/// do not write to the same part.
+/// A partially transferred file, `DESTINATION.part`. The part of an earlier run is continued if a
+/// checksum is known that can verify the whole file. The part is locked: a second transfer of the
+/// same file, in this process or another, uses a part of its own.
 class PartFile {
 public:
-    /// Throws Error naming the path.
+    /// `promise` must outlive this object. Throws Error naming the path.
     PartFile(std::filesystem::path destination, const Promise& promise);
     PartFile(const PartFile&) = delete;
     PartFile& operator=(const PartFile&) = delete;
-    /// Leaves the part to be continued, unless it cannot be.
+    /// Keeps the part if a later run can continue it, else deletes it.
     ~PartFile();
 
-    /// Bytes so far.
+    /// Bytes of the part.
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-    /// The part itself.
+    /// Path of the part.
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-    /// Begins again with nothing. Throws Error naming the path.
+    /// Truncates the part. Throws Error naming the path.
     void restart();
-    /// Appends, or does nothing and returns false if that were more than was promised. Throws Error
-    /// naming the path, where the disk is full for example.
+    /// Appends, or returns false and does nothing if the part would exceed `Promise::most`. Throws
+    /// Error naming the path, for example if the disk is full.
     [[nodiscard]] bool append(const char* data, std::size_t size);
-    /// What of the promise does not hold for the bytes so far ("has 3 bytes, but …"); empty: all is
-    /// well. To be asked once between two calls of `restart`.
+    /// How the part differs from the expected size or checksum ("has 3 bytes, but …"); empty if it
+    /// does not. Finishes the digest: call it at most once between two calls of `restart`.
     [[nodiscard]] std::string mismatch();
-    /// Gives the part its name. Throws Error naming the path.
+    /// Renames the part to its destination. Throws Error naming the path.
     void complete();
 
 private:

@@ -18,14 +18,14 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t most_transfers = 6;
 constexpr unsigned most_per_host = 3;
-/// A server that cannot be reached is not waited for as long as one that answers.
+/// Attempts with a server that cannot be reached; one that answers gets all `retries`.
 constexpr unsigned most_unreachable = 3;
 constexpr milliseconds first_wait{200};
 constexpr milliseconds longest_wait{10000};
-/// A server that asks to wait longer is given up.
+/// Seconds; a server that asks to wait longer is given up.
 constexpr std::int64_t longest_retry_after = 30;
-/// An attempt that brought as much that was not there yet costs none of the retries: a big file
-/// over a bad line arrives.
+/// Bytes; an attempt that made at least as much progress does not count as a retry, so that a large
+/// file arrives over a bad connection.
 constexpr std::uint64_t worth_another = 1U << 20U;
 
 milliseconds wait_before(int retry) {
@@ -95,7 +95,7 @@ const std::vector<std::string>& TransferScheduler::mirrors_of(const Job& job) co
     return job.lone.empty() ? mirrors_ : job.lone;
 }
 
-/// The mirror that failed least, of this file and at all.
+/// The mirror with the fewest failures, first for this file, then in this run.
 std::optional<std::size_t> TransferScheduler::choose(const Job& job) const {
     std::optional<std::size_t> best;
     const auto rank = [&](std::size_t i) {
@@ -131,7 +131,7 @@ void TransferScheduler::start_ready() {
     while (!failed_ && next_ < files_.size() && running_.size() < most_transfers) {
         JobPtr job = make_job(next_);
         if (!start(job)) {
-            return;  // those behind it most likely want the same host
+            return;  // the following files most likely need the same host
         }
         ++next_;
     }
@@ -229,7 +229,7 @@ void TransferScheduler::settle(JobPtr job, std::optional<TransferFailure> why,
         return;
     }
     if (why->kind == Kind::wrong && continued && !job->cleaned) {
-        // What was there before may be to blame: the same again from nothing.
+        // The bytes of the earlier attempt may be the wrong ones: start over on the same mirror.
         job->cleaned = true;
         job->largest = 0;
         waiting_.push_back(std::move(job));
@@ -278,7 +278,7 @@ void TransferScheduler::fail(JobPtr job, TransferFailure why, std::int64_t retry
 }
 
 void TransferScheduler::wait_for_something() {
-    // Short enough for the user's Ctrl-C.
+    // Short enough to react to Ctrl-C.
     milliseconds wait{200};
     const Clock::time_point now = Clock::now();
     for (const JobPtr& job : waiting_) {

@@ -18,10 +18,11 @@
 
 namespace edgegpu {
 
-/// Runs the attempts for many files at once and decides what is tried next. Used once.
+/// Runs attempts for several files concurrently and decides what is tried next. For one call of
+/// `run`.
 class TransferScheduler {
 public:
-    /// All of them must outlive this.
+    /// The arguments must outlive this object.
     TransferScheduler(const Context& ctx, const Repository& repository,
                       const std::vector<std::string>& mirrors, const std::vector<WantedFile>& files,
                       const OnTransferred& on_transferred);
@@ -29,25 +30,26 @@ public:
     TransferScheduler& operator=(const TransferScheduler&) = delete;
     ~TransferScheduler();
 
-    /// Until all files are here or one of them cannot be had; as transfer().
+    /// Returns when all files are complete or one has failed finally; see transfer().
     [[nodiscard]] std::vector<TransferResult> run();
 
 private:
     using Clock = std::chrono::steady_clock;
 
-    /// A file that was begun and is not here yet.
+    /// A file that was started and is not complete yet.
     struct Job {
         std::size_t index = 0;
-        /// Instead of all mirrors, where the file has a URL of its own.
+        /// The URL of a file that does not come from the mirrors; else empty.
         std::vector<std::string> lone;
-        /// For each mirror.
+        /// Failed attempts, and whether it is given up, for each mirror.
         std::vector<unsigned> tries;
         std::vector<bool> out;
         std::size_t mirror = 0;
         int retries = 0;
-        /// Bytes of the largest part so far: a server may send the same again and again.
+        /// Bytes of the largest part so far, to measure progress: a server may send the same bytes
+        /// repeatedly.
         std::uint64_t largest = 0;
-        /// A continued part turned out wrong and was thrown away.
+        /// A continued part was wrong and has been discarded once.
         bool cleaned = false;
         Clock::time_point not_before;
         std::unique_ptr<PartFile> part;
@@ -61,15 +63,18 @@ private:
     [[nodiscard]] std::string url_of(const Job& job) const;
     [[nodiscard]] bool has_slot(const std::string& host) const;
     void start_ready();
-    /// Whether it could be started; it is then running, done or waiting for another attempt.
+    /// False if the host has no free slot; else the job is running, done, waiting for another
+    /// attempt, or failed.
     bool start(JobPtr& job);
     void begin(JobPtr job, const std::string& url);
     void take_messages();
     void end(CURL* handle, CURLcode code);
     void record(const Job& job, std::vector<LogField> fields,
                 const std::optional<TransferFailure>& why) const;
+    /// Ends an attempt: the job is done (without `why`), starts over, or fails.
     void settle(JobPtr job, std::optional<TransferFailure> why, std::int64_t retry_after,
                 bool continued);
+    /// Schedules another attempt, or ends the transfer if none is left.
     void fail(JobPtr job, TransferFailure why, std::int64_t retry_after);
     void wait_for_something();
 
@@ -79,7 +84,7 @@ private:
     const std::vector<WantedFile>& files_;
     const OnTransferred& on_transferred_;
     std::vector<TransferResult> results_;
-    /// How often each mirror failed in this run, to try the better ones first.
+    /// Failures of each mirror in this run, to try the better ones first.
     std::vector<unsigned> faults_;
     Handle<CURLM, curl_multi_cleanup> multi_;
     std::size_t next_ = 0;

@@ -23,13 +23,13 @@ namespace {
 
 using Kind = TransferFailureKind;
 
-/// Messages of checks name the repository themselves.
+/// Messages of `accept` already name the repository.
 std::string without_repository(const Repository& repository, const std::string& reason) {
     const std::string name = fmt::format("repository '{}': ", repository.id);
     return reason.starts_with(name) ? reason.substr(name.size()) : reason;
 }
 
-/// One warning for each mirror that lacked what another one had.
+/// One warning per mirror that failed for files that another mirror delivered.
 void warn_of_mirrors(const Context& ctx, const Repository& repository,
                      const std::vector<TransferResult>& results) {
     struct Fault {
@@ -53,12 +53,12 @@ void warn_of_mirrors(const Context& ctx, const Repository& repository,
     }
 }
 
-/// A file in the cache that goes with the object.
+/// A file in the cache, deleted with this object.
 class TemporaryFile {
 public:
     explicit TemporaryFile(const fs::path& directory) {
         make_directories(directory);
-        // A name that is swept if its maker is killed.
+        // The cache is cleaned of files with such names if edgegpu is killed.
         path_ = (directory / ".new-XXXXXX").string();
         const Fd fd(::mkostemp(path_.data(), O_CLOEXEC));
         if (!fd) {
@@ -128,7 +128,8 @@ Error transfer_error(const Repository& repository, const std::string& name,
                      const TransferResult& result) {
     constexpr std::size_t most_lines = 5;
     const std::vector<TransferFailure>& failures = result.failures;
-    // What a check of the file says tells more than that another mirror lacks it.
+    // The error of `accept`, or one about the file itself, is more informative than that another
+    // mirror does not have it.
     auto told = std::find_if(failures.begin(), failures.end(), [](const TransferFailure& failure) {
         return failure.error.has_value();
     });

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
-#include "support/context.hpp"
+#include "execution/context.hpp"
 #include "support/error.hpp"
 #include "transfer/part_file.hpp"
 
@@ -16,73 +16,74 @@ namespace edgegpu {
 
 /// A file to be transferred.
 struct WantedFile {
-    /// Relative to a mirror, or a URL of its own, which no mirror has a say in.
+    /// Relative to the mirrors, or an absolute URL, for which they are not used.
     std::string location;
     std::filesystem::path destination;
     Promise promise;
-    /// Looks at the whole file (its path until it is accepted, and the mirror that sent it) before
-    /// it gets its name; an Error means that this mirror's file is not taken.
+    /// Called with the path of the complete part and the mirror before the file is renamed to
+    /// `destination`. Throws Error to reject this mirror's file.
     std::function<void(const std::filesystem::path&, const std::string&)> accept = {};
 };
 
-/// How a transfer failed, as far as somebody decides by it.
+/// How a transfer failed; determines whether it is retried.
 enum class TransferFailureKind {
-    missing,      ///< 404 or 410: the server does not have it
-    refused,      ///< log-in, certificate or permission
-    unreachable,  ///< not one byte came
-    broken,       ///< cut off, too slow, an error of the server that may pass
-    wrong         ///< something came that is not what was promised
+    missing,      ///< 404, 410, or no such local file
+    refused,      ///< credentials, certificate or permission
+    unreachable,  ///< no connection, or no response in time
+    broken,       ///< interrupted, too slow, or a temporary error of the server
+    wrong         ///< the response is not the expected file
 };
 
-/// Why one mirror did not give a file.
+/// Why one mirror did not deliver a file.
 struct TransferFailure {
     TransferFailureKind kind = TransferFailureKind::broken;
-    /// Place of the mirror in the list.
+    /// Index of the mirror.
     std::size_t mirror = 0;
-    /// Without user and password.
+    /// Without credentials and query values.
     std::string url;
-    /// Goes on from the URL: "answers 404 (not found)".
+    /// Continues the URL: "answers 404 (not found)".
     std::string reason;
-    /// The way out, where there is one that only this failure has.
+    /// A hint specific to this failure, or empty.
     std::string hint;
-    /// The reason is about the file, not about what the server does: "FILE has 3 bytes, but …".
+    /// The reason is about the file, not the server: "FILE has 3 bytes, but …".
     bool of_file = false;
-    /// What `accept` threw.
+    /// The error that `accept` threw.
     std::optional<Error> error;
 };
 
-/// What became of a file.
+/// The outcome for one file.
 struct TransferResult {
     bool done = false;
-    /// The mirror that gave it (its place in the list).
+    /// Index of the mirror that delivered it.
     std::size_t mirror = 0;
-    /// One for each mirror that failed, in order; the last of each.
+    /// The last failure of each mirror that failed, oldest first.
     std::vector<TransferFailure> failures;
 };
 
-/// Called after each file that is complete, with its place in the list.
+/// Called with the index of each file that is complete.
 using OnTransferred = std::function<void(std::size_t)>;
 
-/// Transfers files of one repository in parallel: at most 6 at a time, at most 3 from a host. Each
-/// comes from the first mirror that has it as promised. What may pass is tried again, on another
-/// mirror at once, on the same one after growing waits, as `repository.transfer` says; partial
-/// files are continued. Mirrors that failed while another one had the file are warned of. The first
-/// file that no mirror has ends the whole: the results of the rest are neither done nor failed.
-/// Throws ErrorKind::interrupted on cancellation, and Error for what is this machine's own trouble.
+/// Transfers files of one repository in parallel: at most 6 at a time, at most 3 from one host.
+/// Each is taken from the first mirror that delivers the expected file. Temporary failures are
+/// retried, immediately on another mirror, after increasing delays on the same one, as often as
+/// `repository.transfer` allows; partial files are continued. Warns of mirrors that failed for
+/// files that another one delivered. The first file that no mirror delivers ends the transfer:
+/// other files may then be incomplete, with or without failures. Throws ErrorKind::interrupted on
+/// cancellation, and Error for local failures, such as a full disk.
 [[nodiscard]] std::vector<TransferResult> transfer(const Context& ctx, const Repository& repository,
                                                    const std::vector<std::string>& mirrors,
                                                    const std::vector<WantedFile>& files,
                                                    const OnTransferred& on_transferred = {});
 
-/// The content of `url` (http, https, file or a path), which the repository itself names: a key, a
-/// list of mirrors; at most `limit` bytes. `what` names it in errors: "key". Throws
+/// The content of `url` (http, https, file or a path), which the repository's definition names: a
+/// key or a list of mirrors. At most `limit` bytes. `what` names it in errors: "key". Throws
 /// ErrorKind::fetch naming repository and URL.
 [[nodiscard]] std::string transfer_text(const Context& ctx, const Repository& repository,
                                         const std::string& url, std::uint64_t limit,
                                         const std::string& what);
 
-/// The error for a file ("repomd.xml") that no mirror gave: what is wrong with it or that it cannot
-/// be had, one line for each mirror, and the way out.
+/// The error for the file `name` ("repomd.xml") that no mirror delivered, with a trace for each
+/// mirror (at most five) and a hint.
 [[nodiscard]] Error transfer_error(const Repository& repository, const std::string& name,
                                    const TransferResult& result);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "support/handles.hpp"
+#include "support/percent_encoding.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -15,24 +16,7 @@ namespace {
 
 using UrlPtr = Handle<CURLU, curl_url_cleanup>;
 
-bool is_hex(std::string_view text, std::size_t at) {
-    return at < text.size() && std::isxdigit(static_cast<unsigned char>(text[at])) != 0;
-}
-
-std::string decoded(std::string_view text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '%' && is_hex(text, i + 1) && is_hex(text, i + 2)) {
-            plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
-            i += 2;
-        } else {
-            plain += text[i];
-        }
-    }
-    return plain;
-}
-
-/// RFC 3986: what may stand in a path as it is.
+/// Characters that a path may contain unescaped (RFC 3986).
 bool is_path_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("-._~!$&'()*+,;=:@/").find(c) != std::string_view::npos;
@@ -42,7 +26,7 @@ std::string escaped(std::string_view path) {
     std::string url;
     for (std::size_t i = 0; i < path.size(); ++i) {
         const char c = path[i];
-        if (is_path_character(c) || (c == '%' && is_hex(path, i + 1) && is_hex(path, i + 2))) {
+        if (is_path_character(c) || (c == '%' && is_percent_encoded(path.substr(i)))) {
             url += c;
         } else {
             url += fmt::format("%{:02X}", static_cast<unsigned char>(c));
@@ -83,7 +67,7 @@ std::optional<std::filesystem::path> local_file(std::string_view url) {
     if (!url.starts_with('/')) {
         return std::nullopt;
     }
-    return std::filesystem::path(decoded(url));
+    return std::filesystem::path(percent_decoded(url));
 }
 
 std::string join_url(std::string_view base, std::string_view location) {
@@ -95,7 +79,7 @@ std::string join_url(std::string_view base, std::string_view location) {
     while (location.starts_with('/')) {
         location.remove_prefix(1);
     }
-    // A plain path is no URL: nothing in it is escaped.
+    // A plain path is not a URL: nothing in it is escaped.
     std::string url = fmt::format(
         "{}/{}", path, base.starts_with('/') ? std::string(location) : escaped(location));
     if (query != std::string_view::npos) {
@@ -126,13 +110,14 @@ std::string redacted(std::string_view url) {
     const UrlPtr parsed(curl_url());
     const bool valid = curl_url_set(parsed.get(), CURLUPART_URL, std::string(url).c_str(),
                                     CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK;
-    // A password with a slash in it, for example, makes a URL that is none.
+    // Invalid, for example because of a password with a slash: hide everything up to the last "@".
     const std::size_t end = valid ? url.find_first_of("/?#", begin) : std::string_view::npos;
     const std::size_t at = url.substr(begin, end - begin).rfind('@');
     std::string shown(url.substr(0, begin));
     shown += url.substr(at == std::string_view::npos ? begin : begin + at + 1);
+    // A query without a name may be a token as a whole.
     const std::size_t query = shown.find('?', begin);
-    if (query != std::string::npos && shown.find('=', query) != std::string::npos) {
+    if (query != std::string::npos && query + 1 < shown.size()) {
         shown.replace(query + 1, std::string::npos, "…");
     }
     return shown;

@@ -7,22 +7,22 @@
 
 namespace edgegpu {
 
-/// Whether `url` is http:// or https://, in any case of letters.
+/// Whether `url` begins with http:// or https://, in any case.
 [[nodiscard]] bool is_web_url(std::string_view url);
 
-/// The file of file:///PATH, file://localhost/PATH (percent signs decoded) or an absolute path;
+/// The path of file:///PATH, file://localhost/PATH (percent-decoded) or of an absolute path;
 /// nothing for other URLs.
 [[nodiscard]] std::optional<std::filesystem::path> local_file(std::string_view url);
 
-/// `location` below `base`: what is not allowed in a URL's path is escaped, escapes that are there
-/// stay; the query of `base` ("?token=…") goes behind the path, as dnf has it.
+/// `location` below `base`. Characters that a URL's path cannot contain are escaped, existing
+/// escapes are kept; the query of `base` ("?token=…") is appended to the path, as in dnf.
 [[nodiscard]] std::string join_url(std::string_view base, std::string_view location);
 
-/// Scheme, host and port ("https://host:443"), which credentials are bound to; empty for what is no
-/// URL of a server.
+/// Scheme, host and port ("https://host:443"), which credentials are bound to; empty for anything
+/// but http and https.
 [[nodiscard]] std::string origin_of(const std::string& url);
 
-/// `url` as messages may show it: without user and password, and without the values of its query.
+/// `url` for messages: without user and password, and without the values of its query.
 [[nodiscard]] std::string redacted(std::string_view url);
 
 }  // namespace edgegpu

@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "blueprint/sources/cil_check.hpp"
 #include "blueprint/sources/policy_source.hpp"
 #include "fuzz/targets.hpp"
 #include "selinux/labels/file_contexts.hpp"
@@ -19,6 +20,7 @@ void read_binary_policy(std::string_view data) {
 }
 
 void read_cil_text(std::string_view data) {
+    read_or_refuse([&] { check_cil(data, "x.cil"); });
     read_or_refuse([&] {
         selinux::read_cil(data, "x.cil",
                           [](const selinux::CilNode& statement,

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "fuzz/targets.hpp"
+#include "log/console.hpp"
 #include "openpgp/armor.hpp"
 #include "openpgp/key_file.hpp"
 #include "openpgp/packets.hpp"
@@ -13,7 +14,6 @@
 #include "resolve/modules/modules_lost.hpp"
 #include "resolve/solve/advisories.hpp"
 #include "resolve/solve/pool.hpp"
-#include "support/console.hpp"
 #include "support/file.hpp"
 #include "support/metadata_fixture.hpp"
 

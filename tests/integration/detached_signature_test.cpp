@@ -171,9 +171,9 @@ TEST_F(DetachedSignatures, NoSignatures) {
 
 TEST_F(DetachedSignatures, ManyThreads) {
     std::atomic<int> good{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 6; ++i) {
-        threads.emplace_back([&good] {
+    std::vector<std::thread> threads(6);
+    for (std::thread& thread : threads) {
+        thread = std::thread([&good] {
             if (check("rsa").verdict == SignatureVerdict::good &&
                 check("rsa", "tampered\n").verdict == SignatureVerdict::unfit_content) {
                 ++good;
@@ -192,7 +192,9 @@ TEST_F(DetachedSignatures, AMissingSandboxIsNoBadKey) {
     for (const char* name : {"gpg", "gpgconf", "gpg-agent"}) {
         fs::create_symlink(fs::path("/usr/bin") / name, programs.path() / name);
     }
-    const std::string before = std::getenv("PATH");
+    const char* path = std::getenv("PATH");
+    ASSERT_NE(path, nullptr);
+    const std::string before = path;
     ::setenv("PATH", programs.path().c_str(), 1);
     std::string said = "nothing";
     try {

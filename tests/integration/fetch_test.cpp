@@ -3,12 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <csignal>
-#include <thread>
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include <filesystem>
+#include <memory>
+#include <string>
 
 #include "fetch/fetch.hpp"
 #include "resolve/resolution.hpp"
@@ -17,6 +14,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/rpm_fixture.hpp"
+#include "support/web_server.hpp"
 
 namespace edgegpu {
 namespace {
@@ -25,95 +23,6 @@ namespace fs = std::filesystem;
 using test::build_rpm;
 using test::createrepo;
 using test::simple_spec;
-
-constexpr const char* server_script = R"(
-import http.server, os, sys
-
-class Handler(http.server.SimpleHTTPRequestHandler):
-    def do_GET(self):
-        path = self.translate_path(self.path)
-        if not os.path.isfile(path):
-            return self.send_error(404)
-        with open(path, "rb") as file:
-            data = file.read()
-        asked = self.headers.get("Range", "")
-        if asked.startswith("bytes=") and asked.endswith("-"):
-            begin = int(asked[6:-1])
-            self.send_response(206)
-            self.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
-            data = data[begin:]
-        else:
-            self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        try:
-            self.wfile.write(data)
-        except ConnectionError:
-            pass  # the client has heard enough
-
-    def log_request(self, code="-", size="-"):
-        with open(sys.argv[2], "a") as log:
-            log.write(f"{int(code)} {self.path}\n")
-
-    def log_message(self, *arguments):
-        pass
-
-server = http.server.ThreadingHTTPServer(
-    ("127.0.0.1", 0), lambda *a: Handler(*a, directory=sys.argv[1]))
-with open(sys.argv[3] + ".new", "w") as file:
-    file.write(str(server.server_address[1]))
-os.rename(sys.argv[3] + ".new", sys.argv[3])
-server.serve_forever()
-)";
-
-/// Serves a directory while the object lives.
-class WebServer {
-public:
-    explicit WebServer(const fs::path& directory) {
-        write_file(work_.path() / "server.py", server_script);
-        const std::string script = (work_.path() / "server.py").string();
-        const std::string log = (work_.path() / "log").string();
-        const std::string port = (work_.path() / "port").string();
-        child_ = ::fork();
-        if (child_ == 0) {
-            ::execl("/usr/bin/python3", "python3", script.c_str(), directory.c_str(), log.c_str(),
-                    port.c_str(), nullptr);
-            ::_exit(127);
-        }
-        for (int i = 0; i < 200 && !fs::exists(port); ++i) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        }
-        url_ = "http://127.0.0.1:" + read_file(port, 16);
-    }
-    ~WebServer() { stop(); }
-    WebServer(const WebServer&) = delete;
-    WebServer& operator=(const WebServer&) = delete;
-
-    void stop() {
-        if (child_ > 0) {
-            ::kill(child_, SIGKILL);
-            ::waitpid(child_, nullptr, 0);
-            child_ = -1;
-        }
-    }
-    [[nodiscard]] const std::string& url() const { return url_; }
-    /// How often the log has a line with this end.
-    [[nodiscard]] int count(const std::string& what) const {
-        const fs::path log = work_.path() / "log";
-        const std::string text = fs::exists(log) ? read_file(log) : "";
-        int found = 0;
-        for (std::size_t at = text.find(what); at != std::string::npos;
-             at = text.find(what, at + 1)) {
-            ++found;
-        }
-        return found;
-    }
-
-private:
-    test::TemporaryDirectory work_;
-    pid_t child_ = -1;
-    std::string url_;
-};
 
 constexpr const char* download_hint =
     "hint: the mirror may be stale or unreachable: try again; whatever is complete is kept in the "
@@ -144,18 +53,21 @@ protected:
 
     Fetch() : console_(Color::never, true) {
         fs::copy(original(), site_.path() / "r", fs::copy_options::recursive);
-        server_ = std::make_unique<WebServer>(site_.path());
+        server_ = std::make_unique<test::OddServer>(site_.path());
         ctx_.cache = cache_.path();
         ctx_.console = &console_;
         ctx_.jobs = 2;
         Repository repository;
         repository.id = "web";
-        repository.baseurls = {server_->url() + "/r"};
-        repository.gpgkeys = {server_->url() + "/r/KEY"};
+        repository.baseurls = {url() + "/r"};
+        repository.gpgkeys = {url() + "/r/KEY"};
         repository.location = {"/blueprint.toml", 3, 1};
         blueprint_.repositories.push_back(repository);
         blueprint_.packages.push_back({"app", {"/blueprint.toml", 9, 5}});
     }
+
+    /// Where the server has the site.
+    [[nodiscard]] std::string url() const { return server_->url() + "/plain"; }
 
     /// What a build does first: resolve, then fetch; the file of `app`.
     PackageFile fetch() {
@@ -202,7 +114,7 @@ protected:
     Context ctx_;
     Blueprint blueprint_;
     Resolution resolution_;
-    std::unique_ptr<WebServer> server_;
+    std::unique_ptr<test::OddServer> server_;
 
 private:
     static test::TemporaryDirectory* store_;
@@ -215,7 +127,7 @@ test::SigningKey* Fetch::key_ = nullptr;
 TEST_F(Fetch, DownloadsOnceAndKeepsIt) {
     EXPECT_EQ(fetch().path, cached());
     EXPECT_FALSE(fs::exists(partial()));
-    EXPECT_EQ(server_->count(std::string("200 /r/") + app_rpm), 1);
+    EXPECT_EQ(server_->count(std::string("200 /plain/r/") + app_rpm), 1);
     EXPECT_EQ(fetch().path, cached());
     EXPECT_EQ(server_->count(app_rpm), 1);
 }
@@ -223,8 +135,8 @@ TEST_F(Fetch, DownloadsOnceAndKeepsIt) {
 TEST_F(Fetch, ContinuesAPartialFile) {
     leave_partial(read_file(original() / app_rpm).substr(0, 400000));
     EXPECT_EQ(fetch().path, cached());
-    EXPECT_EQ(server_->count(std::string("206 /r/") + app_rpm), 1);
-    EXPECT_EQ(server_->count(std::string("200 /r/") + app_rpm), 0);
+    EXPECT_EQ(server_->count(std::string("206 /plain/r/") + app_rpm), 1);
+    EXPECT_EQ(server_->count(std::string("200 /plain/r/") + app_rpm), 0);
 }
 
 TEST_F(Fetch, CompletePartialFileNeedsNoDownload) {
@@ -236,8 +148,8 @@ TEST_F(Fetch, CompletePartialFileNeedsNoDownload) {
 TEST_F(Fetch, DamagedPartialFileIsDropped) {
     leave_partial(std::string(400000, 'x'));
     EXPECT_EQ(fetch().path, cached());
-    EXPECT_EQ(server_->count(std::string("206 /r/") + app_rpm), 1);
-    EXPECT_GE(server_->count(std::string("200 /r/") + app_rpm), 1);
+    EXPECT_EQ(server_->count(std::string("206 /plain/r/") + app_rpm), 1);
+    EXPECT_GE(server_->count(std::string("200 /plain/r/") + app_rpm), 1);
     EXPECT_FALSE(fs::exists(partial()));
 }
 
@@ -273,7 +185,7 @@ TEST_F(Fetch, OfflineUsesTheCache) {
 
 TEST_F(Fetch, OfflineWithoutCacheNamesTheRepository) {
     ctx_.offline = true;
-    EXPECT_EQ(failure(), "error: repository 'web': key " + server_->url() +
+    EXPECT_EQ(failure(), "error: repository 'web': key " + url() +
                              "/r/KEY is not in the cache\nhint: run once without --offline\n");
     blueprint_.repositories[0].repo_gpgcheck = false;
     EXPECT_EQ(failure(),
@@ -334,7 +246,7 @@ TEST_F(Fetch, SignedPackageUnderAnotherNameIsRefused) {
 }
 
 TEST_F(Fetch, PasswordOfAKeyIsNotShown) {
-    const std::string host = server_->url().substr(7);
+    const std::string host = url().substr(7);
     blueprint_.repositories[0].gpgkeys = {"http://bob:s3cret@" + host + "/r/repodata/repomd.xml"};
     for (const bool repo_gpgcheck : {true, false}) {
         blueprint_.repositories[0].repo_gpgcheck = repo_gpgcheck;
@@ -354,10 +266,9 @@ TEST_F(Fetch, ChangedCacheIsNoticed) {
 
 TEST_F(Fetch, PackageThatTheMirrorLacks) {
     fs::remove(served(app_rpm));
-    EXPECT_EQ(failure(), "error: package app-1-1.x86_64 cannot be downloaded\n  " + server_->url() +
-                             "/r/" + app_rpm +
-                             ": answers 404 (not found)\n  from repository 'web', " + app_rpm +
-                             "\n" + download_hint);
+    EXPECT_EQ(failure(), "error: package app-1-1.x86_64 cannot be downloaded\n  " + url() + "/r/" +
+                             app_rpm + ": answers 404 (not found)\n  from repository 'web', " +
+                             app_rpm + "\n" + download_hint);
 }
 
 TEST_F(Fetch, PackageThatTheMirrorChanged) {
@@ -366,9 +277,9 @@ TEST_F(Fetch, PackageThatTheMirrorChanged) {
     write_file(served(app_rpm), bytes);
     const std::string changed = sha256_file(served(app_rpm));
     EXPECT_EQ(failure(),
-              "error: package app-1-1.x86_64 cannot be downloaded\n  " + server_->url() + "/r/" +
-                  app_rpm + ": does not have the checksum that repository 'web' promises: sha256:" +
-                  changed + " instead of sha256:" + sha256_file(original() / app_rpm) +
+              "error: package app-1-1.x86_64 cannot be downloaded\n  " + url() + "/r/" + app_rpm +
+                  ": does not have the checksum that repository 'web' promises: sha256:" + changed +
+                  " instead of sha256:" + sha256_file(original() / app_rpm) +
                   "\n  from repository 'web', " + app_rpm + "\n" + download_hint);
     EXPECT_FALSE(fs::exists(cached()));
     // The mirror is mended: what the failed download left must not be in the way.
@@ -378,7 +289,7 @@ TEST_F(Fetch, PackageThatTheMirrorChanged) {
 
 TEST_F(Fetch, SecondMirrorIsTried) {
     blueprint_.repositories[0].baseurls.insert(blueprint_.repositories[0].baseurls.begin(),
-                                               server_->url() + "/nothing");
+                                               url() + "/nothing");
     EXPECT_EQ(fetch().path, cached());
 }
 
@@ -387,20 +298,19 @@ TEST_F(Fetch, UnsignedMetadataAreRefused) {
     EXPECT_EQ(
         failure(),
         "error: repository 'web': its metadata is not signed: no repodata/repomd.xml.asc\n  " +
-            server_->url() + "/r/repodata/repomd.xml.asc: answers 404 (not found)\n  from " +
-            server_->url() +
+            url() + "/r/repodata/repomd.xml.asc: answers 404 (not found)\n  from " + url() +
             "/r/repodata/repomd.xml\n  repository defined at /blueprint.toml:3:1\nhint: "
             "repo_gpgcheck = false accepts that; gpgcheck then still checks the signature of "
             "every package\n");
 }
 
 TEST_F(Fetch, UnreachableServer) {
-    const std::string url = server_->url();
+    const std::string site = url();
     server_->stop();
     blueprint_.repositories[0].gpgcheck = false;
     blueprint_.repositories[0].repo_gpgcheck = false;
     const std::string text = failure();
-    EXPECT_TRUE(text.starts_with("error: repository 'web': cannot get repomd.xml\n  " + url +
+    EXPECT_TRUE(text.starts_with("error: repository 'web': cannot get repomd.xml\n  " + site +
                                  "/r/repodata/repomd.xml: cannot be reached: "))
         << text;
 }

@@ -112,7 +112,7 @@ TEST_F(MetadataSignature, Damaged) {
     });
     EXPECT_EQ(failure().message(),
               "repository 'mine': the signature of repomd.xml is damaged: its checksum does not "
-              "fit");
+              "match");
 }
 
 TEST_F(MetadataSignature, CutOff) {
@@ -151,7 +151,7 @@ TEST_F(MetadataSignature, OfKeyOfAnotherRepository) {
 TEST_F(MetadataSignature, OfOtherContent) {
     edit(repomd(), [](std::string& text) { text.at(text.find("<revision>") + 10) = '2'; });
     const Error problem = failure();
-    EXPECT_EQ(problem.message(), "repository 'mine': the signature does not fit repomd.xml");
+    EXPECT_EQ(problem.message(), "repository 'mine': the signature does not match repomd.xml");
     EXPECT_TRUE(has_trace(problem, "signed with its key ")) << problem.render();
     EXPECT_EQ(problem.hint(), "try again in a few minutes, then try another mirror");
 }

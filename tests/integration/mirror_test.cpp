@@ -123,14 +123,14 @@ TEST_F(Mirrors, StaleOneIsToldByTheMetalink) {
     EXPECT_EQ(
         console_.warnings()[0],
         "repository 'web': " + nginx("old/repodata/repomd.xml") +
-            ": repomd.xml is another one than the metalink promises; another mirror was used");
+            ": repomd.xml is not the one that the metalink promises; another mirror was used");
 }
 
 TEST_F(Mirrors, AllStale) {
     repository().metalink = nginx("metalink");
     write_metalink({nginx("old")}, hash("new", ChecksumAlgorithm::sha256));
     EXPECT_EQ(failure(),
-              "error: repository 'web': repomd.xml is another one than the metalink promises\n"
+              "error: repository 'web': repomd.xml is not the one that the metalink promises\n"
               "  from " +
                   nginx("old/repodata/repomd.xml") +
                   "\n  repository defined at /blueprint.toml:3:1\n"
@@ -235,7 +235,7 @@ TEST_F(Mirrors, RepositoryThatChangedSince) {
               "app-2-1.x86_64 is no longer available unchanged\n  " +
                   nginx("new/Packages/app.rpm") +
                   ": answers 404 (not found)\n  from repository 'web', Packages/app.rpm\n"
-                  "hint: run again; with --locked the lockfile asks for what the repository no "
+                  "hint: run again; with --locked the lockfile requires what the repository no "
                   "longer has: resolve without --locked\n");
     EXPECT_TRUE(missing_package(ctx_, repository(), digest("new"))
                     .starts_with("error: package app-2-1.x86_64 cannot be downloaded\n"));

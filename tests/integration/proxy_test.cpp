@@ -13,8 +13,6 @@
 namespace edgegpu {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// A variable of the environment for as long as the object lives; "" unsets it.
 class Variable {
 public:
@@ -98,12 +96,12 @@ TEST_F(LogIn, ProxyWithTheWrongPassword) {
     EXPECT_EQ(
         get(),
         begin + server_->url() +
-            "/plain/file: answers 401 (log-in refused) after the proxy asked for authentication\n" +
+            "/plain/file: answers 401 (unauthorized) after the proxy asked for authentication\n" +
             hint);
     EXPECT_EQ(server_->count("/plain/file"), 0);
     // To a server with TLS the proxy says it before there is a connection.
     EXPECT_EQ(get("https://127.0.0.1:1"),
-              begin + "https://127.0.0.1:1/file: the proxy answers 401 (log-in refused)\n" + hint);
+              begin + "https://127.0.0.1:1/file: the proxy answers 401 (unauthorized)\n" + hint);
     // Others say 407 again.
     const test::OddServer strict(site_.path());
     repository_.transfer.proxy = strict.url();
@@ -154,7 +152,7 @@ TEST_F(LogIn, UserAndPassword) {
     repository_.transfer.password = "wr0ng";
     const std::string text = get();
     EXPECT_EQ(text, "error: repository 'web': cannot get file\n  " + server_->url() +
-                        "/auth/file: answers 401 (log-in refused)\n"
+                        "/auth/file: answers 401 (unauthorized)\n"
                         "  repository defined at /blueprint.toml:3:1\n"
                         "hint: the server requires authentication: set username and password of "
                         "the repository, or add an entry to ~/.netrc\n");
@@ -166,7 +164,7 @@ TEST_F(LogIn, UserAndPasswordInTheUrlAreNotShown) {
     const std::string text = get("http://u:wr0ng@" + host + "/auth");
     EXPECT_EQ(text.find("wr0ng"), std::string::npos) << text;
     EXPECT_NE(text.find("http://" + host + "/auth/file: answers 401"), std::string::npos) << text;
-    EXPECT_EQ(redacted("https://a:b@c:1/d@e?f"), "https://c:1/d@e?f");
+    EXPECT_EQ(redacted("https://a:b@c:1/d@e?f"), "https://c:1/d@e?…");
     EXPECT_EQ(redacted("https://c/d@e"), "https://c/d@e");
     EXPECT_EQ(redacted("https://a@b@c/d"), "https://c/d");
 }

@@ -160,7 +160,7 @@ export_key certifies certifies
 struct Case {
     std::string package;
     std::string keys;
-    std::string refusal = "";
+    std::string refusal = {};
     /// rpmkeys takes what edgegpu refuses.
     bool stricter = false;
     /// edgegpu takes what rpmkeys 4.18 refuses for the key file's form: binary, without a checksum,
@@ -200,7 +200,7 @@ const std::vector<Case>& cases() {
         {"ed", "many"},
         {"with-rsa", "many"},
         {"rsa", "truncated", "a damaged OpenPGP key"},
-        {"ed", "private", "holds a private key"},
+        {"ed", "private", "contains a private key"},
         {"rsa", "html", "a web page"},
         {"rsa", "empty", "the file is empty"},
         // subkeys
@@ -237,7 +237,7 @@ const std::vector<Case>& cases() {
         {"ed", "with-ed", no_key},
         {"bad-payload", "ed", damaged},
         {"bad-header", "ed", damaged},
-        {"bad-signature", "ed", "does not fit it"},
+        {"bad-signature", "ed", "does not match it"},
         {"bad-payload", "rsa", damaged},
         {"short", "ed", damaged},
         {"shorter", "ed", damaged},

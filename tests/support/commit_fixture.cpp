@@ -75,7 +75,7 @@ void CommitFixture::add_link(std::string_view path, std::string_view target) {
 Commit CommitFixture::build(const std::string& inputs) {
     const Repo opened(ctx_, repo(), blueprint.ostree.ref);
     Signer signer;
-    signer.allow(signing_request(blueprint));
+    signer.allow(signing_request(blueprint.ostree, blueprint.nvidia));
     const auto parent = read_parent(opened, blueprint.ostree, signer);
     return write_commit(ctx_, blueprint, resolution, tree, opened, parent, inputs, signer);
 }

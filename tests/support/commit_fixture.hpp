@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "commit/commit.hpp"
-#include "support/console.hpp"
-#include "support/context.hpp"
+#include "execution/context.hpp"
+#include "log/console.hpp"
 
 namespace edgegpu::test {
 

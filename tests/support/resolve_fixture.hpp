@@ -2,13 +2,15 @@
 
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
+#include "log/console.hpp"
+#include "resolve/resolution.hpp"
 #include "rpm_fixture.hpp"
-#include "support/console.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu::test {
 
@@ -33,6 +35,16 @@ protected:
     /// Asks for a package, in line 9.
     void request(const std::string& spec) {
         blueprint_.packages.push_back({spec, {"/blueprint.toml", 9, 5}});
+    }
+
+    /// The NEVRAs of packages.
+    static std::vector<std::string> texts(const std::vector<ResolvedPackage>& packages) {
+        std::vector<std::string> names;
+        names.reserve(packages.size());
+        for (const ResolvedPackage& package : packages) {
+            names.push_back(package.nevra.text());
+        }
+        return names;
     }
 
     TemporaryDirectory directory_;

@@ -59,6 +59,7 @@ void run(const std::vector<std::string>& argv) {
         ::close(ends[0]);
         ::close(ends[1]);
         std::vector<char*> list;
+        list.reserve(argv.size() + 1);
         for (const std::string& word : argv) {
             list.push_back(const_cast<char*>(word.c_str()));
         }

@@ -177,6 +177,7 @@ void ServerProcess::start(const std::vector<std::string>& argv) {
         ::unsetenv(name);
     }
     std::vector<char*> list;
+    list.reserve(argv.size() + 1);
     for (const std::string& word : argv) {
         list.push_back(const_cast<char*>(word.c_str()));
     }

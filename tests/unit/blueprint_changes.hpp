@@ -62,7 +62,7 @@ public:
     }
     template <Described Struct>
     void fill(Struct& value) {
-        each_field(value, [&](const auto& row, Struct& owner) {
+        each_field(value, [&](const auto& row, auto& owner) {
             fill(owner.*row.member);
             if constexpr (requires { row.stored; }) {
                 fill(owner.*row.stored);
@@ -186,7 +186,7 @@ private:
     }
     template <Described Struct>
     void walk(Struct& value, bool counts, const std::string& name) {
-        each_field(value, [&]<typename Row>(const Row& row, Struct& owner) {
+        each_field(value, [&]<typename Row>(const Row& row, auto& owner) {
             const std::string path = (name.empty() ? "" : name + ".") + std::string(row.name);
             auto& field = owner.*row.member;
             if constexpr (requires { row.stored; }) {

@@ -168,7 +168,7 @@ TEST_F(CustomizationsTest, dnf_subscription_fips_and_image_store) {
         "[customizations.rhsm.config.dnf_plugins.product_id]\nenabled = false\n"
         "[customizations.rhsm.config.subscription_manager.rhsm]\nmanage_repos = true\n"
         "[customizations.rhsm.config.subscription_manager.rhsmcertd]\nauto_registration = true\n");
-    EXPECT_TRUE(blueprint.fips);
+    EXPECT_TRUE(blueprint.fips.enabled);
     EXPECT_EQ(blueprint.device_releasever, "9.4");
     EXPECT_EQ(blueprint.container_store, "/usr/share/containers/storage");
     ASSERT_TRUE(blueprint.subscription);
@@ -188,6 +188,7 @@ TEST_F(CustomizationsTest, dnf_subscription_fips_and_image_store) {
 TEST_F(CustomizationsTest, files_of_the_builder) {
     const std::string table = "[[customizations.files]]\npath = \"/etc/a\"\n";
     EXPECT_EQ(read(table + "uri = \"file:///srv/a\"\n").files[0].source, "/srv/a");
+    EXPECT_EQ(read(table + "uri = \"file:///srv/a%20b\"\n").files[0].source, "/srv/a b");
     EXPECT_EQ(fault(table + "uri = \"https://e/a\"\n"),
               "b.toml:4:7: \"customizations.files.uri\" must begin with \"file://\", not "
               "\"https://e/a\"");

@@ -10,8 +10,6 @@
 
 namespace edgegpu {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 using ::testing::AllOf;
@@ -200,6 +198,24 @@ TEST_F(EdgeSetTest, options_that_are_wrong) {
     put("bad.repo", "[a\n");
     EXPECT_THAT(option_failure({{directory_ / "bad.repo"}, "rhel-9"}),
                 HasSubstr("bad.repo:1:1: malformed section header"));
+    // Not in silence those of the machine.
+    host("rhel", "9.4");
+    host_file("yum.repos.d/own.repo", "[own]\nbaseurl=https://e/\n");
+    put("empty.repo", "# nothing yet\n");
+    EXPECT_EQ(
+        option_failure({{directory_ / "empty.repo"}, "rhel-9"}),
+        "--repository-file: the file has no repository: " + (directory_ / "empty.repo").string());
+}
+
+TEST_F(EdgeSetTest, nearly_known_distributions_are_noted) {
+    EXPECT_THAT(parse_with("", {{}, "rehl-9.4"}).notes,
+                Contains("edgegpu knows no distribution 'rehl': did you mean 'rhel'?"));
+    EXPECT_THAT(parse("distro = \"centso-9\"\n").notes,
+                Contains("edgegpu knows no distribution 'centso': did you mean 'centos'?"));
+    for (const char* distro : {"lab-12", "rhel-9.4", "rocky-9", "edgeos-1"}) {
+        EXPECT_THAT(parse_with("", {{}, distro}).notes, Not(Contains(HasSubstr("did you mean"))))
+            << distro;
+    }
 }
 
 TEST_F(EdgeSetTest, repositories_from_the_command_line) {

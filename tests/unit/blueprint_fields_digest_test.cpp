@@ -65,7 +65,7 @@ TEST_F(BlueprintFields, EveryInputCountsAndNothingElse) {
 template <typename Struct>
 void add_no_inputs(const std::string& name, std::vector<std::string>& names) {
     Struct value{};
-    each_field(value, [&]<typename Row>(const Row& row, Struct& owner) {
+    each_field(value, [&]<typename Row>(const Row& row, auto& owner) {
         using Value = std::remove_cvref_t<decltype(owner.*row.member)>;
         if (Row::shown != Shown::never || Row::counts != Counts::never) {
             if (Row::counts == Counts::never || Row::counts == Counts::packages) {

@@ -12,6 +12,7 @@ namespace {
 
 std::vector<std::string> specs(const std::vector<PackageRequest>& requests) {
     std::vector<std::string> found;
+    found.reserve(requests.size());
     for (const PackageRequest& request : requests) {
         found.push_back(request.spec);
     }
@@ -45,8 +46,8 @@ TEST(ImageBuilderBlueprint, customizations_are_read) {
     const Blueprint blueprint =
         parse_blueprint(fs::path(EDGEGPU_SOURCE_DIR) / "tests/data/blueprints/image-builder.toml");
     EXPECT_EQ(blueprint.hostname, "edge.example.com");
-    EXPECT_EQ(blueprint.kernel_name, "kernel-rt");
-    EXPECT_EQ(blueprint.kernel_arguments, (Strings{"quiet", "dyndbg=\"file a.c +p\"", "nosmt"}));
+    EXPECT_EQ(blueprint.kernel.name, "kernel-rt");
+    EXPECT_EQ(blueprint.kernel.arguments, (Strings{"quiet", "dyndbg=\"file a.c +p\"", "nosmt"}));
     ASSERT_EQ(blueprint.users.size(), 2U);
     const UserRequest& admin = blueprint.users[0];
     EXPECT_EQ(admin.name, "admin");
@@ -68,10 +69,11 @@ TEST(ImageBuilderBlueprint, customizations_are_read) {
               "root@example.com");
     ASSERT_EQ(blueprint.groups_to_add.size(), 1U);
     EXPECT_EQ(blueprint.groups_to_add[0].gid, 1130U);
-    EXPECT_EQ(blueprint.timezone, "US/Eastern");
-    EXPECT_EQ(blueprint.ntp_servers, (Strings{"0.north-america.pool.ntp.org", "2001:db8::1"}));
-    EXPECT_EQ(blueprint.languages, Strings{"en_US.UTF-8"});
-    EXPECT_EQ(blueprint.keyboard, "us");
+    EXPECT_EQ(blueprint.timezone.name, "US/Eastern");
+    EXPECT_EQ(blueprint.timezone.ntp_servers,
+              (Strings{"0.north-america.pool.ntp.org", "2001:db8::1"}));
+    EXPECT_EQ(blueprint.locale.languages, Strings{"en_US.UTF-8"});
+    EXPECT_EQ(blueprint.locale.keyboard, "us");
     EXPECT_EQ(blueprint.services.enabled, (Strings{"sshd", "microshift.service"}));
     EXPECT_EQ(blueprint.services.disabled, Strings{"postfix"});
     EXPECT_EQ(blueprint.services.masked, Strings{"rpcbind"});
@@ -111,7 +113,7 @@ TEST_F(BlueprintTest, defaults) {
     EXPECT_EQ(blueprint.releasever, "9");
     EXPECT_EQ(blueprint.ostree.ref, "rhel/9/x86_64/edge");
     EXPECT_EQ(blueprint.ostree.remote, "edge");
-    EXPECT_EQ(blueprint.kernel_name, "kernel");
+    EXPECT_EQ(blueprint.kernel.name, "kernel");
     EXPECT_FALSE(blueprint.weak_dependencies);
     EXPECT_FALSE(blueprint.nvidia.has_value());
     EXPECT_EQ(blueprint.path, directory_ / "b.toml");
@@ -139,7 +141,7 @@ profile = "fm"
 key = "keys/modules.key"
 certificate = "/srv/modules.pem"
 [selinux]
-modules = ["bare", "local/x.cil"]
+modules = ["bare", "local/x.cil", "y.pp.bz2"]
 booleans = { container_use_devices = true, other = false }
 [modprobe]
 blacklist = ["nouveau"]
@@ -168,7 +170,8 @@ embed_images = false
     EXPECT_EQ(blueprint.nvidia->secure_boot->key, directory_ / "keys/modules.key");
     EXPECT_EQ(blueprint.nvidia->secure_boot->certificate, "/srv/modules.pem");
     EXPECT_EQ(blueprint.selinux.modules,
-              (std::vector<fs::path>{top_ / "selinux/bare.te", directory_ / "local/x.cil"}));
+              (std::vector<fs::path>{top_ / "selinux/bare.te", directory_ / "local/x.cil",
+                                     directory_ / "y.pp.bz2"}));
     EXPECT_EQ(blueprint.selinux.booleans,
               (std::map<std::string, bool>{{"container_use_devices", true}, {"other", false}}));
     EXPECT_EQ(blueprint.modprobe.options.at("nvidia"), "NVreg_X=1");

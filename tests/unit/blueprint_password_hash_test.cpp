@@ -43,7 +43,18 @@ TEST(PasswordHash, WhatIsNoneSaysWhatItIs) {
           {"$2b$10$abc", "a bcrypt hash that is corrupt or truncated"},
           {"$2b$abc", "a bcrypt hash without its cost"},
           {"$y$j9T$salt$hash", "a yescrypt hash that is corrupt or truncated"},
-          {"$9$salt$hash", "a hash of a kind that crypt(3) does not support"}}) {
+          {"$sha1$40000$jtNX3nZ2$4pbDet.vscBO9qEN/uWGseELyM0X",
+           "an SHA-1 (PBKDF1) hash, a kind that is obsolete and not accepted"},
+          {"$md5,rounds=1000$saltsalt$$BBdXCZv7CRtO/ELLjvxlX0",
+           "a SunMD5 hash, a kind that is obsolete and not accepted"},
+          {"$3$$a9f0dd57e1edab5bb55a9ac0a99c15ec",
+           "an NT (MD4) hash, a kind that is obsolete and not accepted"},
+          {"$2x$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO",
+           "a bcrypt \"$2x$\" hash, a kind that is obsolete and not accepted"},
+          {"_J9..rasm3I3.7IOQ/Rk", "a BSDi DES hash, a kind that is obsolete and not accepted"},
+          {"_J9..rasm", "plain text"},
+          {"abiQ6Ep3EYTHc", "plain text, or a DES hash, a kind that is obsolete and not accepted"},
+          {"$9$salt$hash", "a hash of an unknown kind"}}) {
         EXPECT_EQ(password_hash_fault(text), fault) << text;
     }
 }

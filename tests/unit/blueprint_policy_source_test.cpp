@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "blueprint/sources/policy_package.hpp"
+#include "execution/process.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/process.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {
@@ -25,15 +25,6 @@ std::string refusal(const std::string& contexts) {
         (void)read_file_contexts(contexts, "x.fc");
     } catch (const Error& problem) {
         EXPECT_EQ(problem.kind(), ErrorKind::usage);
-        return problem.message();
-    }
-    return "fine";
-}
-
-std::string cil_refusal(const std::string& text) {
-    try {
-        check_cil(text, "x.cil");
-    } catch (const Error& problem) {
         return problem.message();
     }
     return "fine";
@@ -101,14 +92,6 @@ TEST(PolicySource, BadFileContextsNameFileAndLine) {
     EXPECT_EQ(refusal("/a --\n"), "x.fc:1: '/a' has no context");
     EXPECT_EQ(refusal("a/b -- u:r:t:s0\n"), "x.fc:1: 'a/b' is not a path");
     EXPECT_EQ(refusal("ifdef(`x',`\n/a u:r:t\n',`\n/b u:r:t\n')\n"), "fine");
-}
-
-TEST(PolicySource, CilHasToBeWhole) {
-    EXPECT_EQ(cil_refusal("; a comment (\n(allow a b (file (read)))\n(a \"(\")\n"), "fine");
-    EXPECT_EQ(cil_refusal("(a)\n(allow a b (file (read))\n"), "x.cil:2: a '(' is never closed");
-    EXPECT_EQ(cil_refusal("(a))\n"), "x.cil:1: a ')' without its '('");
-    EXPECT_EQ(cil_refusal("(a \"b)\n"), "x.cil:1: a quote is never closed");
-    EXPECT_EQ(cil_refusal(std::string("\x7f\0", 2)), "x.cil: not a text file, as CIL is");
 }
 
 class PolicyPackageFile : public testing::Test {

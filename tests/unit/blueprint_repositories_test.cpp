@@ -112,7 +112,7 @@ TEST_F(BlueprintTest, repository_file_errors) {
         return failure_of("repository_files = [\"x.repo\"]\n");
     };
     EXPECT_EQ(repo_failure("name=x\n"),
-              "error: x.repo:1:1: \"name\" stands before the first [section]\n");
+              "error: x.repo:1:1: \"name\" is before the first [section]\n");
     EXPECT_EQ(repo_failure("[a]\nnonsense\n"), "error: x.repo:2:1: expected \"key = value\"\n");
     EXPECT_EQ(repo_failure("[a\n"), "error: x.repo:1:1: malformed section header \"[a\"\n");
     EXPECT_EQ(repo_failure("[a]\ngpgcheck=maybe\n"),
@@ -135,6 +135,18 @@ TEST_F(BlueprintTest, repository_file_errors) {
               "mirrorlist\n");
     EXPECT_EQ(failure_of("repository_files = [\"absent.repo\"]\n"),
               "error: b.toml:2:21: no such file: absent.repo\n");
+    put("redhat.repo", "# managed by subscription-manager\n[main]\n");
+    EXPECT_EQ(failure_of("repository_files = [\"redhat.repo\"]\n"),
+              "error: b.toml:2:21: the file has no repository: redhat.repo\n"
+              "hint: subscription-manager leaves it empty on a machine that is not registered\n");
+}
+
+TEST_F(BlueprintTest, paths_of_repositories_are_no_urls) {
+    const Blueprint blueprint = parse(
+        "distro = \"lab-12\"\n[[repositories]]\nid = \"a\"\n"
+        "baseurl = [\"./a%20b\", \"file:///a%20b\"]\n");
+    EXPECT_EQ(blueprint.repositories[0].baseurls,
+              (Strings{"file://" + directory_.string() + "/a%2520b", "file:///a%20b"}));
 }
 
 TEST_F(BlueprintTest, variables) {

@@ -53,6 +53,14 @@ TEST(SshKey, WhatIsNoneSaysWhy) {
     EXPECT_EQ(reason("ssh-rsa not,base64"), "the text after \"ssh-rsa\" is not base64");
     EXPECT_EQ(reason("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC a@b"), "the ssh-rsa key is cut off");
     EXPECT_EQ(reason("ssh-rsa " + rsa.substr(0, rsa.size() - 4)), "the ssh-rsa key is cut off");
+    // Its last group lacks padding, or has bits that sshd does not take; no byte of it is missing.
+    const std::string base64 =
+        "the base64 of the ecdsa-sha2-nistp384 key is cut off or damaged at its end";
+    ASSERT_TRUE(ecdsa.ends_with('='));
+    EXPECT_EQ(reason("ecdsa-sha2-nistp384 " + ecdsa.substr(0, ecdsa.size() - 1) + " a@b"), base64);
+    std::string bits = ecdsa;
+    ++bits[bits.find('=') - 1];
+    EXPECT_EQ(reason("ecdsa-sha2-nistp384 " + bits), base64);
     EXPECT_EQ(reason("ssh-rsa " + ed25519), "the key is of type ssh-ed25519, not ssh-rsa");
     EXPECT_EQ(reason("ssh-ed25519 " + ed25519 + "AAAA"), "the ssh-ed25519 key is damaged");
     EXPECT_EQ(reason("ecdsa-sha2-nistp256 " + ecdsa),

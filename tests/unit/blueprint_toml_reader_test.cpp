@@ -197,6 +197,17 @@ TEST_F(BlueprintTest, hostile_names_and_paths) {
               "hint: a name below /usr/share/zoneinfo, as in \"Europe/Berlin\"\n");
     EXPECT_EQ(failure_of("[customizations.kernel]\nappend = 'a=\"b c'\n"),
               "error: b.toml:3:10: unclosed quote in the kernel arguments\n");
+    EXPECT_EQ(
+        failure_of("[customizations.kernel]\nappend = 'quiet ostree=/x initrd'\n"),
+        "error: b.toml:3:10: the kernel argument \"ostree\" cannot be set: ostree sets it, to "
+        "the deployment that an entry boots\nhint: remove it: a device would not boot\n"
+        "error: b.toml:3:10: the kernel argument \"initrd\" cannot be set: the boot entry has "
+        "it, for its own initramfs\n");
+    EXPECT_EQ(failure_of("[customizations.kernel]\nappend = 'BOOT_IMAGE=(hd0)/x'\n"),
+              "error: b.toml:3:10: the kernel argument \"BOOT_IMAGE\" cannot be set: the boot "
+              "loader sets it, to the kernel that it starts\n"
+              "hint: remove it: a device would not boot\n");
+    EXPECT_EQ(failure_of("[customizations.kernel]\nappend = 'ostree.x=1 initrd.y'\n"), "no error");
 }
 
 TEST_F(BlueprintTest, passwords_are_hashes_and_never_shown) {

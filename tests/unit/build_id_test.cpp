@@ -18,7 +18,7 @@ std::string bytes_of_id(const std::string& hexadecimal) {
 }
 
 TEST(BuildId, IsTheNoteInTheProgramsFile) {
-    const std::string id = program_build_id();
+    const std::string& id = program_build_id();
     ASSERT_EQ(id.size(), 40U);  // SHA-1, what linkers write
     // NT_GNU_BUILD_ID is 3, and the name comes before the id.
     const std::string note = std::string("\3\0\0\0GNU\0", 8) + bytes_of_id(id);

@@ -1,4 +1,4 @@
-#include "support/build_log.hpp"
+#include "log/build_log.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "support/cache_contents.hpp"
+#include "cache/cache_contents.hpp"
 
 #include <array>
 #include <ctime>
@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "support/cache_lock.hpp"
+#include "cache/cache_lock.hpp"
+#include "cache/last_use.hpp"
 #include "support/file.hpp"
-#include "support/last_use.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

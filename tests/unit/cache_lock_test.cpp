@@ -1,4 +1,4 @@
-#include "support/cache_lock.hpp"
+#include "cache/cache_lock.hpp"
 
 #include <algorithm>
 #include <chrono>

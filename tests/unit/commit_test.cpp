@@ -145,7 +145,7 @@ TEST(Commit, SecondBuildHasTheFirstAsParentAndWritesOnlyWhatChanged) {
     expect_clean(fixture);
     const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
     Signer signer;
-    signer.allow(signing_request(fixture.blueprint));
+    signer.allow(signing_request(fixture.blueprint.ostree, fixture.blueprint.nvidia));
     const auto parent = read_parent(repo, fixture.blueprint.ostree, signer);
     ASSERT_TRUE(parent);
     EXPECT_EQ(parent->checksum, second.checksum);
@@ -186,7 +186,7 @@ TEST(Commit, AMovedRefIsAnError) {
     const Commit first = fixture.build();
     const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
     Signer signer;
-    signer.allow(signing_request(fixture.blueprint));
+    signer.allow(signing_request(fixture.blueprint.ostree, fixture.blueprint.nvidia));
     const auto parent = read_parent(repo, fixture.blueprint.ostree, signer);
     (void)ostree(fixture, "commit -b " + first.ref + " --tree=ref=" + first.ref + " -s other");
     const std::string moved = ostree(fixture, "rev-parse " + first.ref);

@@ -7,10 +7,10 @@
 
 #include "../support/rpm_fixture.hpp"
 #include "compose/compose.hpp"
+#include "execution/context.hpp"
 #include "fetch/fetch.hpp"
+#include "log/console.hpp"
 #include "rootfs/import.hpp"
-#include "support/console.hpp"
-#include "support/context.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 

@@ -1,6 +1,6 @@
 // What a user sees on stderr, byte for byte, with a terminal and a clock that are ours.
 
-#include "support/console.hpp"
+#include "log/console.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -282,6 +282,7 @@ TEST(Console, AnyThreadMayReport) {
         console.begin_stage("fetch");
         {
             std::vector<std::jthread> threads;
+            threads.reserve(4);
             for (int t = 0; t < 4; ++t) {
                 threads.emplace_back([&console] {
                     for (std::size_t i = 1; i <= 200; ++i) {

@@ -74,17 +74,20 @@ TEST_F(Files, Identity) {
     file("/usr/share/zoneinfo/Europe/Berlin", "TZif");
     file("/etc/chrony.conf", "pool 2.x iburst\ndriftfile /var/lib/chrony/drift\n");
     blueprint.hostname = "edge";
-    blueprint.timezone = "Europe/Berlin";
-    blueprint.ntp_servers = {"time.lab"};
-    blueprint.languages = {"C.UTF-8"};
-    set_identity(ctx, blueprint, tree);
+    blueprint.timezone.name = "Europe/Berlin";
+    blueprint.timezone.ntp_servers = {"time.lab"};
+    blueprint.locale.languages = {"C.UTF-8"};
+    set_hostname(ctx, blueprint.hostname, blueprint.hostname_location, tree);
+    set_timezone(ctx, blueprint.timezone, tree);
+    set_locale(ctx, blueprint.locale, tree);
     EXPECT_EQ(text("/etc/hostname"), "edge\n");
+    EXPECT_EQ(text("/etc/locale.conf"), "LANG=C.UTF-8\n");
     EXPECT_EQ(tree.entries.at("/etc/localtime").target, "../usr/share/zoneinfo/Europe/Berlin");
     EXPECT_EQ(text("/etc/chrony.conf"),
               "server time.lab iburst\ndriftfile /var/lib/chrony/drift\n");
-    blueprint.timezone = "Europe/Berlim";
-    blueprint.timezone_location = {"b.toml", 3, 12};
-    EXPECT_EQ(error_of([&] { set_identity(ctx, blueprint, tree); }),
+    blueprint.timezone.name = "Europe/Berlim";
+    blueprint.timezone.location = {"b.toml", 3, 12};
+    EXPECT_EQ(error_of([&] { set_timezone(ctx, blueprint.timezone, tree); }),
               "b.toml:3:12: the image has no time zone 'Europe/Berlim'|"
               "did you mean 'Europe/Berlin'?");
 }

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/console.hpp"
-#include "support/context.hpp"
+#include "log/console.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu::test {

@@ -163,8 +163,8 @@ TEST_F(Initramfs, CutShortArchiveIsAnError) {
 
 TEST_F(Initramfs, WhatUnpacksToTooMuchIsAnError) {
     // The size is what the header says; the archive has none of it.
-    const std::string huge = "070701" + std::string(8 * 6, '0') + "ffffffff" +
-                             std::string(8 * 4, '0') + "00000002" + std::string(8, '0') +
+    const std::string huge = "070701" + std::string(8UL * 6, '0') + "ffffffff" +
+                             std::string(8UL * 4, '0') + "00000002" + std::string(8, '0') +
                              std::string("a\0", 2);
     EXPECT_EQ(refusal(compressed(huge)),
               "x.img: not a readable initramfs: it unpacks to more than 4 GiB|");
@@ -185,7 +185,7 @@ protected:
         file("/usr/bin/dracut", script, 0755);
         tree.root = make_small_root(scratch);
         add_program(tree.root, "/usr/bin/dracut", script);
-        const std::string said =
+        std::string said =
             error_of([&] { static_cast<void>(build_initramfs(ctx, blueprint.modprobe, tree)); });
         EXPECT_EQ(read_file(scratch / "canary"), "SECRET");
         EXPECT_FALSE(fs::exists(ctx.cache / "initramfs"));

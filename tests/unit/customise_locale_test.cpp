@@ -9,44 +9,48 @@ namespace {
 class LocaleTest : public TreeTest {
 protected:
     LocaleTest() {
-        blueprint.timezone_location = {"b.toml", 2, 3};
-        blueprint.locale_location = {"b.toml", 5, 1};
+        timezone.location = {"b.toml", 2, 3};
+        locale.location = {"b.toml", 5, 1};
     }
     std::string fault() {
-        return error_of([&] { check_locale(blueprint, tree); });
+        return error_of([&] {
+            check_timezone(timezone, tree);
+            check_locale(locale, tree);
+        });
     }
-    Blueprint blueprint;
+    TimezoneRequest timezone;
+    LocaleRequest locale;
 };
 
 TEST_F(LocaleTest, TimeZones) {
-    blueprint.timezone = "Europe/Berlin";
+    timezone.name = "Europe/Berlin";
     EXPECT_EQ(fault(),
               "b.toml:2:3: the image has no time zone 'Europe/Berlin'|"
               "add the package tzdata");
     file("/usr/share/zoneinfo/Europe/Berlin", "TZif");
     link("/usr/share/zoneinfo/Europe/Bonn", "Berlin");
     EXPECT_EQ(fault(), "");
-    blueprint.timezone = "Europe/Bonn";
+    timezone.name = "Europe/Bonn";
     EXPECT_EQ(fault(), "");
-    blueprint.timezone = "Europe/Berlim";
+    timezone.name = "Europe/Berlim";
     EXPECT_EQ(fault(),
               "b.toml:2:3: the image has no time zone 'Europe/Berlim'|"
               "did you mean 'Europe/Berlin'?");
-    blueprint.timezone = "Europe";
+    timezone.name = "Europe";
     EXPECT_NE(fault(), "");
 }
 
 TEST_F(LocaleTest, Locales) {
-    blueprint.languages = {"C.UTF-8", "C", "POSIX", "C.utf8"};
+    locale.languages = {"C.UTF-8", "C", "POSIX", "C.utf8"};
     EXPECT_EQ(fault(), "");
-    blueprint.languages = {"de_DE.UTF-8"};
+    locale.languages = {"de_DE.UTF-8"};
     EXPECT_EQ(fault(),
               "b.toml:5:1: the image has no locale 'de_DE.UTF-8'|"
               "add the package glibc-langpack-de or glibc-all-langpacks");
     directory("/usr/lib/locale");
     directory("/usr/lib/locale/de_DE.utf8");
     EXPECT_EQ(fault(), "");
-    blueprint.languages = {"de_DE.UTF-8", "de_DR.UTF-8"};
+    locale.languages = {"de_DE.UTF-8", "de_DR.UTF-8"};
     EXPECT_EQ(fault(),
               "b.toml:5:1: the image has no locale 'de_DR.UTF-8'|"
               "did you mean 'de_DE.utf8'? Or add the package glibc-langpack-de or "
@@ -54,7 +58,7 @@ TEST_F(LocaleTest, Locales) {
     file("/usr/lib/locale/locale-archive.real",
          std::string(5U << 20U, 'x') + std::string("\0de_DR.utf8\0", 12));
     EXPECT_EQ(fault(), "");
-    blueprint.languages = {"french"};
+    locale.languages = {"french"};
     EXPECT_NE(fault(), "");
     file("/usr/share/locale/locale.alias", "# alias\nfrench  fr_FR.ISO-8859-1\n");
     EXPECT_EQ(fault(), "");
@@ -65,23 +69,23 @@ TEST_F(LocaleTest, ALocaleAcrossPiecesOfTheArchive) {
     directory("/usr/lib/locale");
     file("/usr/lib/locale/locale-archive",
          std::string(piece - 4, 'x') + std::string("fr_FR.utf8\0", 11));
-    blueprint.languages = {"fr_FR.UTF-8"};
+    locale.languages = {"fr_FR.UTF-8"};
     EXPECT_EQ(fault(), "");
 }
 
 TEST_F(LocaleTest, Keyboards) {
-    blueprint.keyboard = "us";
+    locale.keyboard = "us";
     EXPECT_EQ(fault(), "");
-    blueprint.keyboard = "dvorak";
+    locale.keyboard = "dvorak";
     EXPECT_EQ(fault(),
               "b.toml:5:1: the image has no keyboard layout 'dvorak'|"
               "add the packages kbd and kbd-misc");
     file("/usr/lib/kbd/keymaps/legacy/i386/dvorak/dvorak.map.gz", "");
     file("/usr/lib/kbd/keymaps/xkb/cz.map", "");
     EXPECT_EQ(fault(), "");
-    blueprint.keyboard = "cz";
+    locale.keyboard = "cz";
     EXPECT_EQ(fault(), "");
-    blueprint.keyboard = "dvorka";
+    locale.keyboard = "dvorka";
     EXPECT_EQ(fault(),
               "b.toml:5:1: the image has no keyboard layout 'dvorka'|"
               "did you mean 'dvorak'?");

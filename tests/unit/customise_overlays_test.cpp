@@ -126,8 +126,8 @@ TEST_F(Overlays, ALabelStaysInsideTheOverlay) {
     overlay.rules[0].path = "/usr/bin/*";
     EXPECT_EQ(
         failure(),
-        "b.toml:8:1: the label bin_t of \"/usr/bin/*\" would be that of /usr/bin/bash as well, "
-        "which is not of this overlay|use a pattern that matches only paths of the overlay");
+        "b.toml:8:1: the label bin_t of \"/usr/bin/*\" would also apply to /usr/bin/bash, which is "
+        "not part of this overlay|use a pattern that matches only paths of the overlay");
 }
 
 }  // namespace

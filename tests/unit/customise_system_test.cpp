@@ -113,25 +113,25 @@ TEST_F(Device, FirstBootScriptsRunInOrderOnce) {
     EXPECT_EQ(
         error_of([&] { add_firstboot(ctx, blueprint.firstboot, tree); }),
         "b.toml:4:1: the image has no '/usr/bin/perl', which runs first boot script 'one'|add "
-        "the package that brings it");
+        "the package that contains it");
 }
 
 TEST_F(Device, WhatNeedsAPackageSaysWhich) {
     blueprint.path = "b.toml";
-    blueprint.fips = true;
-    blueprint.fips_location = {"b.toml", 7, 1};
-    EXPECT_EQ(error_of([&] { set_fips(ctx, blueprint, tree); }),
+    blueprint.fips.enabled = true;
+    blueprint.fips.location = {"b.toml", 7, 1};
+    EXPECT_EQ(error_of([&] { set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree); }),
               "b.toml:7:1: the image has no crypto policy FIPS|add the packages "
               "crypto-policies and crypto-policies-scripts");
     file("/usr/share/crypto-policies/FIPS/openssl.txt", "x");
-    EXPECT_EQ(error_of([&] { set_fips(ctx, blueprint, tree); }),
+    EXPECT_EQ(error_of([&] { set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree); }),
               "b.toml:7:1: the image's dracut has no module fips|add the package "
-              "dracut (or dracut-fips, where that is one of its own)");
+              "dracut (or dracut-fips, where that is a separate package)");
     EXPECT_EQ(error_of([&] {
                   add_trust(ctx, {authority_certificate}, {"b.toml", 9, 1}, tree);
               }),
-              "b.toml:9:1: the image has no update-ca-trust to make its bundles of certificates "
-              "with|add the package ca-certificates");
+              "b.toml:9:1: the image has no update-ca-trust to generate its certificate bundles"
+              "|add the package ca-certificates");
     blueprint.firewall.emplace();
     blueprint.firewall->location = {"b.toml", 3, 1};
     set_firewall(ctx, blueprint.firewall, tree);  // an empty table asks for nothing
@@ -141,16 +141,16 @@ TEST_F(Device, WhatNeedsAPackageSaysWhich) {
     file("/usr/bin/firewall-offline-cmd", "", 0755);
     file("/usr/lib/firewalld/services/http.xml", "");
     EXPECT_EQ(error_of([&] { set_firewall(ctx, blueprint.firewall, tree); }),
-              "b.toml:3:1: firewalld of the image knows no service 'htpp'|did you mean 'http'?");
+              "b.toml:3:1: the image's firewalld has no service 'htpp'|did you mean 'http'?");
 }
 
 TEST_F(Device, FipsIsPolicyKernelArgumentAndInitramfs) {
     file("/usr/share/crypto-policies/FIPS/openssl.txt", "x");
     file("/usr/lib/dracut/modules.d/01fips/module-setup.sh", "");
     file("/etc/os-release", "PLATFORM_ID=\"platform:el8\"\n");
-    blueprint.fips = true;
+    blueprint.fips.enabled = true;
     tree.kernel_arguments = {"quiet"};
-    set_fips(ctx, blueprint, tree);
+    set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);
     EXPECT_EQ(tree.kernel_arguments, (std::vector<std::string>{"quiet", "fips=1"}));
     EXPECT_EQ(tree.entries.at("/etc/crypto-policies/back-ends/openssl.config").target,
               "/usr/share/crypto-policies/FIPS/openssl.txt");
@@ -158,8 +158,10 @@ TEST_F(Device, FipsIsPolicyKernelArgumentAndInitramfs) {
     EXPECT_EQ(text("/usr/lib/dracut/dracut.conf.d/90-edgegpu-fips.conf"),
               "add_dracutmodules+=\" fips \"\n");
     EXPECT_EQ(text("/etc/system-fips"), "# FIPS module installation complete\n");
-    blueprint.kernel_arguments = {"fips=0"};
-    EXPECT_NE(error_of([&] { set_fips(ctx, blueprint, tree); }).find("says fips=0"),
+    blueprint.kernel.arguments = {"fips=0"};
+    EXPECT_NE(error_of([&] {
+                  set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);
+              }).find("says fips=0"),
               std::string::npos);
 }
 

@@ -13,7 +13,6 @@ class Units : public TreeTest {
 protected:
     void SetUp() override {
         TreeTest::SetUp();
-        blueprint.path = "b.toml";
         file("/usr/lib/systemd/system/sshd.service", "");
     }
     UnitRequest& unit(const std::string& name, UnitState state) {
@@ -24,15 +23,19 @@ protected:
         return blueprint.systemd.units.emplace_back(fresh);
     }
     std::string failure() {
-        return error_of([&] { set_units(ctx, blueprint, {}, tree); });
+        return error_of([&] { set(); });
+    }
+    void set() {
+        set_units(ctx, {blueprint.systemd, blueprint.services, blueprint.package_set}, {}, tree);
     }
     Blueprint blueprint;
 };
 
 TEST_F(Units, UnknownUnitsAreNamedWithNearOnes) {
     blueprint.services.enabled = {"ssh"};
+    blueprint.services.locations["ssh"] = {"b.toml", 4, 12};
     EXPECT_EQ(failure(),
-              "b.toml: customizations.services.enabled: the image has no unit 'ssh.service'|"
+              "b.toml:4:12: the image has no unit 'ssh.service'|"
               "did you mean 'sshd.service'?");
     blueprint.services.enabled.clear();
     unit("sshd2.service", UnitState::enabled);
@@ -42,17 +45,17 @@ TEST_F(Units, UnknownUnitsAreNamedWithNearOnes) {
 
 TEST_F(Units, MasksAreLinks) {
     blueprint.services.masked = {"sshd", "nosuch.timer"};
-    set_units(ctx, blueprint, {}, tree);
+    set();
     EXPECT_EQ(tree.entries.at("/etc/systemd/system/sshd.service").target, "/dev/null");
     EXPECT_EQ(console.warnings(), Strings{"masked units that are not in the image: nosuch.timer"});
 }
 
 TEST_F(Units, OfThePackageSetYieldToTheBlueprint) {
-    blueprint.distro = "rhel-9.4";
+    blueprint.package_set.distro = "rhel-9.4";
     blueprint.package_set.name = "edge-commit";
     blueprint.package_set.services = {"sshd.service", "greenboot-healthcheck"};
     blueprint.services.masked = {"sshd"};
-    set_units(ctx, blueprint, {}, tree);
+    set();
     EXPECT_EQ(tree.entries.at("/etc/systemd/system/sshd.service").target, "/dev/null");
     EXPECT_EQ(console.warnings(),
               Strings{"units that package set edge-commit of rhel-9.4 enables, but the image does "
@@ -62,22 +65,21 @@ TEST_F(Units, OfThePackageSetYieldToTheBlueprint) {
 TEST_F(Units, OneStateEach) {
     unit("sshd.service", UnitState::masked);
     blueprint.services.enabled = {"sshd"};
-    EXPECT_EQ(failure(),
-              "b.toml: customizations.services.enabled: unit sshd.service is both masked and "
-              "enabled|");
+    blueprint.services.locations["sshd"] = {"b.toml", 4, 12};
+    EXPECT_EQ(failure(), "b.toml:4:12: unit sshd.service is both masked and enabled|");
 }
 
 TEST_F(Units, OwnUnitsAndDropInsAreOfTheImage) {
     unit("gpu.service", UnitState::masked).contents = "[Service]\nExecStart=/bin/true\n";
     unit("sshd.service", UnitState::masked).drop_ins = {{"10-x.conf", "[Service]\nNice=5\n"}};
-    set_units(ctx, blueprint, {}, tree);
+    set();
     EXPECT_EQ(text("/usr/lib/systemd/system/gpu.service"), "[Service]\nExecStart=/bin/true\n");
     EXPECT_EQ(text("/usr/lib/systemd/system/sshd.service.d/10-x.conf"), "[Service]\nNice=5\n");
     EXPECT_EQ(console.warnings(),
               Strings{"units are not verified: the image has no systemd-analyze"});
     EXPECT_EQ(failure(),
               "b.toml:7:1: the image has a unit gpu.service already|change it with drop_ins, or "
-              "replace it by an overlay");
+              "replace it with an overlay");
 }
 
 TEST(UnitCheck, PathsOfUnits) {

@@ -50,7 +50,7 @@ TEST(Entries, BelowIsNeitherTheDirectoryNorItsNeighbours) {
 TEST(Entries, BelowTheRootIsEverythingElse) {
     const Entries entries = tree();
     EXPECT_EQ(paths_of(entries_below(entries, "/")).size(), entries.size() - 1);
-    EXPECT_EQ(entries_below(entries, "/").front().first, "/a");
+    EXPECT_EQ(entries_below(entries, "/").begin()->first, "/a");
     EXPECT_TRUE(entries_below({}, "/").empty());
 }
 

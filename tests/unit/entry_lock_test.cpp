@@ -1,4 +1,4 @@
-#include "support/entry_lock.hpp"
+#include "cache/entry_lock.hpp"
 
 #include <filesystem>
 

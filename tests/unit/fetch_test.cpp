@@ -91,6 +91,16 @@ TEST_F(FetchChecksums, TheCacheIsAddressedBySha256) {
     EXPECT_FALSE(is_missing());
 }
 
+TEST_F(FetchChecksums, AFileUrlIsDecodedAndNeedsNoNetwork) {
+    fs::remove(arrived());
+    const fs::path repository = cache_.path() / "my repo";
+    make_directories(repository);
+    write_file(repository / "app.rpm", content_);
+    blueprint_.repositories[0].baseurls = {"file://" + cache_.path().string() + "/my%20repo"};
+    EXPECT_FALSE(is_missing());
+    EXPECT_TRUE(fs::exists(kept()));
+}
+
 TEST_F(FetchChecksums, AHintToAnotherPackageIsNotBelieved) {
     (void)fetch();
     const std::string other = "another package";

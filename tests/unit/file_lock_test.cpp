@@ -1,4 +1,4 @@
-#include "support/file_lock.hpp"
+#include "cache/file_lock.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,6 +110,8 @@ TEST_F(FileLockTest, KilledHolderLeavesItsNameAndNoLock) {
 }
 
 TEST_F(FileLockTest, WaitIsSaidAndEndsWhenTheHolderIsKilled) {
+    ctx_.log = Log("test");
+    ctx_.log.add_file(directory_.path() / "log", LogFormat::text);
     const pid_t process = holder(LockFile::removed);
     auto ending = std::async(std::launch::async, [&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(900));
@@ -119,6 +122,10 @@ TEST_F(FileLockTest, WaitIsSaidAndEndsWhenTheHolderIsKilled) {
     EXPECT_TRUE(lock.was_abandoned());
     EXPECT_EQ(shown_, fmt::format("  waiting for another build (pid {}), which is counting sheep\n",
                                   process));
+    EXPECT_THAT(read_file(directory_.path() / "log"),
+                testing::HasSubstr(fmt::format("waited lock=lock for=\"another build (pid {})\" "
+                                               "which=\"is counting sheep\" seconds=",
+                                               process)));
 }
 
 TEST_F(FileLockTest, ShortWaitIsNotSaid) {
@@ -153,6 +160,7 @@ TEST_F(FileLockTest, FileThatIsRemovedIsNeverLockedByTwo) {
     std::atomic<int> inside{0};
     std::atomic<int> most{0};
     std::vector<std::future<void>> all;
+    all.reserve(8);
     for (int thread = 0; thread < 8; ++thread) {
         all.push_back(std::async(std::launch::async, [&] {
             for (int i = 0; i < 100; ++i) {

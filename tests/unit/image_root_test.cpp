@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr FileAttributes plain{0, 0, 0644, {}};
+const FileAttributes plain{0, 0, 0644, {}};
 
 /// A directory as an image's root, and beside it a file of the builder that nothing may touch.
 class ImageRootTest : public ::testing::Test {

@@ -1,4 +1,4 @@
-#include "support/kept_output.hpp"
+#include "execution/kept_output.hpp"
 
 #include <string>
 

@@ -18,9 +18,9 @@ constexpr const char* kernel = "6.1.0-47-amd64";
 constexpr const char* magic = "6.1.0-47-amd64 SMP preempt mod_unload modversions ";
 
 /// An image with a kernel module of its own and the five of a driver.
-class DriverModules : public testing::Test, protected ComposeFixture {
+class ModulesOfADriver : public testing::Test, protected ComposeFixture {
 protected:
-    DriverModules() {
+    ModulesOfADriver() {
         tree.kernel = kernel;
         tree.packages.push_back({"kmod-nvidia-535.1-6.1.0-47", 3, "535.1", "1", "x86_64"});
         put("/usr/lib/modules/6.1.0-47-amd64/kernel/fs/x.ko", module(magic, ""));
@@ -51,7 +51,7 @@ protected:
     std::string driver = "535.1";
 };
 
-TEST_F(DriverModules, AreAccepted) {
+TEST_F(ModulesOfADriver, AreAccepted) {
     EXPECT_EQ(failure(), "");
     put("/usr/lib/modules/6.1.0-47-amd64/modules.dep",
         "extra/nvidia.ko:\nextra/nvidia-drm.ko: extra/nvidia.ko\nextra/nvidia-modeset.ko:\n"
@@ -59,7 +59,7 @@ TEST_F(DriverModules, AreAccepted) {
     EXPECT_EQ(error_message([&] { check_module_index(driver, tree); }), "");
 }
 
-TEST_F(DriverModules, AreAllThere) {
+TEST_F(ModulesOfADriver, AreAllThere) {
     tree.entries.erase(path_of("nvidia-uvm"));
     EXPECT_EQ(failure(),
               "kernel module nvidia-uvm is not in the image: "
@@ -72,7 +72,7 @@ TEST_F(DriverModules, AreAllThere) {
     EXPECT_THAT(failure(), HasSubstr("is of version 535.1, the driver of 460.1"));
 }
 
-TEST_F(DriverModules, AreForTheImagesKernel) {
+TEST_F(ModulesOfADriver, AreForTheImagesKernel) {
     put(path_of("nvidia"), module("6.1.0-56-amd64 SMP preempt mod_unload modversions ", "535.1"));
     EXPECT_THAT(failure(), HasSubstr("extra/nvidia.ko of kmod-nvidia-535.1-6.1.0-47-3:535.1-1."
                                      "x86_64 is not for the image's kernel"));
@@ -81,13 +81,13 @@ TEST_F(DriverModules, AreForTheImagesKernel) {
     EXPECT_THAT(failure(), HasSubstr("is not for the image's kernel"));
 }
 
-TEST_F(DriverModules, AreListed) {
+TEST_F(ModulesOfADriver, AreListed) {
     put("/usr/lib/modules/6.1.0-47-amd64/modules.dep", "extra/nvidia.ko:\n");
     EXPECT_EQ(error_message([&] { check_module_index(driver, tree); }),
               "modules.dep of the image does not list " + path_of("nvidia-drm"));
 }
 
-TEST_F(DriverModules, LeaveNothingElseBehind) {
+TEST_F(ModulesOfADriver, LeaveNothingElseBehind) {
     put("/usr/lib64/nvidia/x86_64/535.1/k/nvidia.o", "o");
     put("/usr/lib64/nvidia/x86_64/535.1/k/nvidia.sig", "s");
     put("/usr/lib64/nvidia/xorg/libglx.so", "kept");

@@ -105,7 +105,7 @@ TEST_F(Lockfile, NamesFileAndLineOfABadDigest) {
     write_lockfile(path_, example_resolution());
     std::string content = read_file(path_);
     content.replace(content.find(std::string(64, 'b')), 64, std::string(64, 'Z'));
-    EXPECT_EQ(failure(content), path_.string() + ":32: 'checksum' is none: '" +
+    EXPECT_EQ(failure(content), path_.string() + ":32: 'checksum' is invalid: '" +
                                     std::string(64, 'Z') +
                                     "' is not a sha256 checksum of 64 hexadecimal digits");
 }
@@ -133,7 +133,7 @@ TEST_F(Lockfile, ReadsTheSha256OfOlderVersions) {
 TEST_F(Lockfile, RefusesAnotherFormat) {
     for (const char* format : {"0", "3"}) {
         EXPECT_EQ(failure(std::string("format = ") + format + "\n"),
-                  path_.string() + ":1: 'format' is not one this edgegpu knows (1, 2)");
+                  path_.string() + ":1: 'format' is not supported: this edgegpu reads 1 and 2");
     }
 }
 
@@ -211,7 +211,7 @@ TEST_F(LockfileReasons, OfFormat1AreWords) {
 }
 
 TEST_F(LockfileReasons, OthersAreRefusedAtTheirLine) {
-    const std::string unknown = "'kind' is not a kind of reason that this edgegpu knows";
+    const std::string unknown = "'kind' is not a known kind of reason";
     EXPECT_EQ(refusal("why = { kind = \"required by\", name = \"bash\" }"), unknown);
     EXPECT_EQ(refusal("why = { kind = \"\" }"), unknown);
     EXPECT_EQ(refusal("why = { kind = \"asked-about\" }"), unknown);

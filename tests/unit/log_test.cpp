@@ -1,6 +1,6 @@
 // The log: one record a line, whoever writes, and nothing fails for it.
 
-#include "support/log.hpp"
+#include "log/log.hpp"
 
 #include <csignal>
 #include <fstream>
@@ -203,6 +203,7 @@ TEST_F(LogTest, ProcessesAndThreadsShareAFile) {
             Log log("build:" + std::to_string(child));
             log.add_file(file(), LogFormat::json);
             std::vector<std::thread> writers;
+            writers.reserve(threads);
             for (int thread = 0; thread < threads; ++thread) {
                 writers.emplace_back([&log, thread] {
                     for (int i = 0; i < count; ++i) {

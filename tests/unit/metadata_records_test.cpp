@@ -74,12 +74,13 @@ TEST_F(MetadataRecordsOf, OneThatCannotBeTrustedIsPassedOverForAnother) {
 TEST_F(MetadataRecordsOf, WhatCannotBeReadIsSaidWhenItIsAskedFor) {
     const MetadataRecords records = read(record("group_zck", "repodata/c.xml.zck") + primary_ +
                                          record("filelists", "repodata/f.xml", "md5", 32));
-    EXPECT_EQ(failure([&] { return records.find(MetadataKind::comps); }),
-              "repository 'r': its group metadata are there as zchunk (.zck) only, which edgegpu "
-              "cannot read");
+    EXPECT_EQ(
+        failure([&] { return records.find(MetadataKind::comps); }),
+        "repository 'r': its group metadata are available as zchunk (.zck) only, which edgegpu "
+        "cannot read");
     EXPECT_EQ(failure([&] { return records.find(MetadataKind::filelists); }),
               "repository 'r': filelists has only an MD5 checksum, which protects nothing: it is "
-              "never taken");
+              "never accepted");
 }
 
 TEST_F(MetadataRecordsOf, PrimaryMetadataMustBeThere) {
@@ -141,7 +142,7 @@ TEST_F(MetadataRecordsOf, PlacesOfAServer) {
     }
     EXPECT_TRUE(failure([&] {
                     return place("x.rpm", "../other");
-                }).starts_with("repository 'r': package x has an xml:base that is no URL"));
+                }).starts_with("repository 'r': package x has an xml:base that is not a URL"));
 }
 
 TEST_F(MetadataRecordsOf, PlacesOfThisMachine) {

@@ -198,7 +198,7 @@ TEST(LostModules, WhatIsNoYamlEndsTheRepository) {
         } catch (const Error& failure) {
             EXPECT_EQ(failure.kind(), ErrorKind::fetch);
             EXPECT_TRUE(failure.message().starts_with(
-                "repository 'r': invalid modules metadata: line 24 of modules.yaml begins "))
+                "repository 'r': invalid modules metadata: the document at line 24 of "))
                 << failure.message();
         }
     }

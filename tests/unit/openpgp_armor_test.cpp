@@ -36,10 +36,10 @@ TEST(Armor, SaysWhatIsWrong) {
     EXPECT_EQ(problem("-----BEGIN PGP X-----\n\naGVsbG8=\n-----BEGIN PGP X-----\n"),
               "its end is missing");
     EXPECT_EQ(problem("-----BEGIN PGP X-----\n\naGV*bG8=\n-----END PGP X-----\n"),
-              "it has characters that do not belong there");
-    EXPECT_EQ(problem("-----BEGIN PGP X-----\n\n-----END PGP X-----\n"), "nothing is in it");
+              "it has characters that are not base64");
+    EXPECT_EQ(problem("-----BEGIN PGP X-----\n\n-----END PGP X-----\n"), "it is empty");
     EXPECT_EQ(problem("-----BEGIN PGP X-----\n\naGVsbG8=\n=AAAA\n-----END PGP X-----\n"),
-              "its checksum does not fit");
+              "its checksum does not match");
     EXPECT_TRUE(read_armor("").empty());
     EXPECT_TRUE(read_armor("-----BEGIN PGP ").empty());
     EXPECT_TRUE(read_armor("-----BEGIN PGP -----\n").empty());

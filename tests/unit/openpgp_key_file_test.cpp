@@ -89,11 +89,11 @@ TEST(KeyFile, RefusesWhatIsNoKey) {
     EXPECT_EQ(failure("<?xml version=\"1.0\"?>\n<HTML>"), "KEY: a web page (HTML), not a key");
     EXPECT_EQ(failure(std::string((1U << 20U) + 1, 'x')),
               "KEY: 1048577 bytes exceed the limit for a key file");
-    EXPECT_EQ(failure(replaced(armored_key, "PUBLIC", "PRIVATE")), "KEY: holds a private key");
+    EXPECT_EQ(failure(replaced(armored_key, "PUBLIC", "PRIVATE")), "KEY: contains a private key");
     EXPECT_EQ(failure(replaced(armored_key, "PUBLIC KEY BLOCK", "SIGNATURE")),
-              "KEY: holds a PGP SIGNATURE, not a key");
+              "KEY: contains a PGP SIGNATURE, not a key");
     EXPECT_EQ(failure("\x88\x01x"), "KEY: no OpenPGP public key (version 4) in it");
-    EXPECT_EQ(failure(std::string("\x95\x00\x01x", 4)), "KEY: holds a private key");
+    EXPECT_EQ(failure(std::string("\x95\x00\x01x", 4)), "KEY: contains a private key");
     EXPECT_EQ(failure(std::string("\x99\x00\x09\x03", 4) + "12345678"),
               "KEY: no OpenPGP public key (version 4) in it");
 }
@@ -105,7 +105,7 @@ TEST(KeyFile, RefusesDamage) {
     std::string flipped = key;
     char& middle = flipped[key.size() / 2];
     middle = middle == 'A' ? 'B' : 'A';
-    EXPECT_EQ(failure(flipped), "KEY: a damaged OpenPGP key: its checksum does not fit");
+    EXPECT_EQ(failure(flipped), "KEY: a damaged OpenPGP key: its checksum does not match");
     const std::string binary = read_armor(key)[0].data;
     EXPECT_THAT(failure(binary.substr(0, binary.size() - 3)),
                 StartsWith("KEY: a damaged OpenPGP key: "));

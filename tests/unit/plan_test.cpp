@@ -31,6 +31,7 @@ Repository repository(const std::string& id) {
 
 std::vector<std::string> names(const std::vector<ResolvedPackage>& packages) {
     std::vector<std::string> found;
+    found.reserve(packages.size());
     for (const ResolvedPackage& one : packages) {
         found.push_back(one.nevra.name);
     }

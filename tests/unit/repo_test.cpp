@@ -111,7 +111,7 @@ TEST(Repo, ANamedParentMustExist) {
     CommitFixture fixture;
     const Repo repo(fixture.ctx(), fixture.repo(), "a/b");
     Signer signer;
-    signer.allow(signing_request(fixture.blueprint));
+    signer.allow(signing_request(fixture.blueprint.ostree, fixture.blueprint.nvidia));
     EXPECT_FALSE(read_parent(repo, fixture.blueprint.ostree, signer));
     for (const std::string& parent : {std::string("no/such"), std::string(64, 'a')}) {
         fixture.blueprint.ostree.parent = parent;
@@ -128,7 +128,7 @@ TEST(Repo, ASummaryThatAKilledBuildOwesIsMade) {
     std::ofstream(marker) << "x\n";
     const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
     Signer signer;
-    signer.allow(signing_request(fixture.blueprint));
+    signer.allow(signing_request(fixture.blueprint.ostree, fixture.blueprint.nvidia));
     EXPECT_TRUE(read_parent(repo, fixture.blueprint.ostree, signer));
     EXPECT_TRUE(fs::exists(fixture.repo() / "summary"));
     EXPECT_FALSE(fs::exists(marker));

@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::CommitFixture;
-using test::output_of;
 
 fs::path object_file(const CommitFixture& fixture, const std::string& checksum,
                      const std::string& extension) {
@@ -69,18 +68,19 @@ TEST(RepositoryView, SaysWhatANameIsNot) {
     EXPECT_EQ(opening_fails(fixture, "lab/12/x86_64/egde"),
               "no ref or commit \"lab/12/x86_64/egde\" | did you mean lab/12/x86_64/edge?");
     EXPECT_EQ(opening_fails(fixture, "nothing-like-it"),
-              "no ref or commit \"nothing-like-it\" | refs there: lab/12/x86_64/edge");
-    EXPECT_EQ(opening_fails(fixture, ""), "no ref or commit \"\" | refs there: lab/12/x86_64/edge");
+              "no ref or commit \"nothing-like-it\" | existing refs: lab/12/x86_64/edge");
+    EXPECT_EQ(opening_fails(fixture, ""),
+              "no ref or commit \"\" | existing refs: lab/12/x86_64/edge");
     EXPECT_EQ(opening_fails(fixture, "^"),
-              "no ref or commit \"\" | refs there: lab/12/x86_64/edge");
+              "no ref or commit \"\" | existing refs: lab/12/x86_64/edge");
     // Three digits may be anything.
     EXPECT_EQ(opening_fails(fixture, commit.checksum.substr(0, 3)),
               "no ref or commit \"" + commit.checksum.substr(0, 3) +
-                  "\" | refs there: lab/12/x86_64/edge");
+                  "\" | existing refs: lab/12/x86_64/edge");
     EXPECT_EQ(opening_fails(fixture, "../../../etc/passwd"),
-              "no ref or commit \"../../../etc/passwd\" | refs there: lab/12/x86_64/edge");
+              "no ref or commit \"../../../etc/passwd\" | existing refs: lab/12/x86_64/edge");
     EXPECT_EQ(opening_fails(fixture, commit.ref + "^"),
-              "lab/12/x86_64/edge is the first of its history: it has no parent | name two "
+              "lab/12/x86_64/edge is the first of its history and has no parent | name two "
               "commits: edgegpu diff A B");
     std::string other = commit.checksum;
     other.back() = other.back() == '0' ? '1' : '0';
@@ -110,7 +110,7 @@ TEST(RepositoryView, TellsOfParentsThatWerePruned) {
     EXPECT_EQ(opening_fails(fixture, first.ref + "^"),
               "the parent of lab/12/x86_64/edge, commit " + first.checksum +
                   ", is not in the repository | it was pruned or never pulled; `ostree pull "
-                  "--depth=1` brings parents along");
+                  "--depth=1` pulls parents as well");
 }
 
 TEST(CommitView, ReadsPathsWithAllTheyHave) {
@@ -211,9 +211,9 @@ TEST(CommitView, BadNamesAndGarbageAreErrors) {
         g_variant_store(hostile.get(), serialised.data());
         write_file(object_file(fixture, target, "dirtree"), serialised);
         const std::string message = failure_of([&] { (void)commit.find("/usr/lib/passwd"); });
-        EXPECT_NE(message.find(fmt::format(
-                      "malformed object of /usr/lib: it holds a bad entry \"{}\"", name)),
-                  std::string::npos)
+        EXPECT_NE(
+            message.find(fmt::format("malformed object of /usr/lib: invalid entry \"{}\"", name)),
+            std::string::npos)
             << message;
     }
     CommitFixture fixture;

@@ -62,10 +62,10 @@ TEST(Gpus, MatchByIdAndByPartOfAName) {
 
 TEST(Gpus, ALegacyCardHasOneBranch) {
     EXPECT_EQ(refusal(gpu_request("535", {"10de:102d"})),
-              "error: NVIDIA driver 535 does not drive Tesla K80 (10de:102d): its last branch is "
+              "error: NVIDIA driver 535 does not support Tesla K80 (10de:102d): its last branch is "
               "470\n"
               "  [nvidia] at b.toml:7:1\n"
-              "hint: set driver = \"470\", or take 10de:102d out of devices\n");
+              "hint: set driver = \"470\", or remove 10de:102d from devices\n");
     EXPECT_EQ(refusal(gpu_request("470.256.02", {"10de:102d"})), "accepted");
     EXPECT_EQ(refusal(gpu_request("latest", {"10de:102d"})), "accepted");
 }
@@ -73,10 +73,10 @@ TEST(Gpus, ALegacyCardHasOneBranch) {
 TEST(Gpus, ACardNewerThanTheBranchIsRefused) {
     EXPECT_EQ(
         refusal(gpu_request("535.261.03", {"10de:20b7", "10de:2901"})),
-        "error: NVIDIA driver 535 does not drive NVIDIA B200 (10de:2901): its first branch is "
+        "error: NVIDIA driver 535 does not support NVIDIA B200 (10de:2901): its first branch is "
         "570\n"
         "  [nvidia] at b.toml:7:1\n"
-        "hint: set driver = \"570\" or a later branch, or take 10de:2901 out of devices\n");
+        "hint: set driver = \"570\" or a later branch, or remove 10de:2901 from devices\n");
 }
 
 TEST(Gpus, ACardWithoutOpenModulesEndsWithBranch580) {
@@ -88,17 +88,17 @@ TEST(Gpus, ACardWithoutOpenModulesEndsWithBranch580) {
 TEST(Gpus, TheFlavorMustFitTheCard) {
     EXPECT_EQ(refusal(gpu_request("570", {"10de:2901"}, DriverFlavor::proprietary)),
               "error: NVIDIA B200 (10de:2901) needs the open kernel modules: the proprietary ones "
-              "of driver 570 do not drive it\n"
+              "of driver 570 do not support it\n"
               "  [nvidia] at b.toml:7:1\n"
               "hint: set flavor = \"open\" or \"auto\" in [nvidia]\n");
     EXPECT_EQ(refusal(gpu_request("570", {"10de:1db4"}, DriverFlavor::open)),
               "error: Tesla V100-PCIE-16GB / Tesla V100-PCIE-16GB-LS (10de:1db4) needs the "
-              "proprietary kernel modules: the open ones of driver 570 do not drive it\n"
+              "proprietary kernel modules: the open ones of driver 570 do not support it\n"
               "  [nvidia] at b.toml:7:1\n"
               "hint: set flavor = \"proprietary\" or \"auto\" in [nvidia]\n");
     EXPECT_EQ(
         refusal(gpu_request("570", {"10de:1db4", "10de:2901"})),
-        "error: no kernel modules drive both NVIDIA B200 (10de:2901) and Tesla V100-PCIE-16GB "
+        "error: no kernel modules support both NVIDIA B200 (10de:2901) and Tesla V100-PCIE-16GB "
         "/ Tesla V100-PCIE-16GB-LS (10de:1db4): the one needs the open, the other the "
         "proprietary ones\n"
         "  [nvidia] at b.toml:7:1\n"
@@ -125,7 +125,7 @@ TEST(Gpus, AnUnknownCardIsAWarningUnlessTheTableIsTheDriversOwn) {
     EXPECT_EQ(refusal(gpu_request("535", {"10de:ffff"}), true),
               "error: NVIDIA driver 535 does not support device 10de:ffff\n"
               "  [nvidia] at b.toml:7:1\n"
-              "hint: a newer branch may: edgegpu gpus 10de:ffff; or take it out of devices\n");
+              "hint: a newer branch may: edgegpu gpus 10de:ffff; or remove it from devices\n");
 }
 
 TEST(Gpus, SupportedGpusFollowsTheRules) {

@@ -139,7 +139,7 @@ TEST_F(ResolveLocked, LocationsAreTheRepositorysOwn) {
 TEST_F(ResolveLocked, NewRequestIsNotLocked) {
     const Resolution locked = lock();
     request("other");
-    EXPECT_THAT(drift(locked), ElementsAre("other is wanted (requested), but not locked"));
+    EXPECT_THAT(drift(locked), ElementsAre("other is required (requested), but not locked"));
 }
 
 TEST_F(ResolveLocked, DroppedRequestIsDrift) {
@@ -148,7 +148,7 @@ TEST_F(ResolveLocked, DroppedRequestIsDrift) {
     blueprint_.packages.pop_back();
     EXPECT_THAT(
         drift(locked),
-        ElementsAre("other-1.0-1.x86_64 is locked (requested), but nothing asks for it any more"));
+        ElementsAre("other-1.0-1.x86_64 is locked (requested), but nothing requires it any more"));
 }
 
 TEST_F(ResolveLocked, EitherOfTwoProvidersThatTheLockHoldsIsFine) {
@@ -188,7 +188,7 @@ TEST_F(ResolveLocked, LockWithoutADependencyIsNoSolution) {
     const std::vector<std::string> lines = drift(locked);
     ASSERT_GE(lines.size(), 2U);
     EXPECT_EQ(lines[0],
-              "the locked packages do not fulfil the blueprint: no set of packages "
+              "the locked packages do not satisfy the blueprint: no set of packages "
               "satisfies the blueprint");
 }
 
@@ -220,7 +220,7 @@ TEST_F(ResolveLocked, AnotherStreamIsDrift) {
     const Resolution locked = lock();
     blueprint_.modules.front().stream = "2";
     EXPECT_THAT(drift(locked),
-                ElementsAre("/blueprint.toml:4:1 wants module web:2, locked is web:1"));
+                ElementsAre("/blueprint.toml:4:1 requests module web:2, locked is web:1"));
 }
 
 }  // namespace

@@ -47,13 +47,6 @@ protected:
         }
         return "solved";
     }
-    static std::vector<std::string> texts(const std::vector<ResolvedPackage>& packages) {
-        std::vector<std::string> names;
-        for (const ResolvedPackage& package : packages) {
-            names.push_back(package.nevra.text());
-        }
-        return names;
-    }
 
     std::filesystem::path module_;
     std::vector<std::string> packages_{
@@ -91,7 +84,7 @@ TEST_F(PolicyRoot, WithoutTheFittingDevelPackageTheModuleIsNamed) {
     write_module("module x 1.0;\n\ndomain_type(x_t)\n");
     const std::string text = failure(ErrorKind::unsolvable);
     EXPECT_THAT(text, HasSubstr("error: x.te:3: 'domain_type' is a macro of the reference policy: "
-                                "compiling it takes selinux-policy-devel-2:38-1, which no "
+                                "compiling it requires selinux-policy-devel-2:38-1, which no "
                                 "repository has\n"));
     EXPECT_THAT(text, HasSubstr("there is selinux-policy-devel-2:39-1.noarch in 'base'"));
     EXPECT_THAT(text, HasSubstr("hint: add the repository with selinux-policy-devel-2:38-1"));
@@ -131,8 +124,9 @@ TEST_F(PolicyRoot, IsLockedAndConfirmed) {
     // A lockfile from before the module got its first macro.
     Resolution older = locked;
     older.policy_root.clear();
-    EXPECT_THAT(drift(older), HasSubstr("compiling it takes selinux-policy-devel-2:38-1, which is "
-                                        "not locked"));
+    EXPECT_THAT(drift(older),
+                HasSubstr("compiling it requires selinux-policy-devel-2:38-1, which is "
+                          "not locked"));
     write_module("module x 1.0;\n");
     EXPECT_THAT(drift(locked), HasSubstr("packages that compile policy modules are locked, but no "
                                          "module needs them any more"));

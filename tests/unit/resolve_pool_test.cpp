@@ -36,6 +36,7 @@ protected:
     }
     [[nodiscard]] std::vector<std::string> texts(const std::vector<Id>& ids) const {
         std::vector<std::string> found;
+        found.reserve(ids.size());
         for (const Id id : ids) {
             found.push_back(pool_->nevra(id).text());
         }

@@ -174,7 +174,7 @@ TEST_F(WhyPackage, ChainFromTheBlueprintDown) {
     const PackageReason& reason = answer.installed.front();
     EXPECT_EQ(reason.package.nevra.text(), "deep-1-1.x86_64");
     EXPECT_EQ(reason.provides, "cap");
-    EXPECT_EQ(reason.origin, "/blueprint.toml:9:5 asks for app");
+    EXPECT_EQ(reason.origin, "/blueprint.toml:9:5 requests app");
     EXPECT_THAT(reason.chain,
                 ElementsAre("app-1-1.x86_64 requires lib >= 1", "lib-1-1.x86_64 requires cap"));
     EXPECT_THAT(reason.required_by, ElementsAre("lib"));
@@ -208,8 +208,8 @@ TEST_F(WhyPackageOfALine, GroupThatAnEnvironmentHas) {
 </comps>)");
     request("app");
     blueprint_.groups.push_back({"@edge", {"/blueprint.toml", 12, 5}});
-    EXPECT_EQ(origin("lib"), "/blueprint.toml:12:5 asks for group core");
-    EXPECT_EQ(origin("app"), "/blueprint.toml:9:5 asks for app");
+    EXPECT_EQ(origin("lib"), "/blueprint.toml:12:5 requests group core");
+    EXPECT_EQ(origin("app"), "/blueprint.toml:9:5 requests app");
     EXPECT_EQ(origin("kernel-core"), "the image needs kernel");
 }
 
@@ -233,7 +233,7 @@ data:
     blueprint_.modules = {{"web", "1", {}, {"/blueprint.toml", 5, 1}}};
     request("lib");
     request("@web:1/server");
-    EXPECT_EQ(origin("web"), "/blueprint.toml:9:5 asks for profile web:1/server");
+    EXPECT_EQ(origin("web"), "/blueprint.toml:9:5 requests profile web:1/server");
 }
 
 TEST_F(WhyPackage, WeakDependency) {
@@ -251,8 +251,8 @@ TEST_F(WhyPackage, ConflictKeepsItOut) {
         why_package(ctx_, blueprint_, "fighter").kept_out,
         ElementsAre("fighter-1-1.x86_64 cannot be installed: fighter-1-1.x86_64 and "
                     "lib-1-1.x86_64 cannot both be installed",
-                    "  /blueprint.toml:9:5 asks for app", "    app-1-1.x86_64 requires lib >= 1",
-                    "    which is lib-1-1.x86_64", "  if it were asked for: fighter-1-1.x86_64",
+                    "  /blueprint.toml:9:5 requests app", "    app-1-1.x86_64 requires lib >= 1",
+                    "    which is lib-1-1.x86_64", "  if it were requested: fighter-1-1.x86_64",
                     "  fighter-1-1.x86_64 conflicts with lib"));
 }
 

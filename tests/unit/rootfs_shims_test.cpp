@@ -93,7 +93,7 @@ TEST_F(ComposeHostile, TheRecordHoldsWhatShimsWrite) {
     faulty("kept/1-x", [&] { ASSERT_EQ(::mkfifo((record / "kept/1-x").c_str(), 0600), 0); });
     EXPECT_EQ(shims.record_fault(), "");
     remove_tree(record / "kept");
-    EXPECT_EQ(shims.record_fault(), "kept is gone");
+    EXPECT_EQ(shims.record_fault(), "kept is missing");
     link(outside_ / "etc", record / "kept");
     EXPECT_NE(shims.record_fault(), "");
     EXPECT_THROW(static_cast<void>(shims.take_policy_calls(fixture_.context, tree_)), Error);

@@ -23,7 +23,7 @@ ImportedFile item(const std::string& path, EntryType type, unsigned mode,
     return file;
 }
 
-ImportedPackage package(const std::string& name, std::vector<ImportedFile> files) {
+ImportedPackage unpacked(const std::string& name, std::vector<ImportedFile> files) {
     ImportedPackage result;
     result.nevra = {name, 0, "1", "1", "noarch"};
     result.files = std::move(files);
@@ -41,8 +41,8 @@ TEST(Unite, PathsThroughLinksLandAtTheirEndInAnyOrder) {
     const ImportedFile link = item("/bin", EntryType::symlink, 0777, "usr/bin");
     const ImportedFile sh = item("/bin/sh", EntryType::file, 0755, "aa");
     for (const bool link_first : {true, false}) {
-        const auto packages = link_first ? two(package("f", {link}), package("s", {sh}))
-                                         : two(package("s", {sh}), package("f", {link}));
+        const auto packages = link_first ? two(unpacked("f", {link}), unpacked("s", {sh}))
+                                         : two(unpacked("s", {sh}), unpacked("f", {link}));
         const United united = unite(packages);
         ASSERT_TRUE(united.entries.contains("/usr/bin/sh"));
         EXPECT_EQ(united.entries.at("/bin").type, EntryType::symlink);
@@ -52,24 +52,24 @@ TEST(Unite, PathsThroughLinksLandAtTheirEndInAnyOrder) {
 }
 
 TEST(Unite, LinksOfAPackageNeverLeadAboveTheRoot) {
-    const auto packages = two(package("a", {item("/x", EntryType::symlink, 0777, "../../../tmp")}),
-                              package("b", {item("/x/file", EntryType::file, 0644, "aa")}));
+    const auto packages = two(unpacked("a", {item("/x", EntryType::symlink, 0777, "../../../tmp")}),
+                              unpacked("b", {item("/x/file", EntryType::file, 0644, "aa")}));
     EXPECT_TRUE(unite(packages).entries.contains("/tmp/file"));
 }
 
 TEST(Unite, LoopsAreAnError) {
-    const auto packages = two(package("a", {item("/x", EntryType::symlink, 0777, "y"),
-                                            item("/y", EntryType::symlink, 0777, "x")}),
-                              package("b", {item("/x/file", EntryType::file, 0644, "aa")}));
+    const auto packages = two(unpacked("a", {item("/x", EntryType::symlink, 0777, "y"),
+                                             item("/y", EntryType::symlink, 0777, "x")}),
+                              unpacked("b", {item("/x/file", EntryType::file, 0644, "aa")}));
     EXPECT_THROW(static_cast<void>(unite(packages)), Error);
 }
 
 TEST(Unite, TheSameFileTwiceIsFineAnotherIsNot) {
     const ImportedFile one = item("/usr/x", EntryType::file, 0644, "aa");
     const ImportedFile other = item("/usr/x", EntryType::file, 0644, "bb");
-    EXPECT_NO_THROW(static_cast<void>(unite(two(package("a", {one}), package("b", {one})))));
+    EXPECT_NO_THROW(static_cast<void>(unite(two(unpacked("a", {one}), unpacked("b", {one})))));
     EXPECT_EQ(error_message([&] {
-                  static_cast<void>(unite(two(package("a", {one}), package("b", {other}))));
+                  static_cast<void>(unite(two(unpacked("a", {one}), unpacked("b", {other}))));
               }),
               "packages a-1-1.noarch and b-1-1.noarch both ship /usr/x, with different content");
 }
@@ -77,7 +77,7 @@ TEST(Unite, TheSameFileTwiceIsFineAnotherIsNot) {
 TEST(Unite, GhostsAreNotMade) {
     ImportedFile ghost = item("/var/log/x", EntryType::file, 0644);
     ghost.flags = RPMFILE_GHOST;
-    const United united = unite(two(package("a", {ghost}), package("b", {})));
+    const United united = unite(two(unpacked("a", {ghost}), unpacked("b", {})));
     EXPECT_FALSE(united.entries.contains("/var/log/x"));
     EXPECT_FALSE(united.entries.contains("/var"));
 }
@@ -85,7 +85,7 @@ TEST(Unite, GhostsAreNotMade) {
 TEST(Unite, OwnersByNameAreKeptInOrder) {
     ImportedFile directory = item("/srv/x", EntryType::directory, 0750);
     directory.user = "app";
-    const United united = unite(two(package("a", {directory}), package("b", {})));
+    const United united = unite(two(unpacked("a", {directory}), unpacked("b", {})));
     ASSERT_EQ(united.owners.size(), 1U);
     EXPECT_EQ(united.owners[0].user, "app");
     EXPECT_EQ(united.owners[0].package, "a-1-1.noarch");

@@ -1,12 +1,9 @@
 #include "sandbox/sandbox.hpp"
 
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
-#include <sstream>
 #include <string>
 #include <thread>
 
@@ -14,55 +11,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "sandbox/bubblewrap.hpp"
-#include "sandbox/limits.hpp"
-#include "sandbox/user_namespace.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "unit/sandbox_fixture.hpp"
 
 namespace edgegpu {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A root with a shell and a few programs of this machine, and the libraries they need.
-class Sandbox : public ::testing::Test {
-protected:
-    static void SetUpTestSuite() {
-        std::string pattern = (fs::temp_directory_path() / "edgegpu-sandbox.XXXXXX").string();
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        directory_ = pattern;
-        const std::string script =
-            "set -e; mkdir -p root/usr/bin root/usr/lib root/usr/lib64 root/etc\n"
-            "for d in bin lib lib64; do ln -s usr/$d root/$d; done; ln -s usr/bin root/sbin\n"
-            "for p in sh cat ls env sort uname id chown mknod touch grep ps sleep dd; do\n"
-            "  f=$(readlink -f $(command -v $p)); cp $f root/usr/bin/$p; ldd $f; done |\n"
-            "grep -o '/[^ ]*' | sort -u | while read l; do mkdir -p root${l%/*}; cp $l root$l; "
-            "done\n";
-        const ProcessResult made = run_process(Context{}, {"sh", "-c", script}, {}, {}, pattern);
-        ASSERT_EQ(made.status, 0) << made.output;
-        fs::copy_file(EDGEGPU_IMAGE_PROGRAM, directory_ / "root/usr/bin/image_program");
-        // Where programs of the image write: it is theirs, as in an image.
-        ASSERT_EQ(::chown((directory_ / "root").c_str(), 0, 0), 0);
-    }
-    static void TearDownTestSuite() { fs::remove_all(directory_); }
-
-    void SetUp() override {
-        ctx_.cache = directory_ / "cache";
-        ctx_.source_date_epoch = 1700000000;
-    }
-
-    [[nodiscard]] ProcessResult shell(const std::string& script) const {
-        SandboxCommand command;
-        command.root = directory_ / "root";
-        command.argv = {"sh", "-c", script};
-        command.kernel = "6.1.0-99-edge";
-        return run_in_sandbox(ctx_, command);
-    }
-
-    inline static fs::path directory_;
-    Context ctx_;
-};
+using test::Sandbox;
 
 TEST_F(Sandbox, HasNoNetworkButLoopback) {
     EXPECT_EQ(shell("grep -o '^ *[a-z0-9]*:' /proc/net/dev").output, "    lo:\n");
@@ -147,93 +104,6 @@ TEST_F(Sandbox, AProgramThatSpeaksLikeBubblewrapIsStillTheProgram) {
     EXPECT_EQ(result.output, "bwrap: no\n");
 }
 
-TEST_F(Sandbox, TheProgramsCallsAreFiltered) {
-    std::map<std::string, std::string> expected;
-    for (const char* const name : {"mount",
-                                   "umount2",
-                                   "pivot_root",
-                                   "open_tree",
-                                   "move_mount",
-                                   "fsopen",
-                                   "fsconfig",
-                                   "fsmount",
-                                   "fspick",
-                                   "mount_setattr",
-                                   "init_module",
-                                   "finit_module",
-                                   "delete_module",
-                                   "kexec_load",
-                                   "reboot",
-                                   "bpf",
-                                   "perf_event_open",
-                                   "userfaultfd",
-                                   "syslog",
-                                   "keyctl",
-                                   "add_key",
-                                   "request_key",
-                                   "ptrace",
-                                   "process_vm_readv",
-                                   "process_vm_writev",
-                                   "kcmp",
-                                   "pidfd_getfd",
-                                   "setns",
-                                   "unshare",
-                                   "unshare-upper-half",
-                                   "clone",
-                                   "personality",
-                                   "open_by_handle_at",
-                                   "fanotify_init",
-                                   "quotactl",
-                                   "acct",
-                                   "swapon",
-                                   "swapoff",
-                                   "mknod-char",
-                                   "mknod-block",
-                                   "ioctl-sti",
-                                   "ioctl-sti-upper-half",
-                                   "ioctl-linux",
-                                   "settimeofday",
-                                   "clock_settime",
-                                   "adjtimex",
-                                   "clock_adjtime",
-                                   "sethostname",
-                                   "setdomainname",
-                                   "vhangup",
-                                   "iopl",
-                                   "ioperm",
-                                   "i386-mount",
-                                   "i386-unshare"}) {
-        expected[name] = std::to_string(EPERM);
-    }
-    for (const char* const name :
-         {"io_uring_setup", "io_uring_enter", "io_uring_register", "clone3"}) {
-        expected[name] = std::to_string(ENOSYS);
-    }
-    expected["name_to_handle_at"] = std::to_string(EOPNOTSUPP);
-    for (const char* const name :
-         {"socket-packet", "socket-vsock", "socket-alg", "socket-bluetooth", "socket-upper-half",
-          "i386-socketcall", "i386-socket"}) {
-        expected[name] = std::to_string(EAFNOSUPPORT);
-    }
-    expected["socket-netfilter"] = std::to_string(EPROTONOSUPPORT);
-    for (const char* const name :
-         {"personality-query", "personality-linux32", "personality-linux", "mknod-fifo", "set-id",
-          "socket-unix", "socket-inet", "socket-inet6", "socket-route", "i386-getpid"}) {
-        expected[name] = "0";
-    }
-    expected["x32"] = "Bad system call";
-    const ProcessResult result = shell("image_program calls");
-    EXPECT_EQ(result.status, 0);
-    std::istringstream lines(result.output);
-    std::map<std::string, std::string> seen;
-    for (std::string line; std::getline(lines, line);) {
-        seen[line.substr(0, line.find(' '))] = line.substr(line.find(' ') + 1);
-    }
-#ifdef __x86_64__
-    EXPECT_EQ(seen, expected);
-#endif
-}
-
 TEST_F(Sandbox, ProcTellsNothingOfTheMachineAndCannotBeWritten) {
     EXPECT_EQ(shell("for f in kcore keys kallsyms timer_list; do cat /proc/$f; done 2>&1 |"
                     "grep -v 'No such file'")
@@ -277,85 +147,6 @@ TEST_F(Sandbox, NothingLivesOnWhereTheBuildIsInterrupted) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(fs::file_size(file), size);
     fs::remove(file);
-}
-
-/// A run under limits of its own, as the ones of a build are too large for a test.
-ProcessResult limited(const fs::path& root, const std::vector<std::string>& program,
-                      const ProcessLimits& limits) {
-    ProcessRequest request;
-    request.argv = {"bwrap",
-                    "--unshare-pid",
-                    "--unshare-net",
-                    "--die-with-parent",
-                    "--userns2",
-                    std::to_string(image_user_namespace()),
-                    "--bind",
-                    root.string(),
-                    "/",
-                    "--proc",
-                    "/proc",
-                    "--dev",
-                    "/dev",
-                    "--"};
-    request.argv.insert(request.argv.end(), program.begin(), program.end());
-    request.as_root_of_namespace = true;
-    request.descriptors = {image_user_namespace()};
-    request.limits = limits;
-    return run_bubblewrap(Context{}, request);
-}
-
-std::string limit_message(const ProcessLimits& limits, const ProcessResult& result) {
-    try {
-        check_limits("package X: %post", limits, result);
-    } catch (const Error& error) {
-        return error.message();
-    }
-    return "no error";
-}
-
-TEST_F(Sandbox, AnEndlessSleeperIsEnded) {
-    ProcessLimits limits;
-    limits.time = std::chrono::seconds(1);
-    const ProcessResult result = limited(directory_ / "root", {"/bin/sleep", "60"}, limits);
-    EXPECT_EQ(result.ended, Ended::time);
-    EXPECT_EQ(limit_message(limits, result), "package X: %post did not end within 1 seconds");
-}
-
-TEST_F(Sandbox, AForkBombIsEnded) {
-    ProcessLimits limits;
-    limits.processes = 100;
-    limits.time = std::chrono::seconds(60);
-    const ProcessResult result =
-        limited(directory_ / "root", {"/usr/bin/image_program", "bomb"}, limits);
-    EXPECT_EQ(result.ended, Ended::processes);
-    EXPECT_EQ(limit_message(limits, result), "package X: %post started more than 100 processes");
-}
-
-TEST_F(Sandbox, WhoEatsMemoryInSeveralProcessesIsEnded) {
-    ProcessLimits limits;
-    limits.memory = 256U << 20U;
-    limits.time = std::chrono::seconds(60);
-    const ProcessResult result =
-        limited(directory_ / "root", {"/usr/bin/image_program", "eat"}, limits);
-    EXPECT_EQ(result.ended, Ended::memory);
-}
-
-TEST_F(Sandbox, AnEndlessFileIsEnded) {
-    ProcessLimits limits;
-    limits.file_size = 1U << 20U;
-    const ProcessResult result =
-        limited(directory_ / "root", {"/bin/dd", "if=/dev/zero", "of=/big", "bs=65536"}, limits);
-    EXPECT_EQ(result.ended, Ended::file_size);
-    EXPECT_EQ(fs::file_size(directory_ / "root/big"), 1U << 20U);
-    fs::remove(directory_ / "root/big");
-}
-
-TEST_F(Sandbox, AProgramThatFillsTheDiskIsEnded) {
-    ProcessLimits limits;
-    limits.disk = directory_;
-    limits.disk_left = ~0ULL;
-    const ProcessResult result = limited(directory_ / "root", {"/bin/sleep", "60"}, limits);
-    EXPECT_EQ(result.ended, Ended::disk);
 }
 
 TEST_F(Sandbox, LeavesNoMountPointOfABindBehind) {

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "../support/rpm_fixture.hpp"
+#include "execution/process.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
-#include "support/process.hpp"
 
 namespace edgegpu {
 namespace {

@@ -69,6 +69,8 @@ TEST(Secrets, Queries) {
         {"https://host/x?token=" + secret + " and more", "https://host/x?[hidden] and more"},
         {"https://host/x?a=1&SIG=" + secret, "https://host/x?[hidden]"},
         {"\"https://host/x?t=" + secret + "\", 200", "\"https://host/x?[hidden]\", 200"},
+        {"https://host/x?" + secret + " and more", "https://host/x?[hidden] and more"},
+        {"is it https://host/x? or //x?y", "is it https://host/x? or //x?y"},
         {"https://ann@host/x?t=" + secret, "https://[hidden]@host/x?[hidden]"},
     });
 }
@@ -173,6 +175,7 @@ TEST(Secrets, WhatIsKnownIsHiddenHoweverItIsWritten) {
         EXPECT_EQ(secrets.hide("<" + text + ">"), "<[hidden]>");
     }
     EXPECT_EQ(secrets.hide("Pa ss/wör d"), "Pa ss/wör d");
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): copies are what is tested
     const Secrets same = secrets;
     same.add("known-to-both");
     EXPECT_EQ(secrets.hide("known-to-both"), "[hidden]");

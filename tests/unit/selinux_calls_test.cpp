@@ -90,7 +90,7 @@ TEST_F(PolicyCalls, WhatCannotBeReplayedNamesTheCall) {
               "a scriptlet called 'semanage port -a -t http_port_t -p tcp 81': option -p is not "
               "understood");
     EXPECT_EQ(refusal({"chcon", "x"}),
-              "a scriptlet called 'chcon x': no such policy tool is known");
+              "a scriptlet called 'chcon x': this policy tool is not supported");
 }
 
 TEST(ModuleName, DropsTheSuffixes) {

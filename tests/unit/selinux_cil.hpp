@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "execution/context.hpp"
+#include "execution/process.hpp"
 #include "selinux/policy/policydb.hpp"
-#include "support/context.hpp"
 #include "support/file.hpp"
-#include "support/process.hpp"
 
 namespace edgegpu {
 

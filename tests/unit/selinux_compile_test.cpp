@@ -134,7 +134,7 @@ TEST_F(Contexts, OtherContextsForTheSamePatternAreRefused) {
         filtered("\n/dev/gpu -c gen_context(u:r:gpu_t,s0)\n", "/dev/gpu -c u:r:device_t:s0\n"),
         "x.fc:2: the image's policy labels '/dev/gpu' u:r:device_t already");
     EXPECT_EQ(filtered("/a u:r:a_t\n", ""),
-              "x.fc:1: 'u:r:a_t' has no level, and the image's policy wants one");
+              "x.fc:1: 'u:r:a_t' has no level, which the image's policy requires");
 }
 
 TEST_F(Compile, ANameThatTheImageHasIsRefused) {
@@ -249,9 +249,9 @@ TEST_F(Failures, AllMissingTypesAreNamedAtOnce) {
     };
     const std::string all = words({te, cil});
     EXPECT_THAT(all, testing::HasSubstr("y.cil:2: the image's policy has no 'svirt_t'\n"));
-    EXPECT_THAT(all, testing::HasSubstr("'svirt_t': perhaps of svirt-selinux, by its name"));
+    EXPECT_THAT(all, testing::HasSubstr("'svirt_t': perhaps in svirt-selinux, by its name"));
     EXPECT_THAT(all, testing::HasSubstr("x.te:3: the image's policy has no 'container_file_t': "
-                                        "perhaps of container-selinux, by its name"));
+                                        "perhaps in container-selinux, by its name"));
     EXPECT_THAT(all, testing::HasSubstr("x.te:5: the image's policy has no 'plain'\n"));
     EXPECT_THAT(all, testing::HasSubstr("x.te:6: the image's policy has no 'gone_attribute'"));
     EXPECT_THAT(all, testing::HasSubstr("install the packages whose policy modules define them"));
@@ -361,7 +361,7 @@ TEST_F(Failures, ACompiledModuleThatNobodyCanReadIsNamed) {
 TEST_F(Failures, OthersCarryTheOutput) {
     EXPECT_EQ(message("x.cil", "(a)\n(call nothing (x))\n",
                       "Failed to resolve call statement at /m/modules/400/x/cil:2\n"),
-              "x.cil:2: does not fit the image's policy");
+              "x.cil:2: incompatible with the image's policy");
     EXPECT_EQ(message("x.cil", "(a)\n", "semodule: no memory\n"), "the image's semodule failed");
 }
 

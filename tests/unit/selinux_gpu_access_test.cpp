@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "blueprint/sources/policy_source.hpp"
 #include "image/tree.hpp"
 #include "selinux/gpu_plan.hpp"
 #include "selinux/store/calls.hpp"
@@ -48,7 +49,7 @@ protected:
         const PolicyDb finished = compile(rules);
         const PolicyDb before = compile("");
         const GpuAccess after = choose(find_gpu_rules(&finished, {}), off);
-        const GpuAccess planned = choose(find_gpu_rules(&before, {{"container", 200, rules}}), off);
+        GpuAccess planned = choose(find_gpu_rules(&before, {{"container", 200, rules}}), off);
         const GpuAccess text_only = choose(
             find_gpu_rules(nullptr, {{"base", 100, base()}, {"container", 200, rules}}), off);
         EXPECT_EQ(after.reason, planned.reason);
@@ -141,7 +142,7 @@ TEST_F(GpuAccessChoice, NoBooleanAtAll) {
               "error: b.toml:7:1: containers cannot be given the GPU: no boolean of the image's "
               "policy leads to \"allow container_t xserver_misc_device_t:chr_file { getattr ioctl "
               "open read write }\"\n"
-              "hint: take a newer container-selinux, which has the boolean container_use_devices; "
+              "hint: use a newer container-selinux, which has the boolean container_use_devices; "
               "or name a policy module of your own in [selinux] modules\n");
 }
 
@@ -170,9 +171,10 @@ protected:
     void SetUp() override {
         GpuAccessChoice::SetUp();
         ctx_.cache = directory_ / "cache";
-        blueprint_.path = std::filesystem::path(EDGEGPU_SOURCE_DIR) / "blueprints" / "b.toml";
-        blueprint_.selinux.gpu_containers = true;
-        blueprint_.selinux.location = {"b.toml", 7, 1};
+        request_.gpu_containers = true;
+        request_.map_module =
+            shipped_map_module(std::filesystem::path(EDGEGPU_SOURCE_DIR) / "blueprints" / "b.toml");
+        request_.location = {"b.toml", 7, 1};
         add("/etc/selinux/config", "SELINUXTYPE=targeted\n");
         add("/etc/selinux/semanage.conf", "store-root=/etc/selinux\n");
         add_module("base", base());
@@ -201,17 +203,17 @@ protected:
     GpuAccess plan() {
         const auto paths = find_policy(tree_);
         const StoreCopy copy(ctx_, tree_, *paths);
-        return plan_gpu_access(ctx_, blueprint_, tree_, *paths, copy, transaction_);
+        return plan_gpu_access(ctx_, request_, tree_, *paths, copy, transaction_);
     }
 
     Context ctx_;
-    Blueprint blueprint_;
+    SelinuxRequest request_;
     Tree tree_;
     Transaction transaction_;
 };
 
 TEST_F(GpuAccessPlan, NothingIsPlannedUnlessAskedFor) {
-    blueprint_.selinux.gpu_containers = false;
+    request_.gpu_containers = false;
     EXPECT_EQ(plan().reason, "");
     EXPECT_TRUE(transaction_.booleans.empty());
 }
@@ -223,7 +225,7 @@ TEST_F(GpuAccessPlan, TheModuleToBeInstalledDecides) {
     EXPECT_TRUE(access.module);
     EXPECT_EQ(transaction_.booleans,
               (std::map<std::string, bool>{{"container_use_devices", true}}));
-    const auto sources = module_sources(blueprint_, access);
+    const auto sources = module_sources(request_, access);
     ASSERT_EQ(sources.size(), 1U);
     EXPECT_EQ(sources[0].filename(), "nvidia-container-microshift.te");
     EXPECT_TRUE(std::filesystem::exists(sources[0]));
@@ -255,11 +257,11 @@ TEST_F(GpuAccessPlan, WhatTheTranslatorLeavesIsNotFollowed) {
 TEST_F(GpuAccessPlan, AModuleOfTheBlueprintCountsToo) {
     add_policy("");
     install("/usr/share/selinux/packages/container.cil", without_map);
-    blueprint_.selinux.modules = {std::filesystem::path(EDGEGPU_SOURCE_DIR) / "selinux" /
-                                  "nvidia-container-microshift.te"};
+    request_.modules = {std::filesystem::path(EDGEGPU_SOURCE_DIR) / "selinux" /
+                        "nvidia-container-microshift.te"};
     const GpuAccess access = plan();
     EXPECT_FALSE(access.module);
-    EXPECT_EQ(module_sources(blueprint_, access), blueprint_.selinux.modules);
+    EXPECT_EQ(module_sources(request_, access), request_.modules);
 }
 
 TEST_F(GpuAccessPlan, AReplacedModuleOfTheStoreDoesNotCount) {

@@ -49,10 +49,9 @@ TEST_F(OverlayLabels, TheTreeHasWhatTheRulesSay) {
     overlays[0].rules[1].path = "/opt/v/bin/**";
     check_overlay_labels(overlays, tree);
     labelled("/usr/lib/opt/v/bin/x", "shell_exec_t");
-    EXPECT_EQ(
-        error_of([&] { check_overlay_labels(overlays, tree); }),
-        "b.toml:4:1: /usr/lib/opt/v/bin/x gets the label system_u:object_r:shell_exec_t:s0, "
-        "not bin_t|file contexts that name a path win over patterns: give the rule that path");
+    EXPECT_EQ(error_of([&] { check_overlay_labels(overlays, tree); }),
+              "b.toml:4:1: /usr/lib/opt/v/bin/x gets the label system_u:object_r:shell_exec_t:s0, "
+              "not bin_t|file contexts of a path override patterns: use that path in the rule");
     overlays[0].rules = {overlays[0].rules[2]};
     file("/usr/etc/v/x", "");
     EXPECT_EQ(error_of([&] { check_overlay_labels(overlays, tree); }),
@@ -71,7 +70,7 @@ TEST_F(OverlayLabels, OtherFailuresOfSemoduleAreNotTheirs) {
                       "specified for /opt/v/.* [all files] (Invalid argument).\n",
                       policy);
               }),
-              "b.toml:3:1: the image's SELinux policy knows no context \"lib_t\"|");
+              "b.toml:3:1: the image's SELinux policy has no context \"lib_t\"|");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "blueprint/sources/policy_source.hpp"
+#include "execution/process.hpp"
 #include "selinux/policy/policydb.hpp"
 #include "selinux/policy_cache.hpp"
 #include "selinux/selinux.hpp"
@@ -15,7 +17,6 @@
 #include "selinux/store/store.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/process.hpp"
 
 namespace edgegpu {
 namespace {
@@ -245,6 +246,7 @@ TEST_F(PolicyTransaction, ContainersGetTheGpuAndRulesAreChecked) {
     tree_.policy_calls = {{"semodule", "-n", "-X", "200", "-i", package}};
     blueprint_.path = fs::path(EDGEGPU_SOURCE_DIR) / "blueprints" / "image.toml";
     blueprint_.selinux.gpu_containers = true;
+    blueprint_.selinux.map_module = shipped_map_module(blueprint_.path);
     blueprint_.selinux.require = {
         {"allow container_t xserver_misc_device_t:chr_file { open map }", {"image.toml", 6, 3}}};
 

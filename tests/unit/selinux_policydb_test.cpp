@@ -20,7 +20,6 @@ using selinux::AllowRule;
 using selinux::Grant;
 using selinux::PolicyDb;
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 

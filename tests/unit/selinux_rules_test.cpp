@@ -189,7 +189,7 @@ TEST_F(PolicyRules, AForbiddenRuleTellsWhoGivesIt) {
               "self:process fork\n"
               "  allow container_t container_t:process fork, of the policy module base (priority "
               "100): for container_t and container_t\n"
-              "hint: do without the policy module base, or allow what it needs\n");
+              "hint: omit the policy module base, or allow what it needs\n");
 }
 
 TEST_F(PolicyRules, UnknownNamesHaveNeighbours) {

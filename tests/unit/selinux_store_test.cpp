@@ -82,7 +82,7 @@ TEST_F(PolicyStore, AStoreAboveThePolicyIsRefused) {
     for (const char* root : {"/", "/etc"}) {
         file(conf, fmt::format("store-root={}\n", root));
         EXPECT_EQ(failure(),
-                  fmt::format("{}: store-root '{}' holds /etc/selinux itself|", conf, root));
+                  fmt::format("{}: store-root '{}' contains /etc/selinux itself|", conf, root));
     }
 }
 
@@ -128,8 +128,8 @@ TEST_F(PolicyStore, LinksOutOfTheCopyLeadNowhere) {
 TEST_F(PolicyStore, HugeFilesAndDeepDirectoriesAreErrors) {
     tree.entries.at("/etc/selinux/targeted/policy/policy.33").size = 1ULL << 40U;
     EXPECT_EQ(failure(),
-              "/etc/selinux/targeted/policy/policy.33 of the image: 1099511627776 bytes are more "
-              "than any file of a policy has|");
+              "/etc/selinux/targeted/policy/policy.33 of the image: 1099511627776 bytes are too "
+              "large for a file of a policy|");
     tree.entries.at("/etc/selinux/targeted/policy/policy.33").size = 12;
     const selinux::StoreCopy store = copy();
     const fs::path huge = bound(store) / "targeted/huge";

@@ -55,7 +55,7 @@ protected:
     }
     [[nodiscard]] std::string summary() const { return read_file(fixture_.repo() / "summary"); }
     [[nodiscard]] SigningKeys keys() const {
-        return SigningKeys(signing_request(fixture_.blueprint));
+        return SigningKeys(signing_request(fixture_.blueprint.ostree, fixture_.blueprint.nvidia));
     }
 
     test::SigningKey key_;

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "support/context.hpp"
+#include "execution/context.hpp"
+#include "execution/process.hpp"
 #include "support/file.hpp"
-#include "support/process.hpp"
 
 namespace edgegpu::test {
 

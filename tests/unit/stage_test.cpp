@@ -1,6 +1,6 @@
 // What console, log and errors get to know of the stages of a command.
 
-#include "support/stage.hpp"
+#include "execution/stage.hpp"
 
 #include <string>
 

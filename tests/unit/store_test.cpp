@@ -1,4 +1,4 @@
-#include "support/store.hpp"
+#include "cache/store.hpp"
 
 #include <array>
 #include <filesystem>
@@ -12,6 +12,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/rpm_fixture.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 namespace {
@@ -94,6 +95,29 @@ TEST_F(StoreTest, WhatWasMadeIsFoundAndSaysTheSame) {
     EXPECT_EQ(get(letters, "cd"), "made");
     EXPECT_EQ(stored_keys(ctx_, letters, ""), (std::vector<std::string>{"ab", "cd"}));
     EXPECT_EQ(stored_keys(ctx_, letters, "c"), (std::vector<std::string>{"cd"}));
+}
+
+TEST_F(StoreTest, TheLogHasEachLookAndWhatWasMade) {
+    ctx_.log = Log("test");
+    ctx_.log.add_file(directory_.path() / "log", LogFormat::text);
+    static_cast<void>(get());
+    static_cast<void>(get());
+    write_file(entry_ / "letter", "other");
+    static_cast<void>(get());
+    std::string messages;
+    const std::string log = read_file(directory_.path() / "log");
+    for (const std::string_view line : lines_of(log)) {
+        if (const std::size_t at = line.find("cache "); at != std::string_view::npos) {
+            messages += std::string(line.substr(at)) + '\n';
+        }
+    }
+    const std::string absent = "cache miss kind=letters key=ab why=absent\n";
+    const std::string damaged =
+        "cache miss kind=letters key=ab why=\"damaged, or of another version\"\n";
+    const std::string made = "cache entry made kind=letters key=ab\n";
+    // Once more with the entry's lock.
+    EXPECT_EQ(messages, absent + absent + made + "cache hit kind=letters key=ab\n" + damaged +
+                            damaged + made);
 }
 
 TEST_F(StoreTest, DamagedEntryIsMadeAgain) {

@@ -1,4 +1,4 @@
-#include "support/stored_file.hpp"
+#include "cache/stored_file.hpp"
 
 #include <atomic>
 #include <barrier>
@@ -50,6 +50,7 @@ TEST_F(StoredFileTest, WhoStoresTheSameContentCanLinkToIt) {
         fs::remove_all(ctx_.cache / "content", code);
     });
     std::vector<std::thread> threads;
+    threads.reserve(builds);
     for (int build = 0; build < builds; ++build) {
         threads.emplace_back([&, build] {
             for (int round = 0; round < rounds; ++round) {

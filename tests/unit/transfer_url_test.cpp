@@ -45,14 +45,16 @@ TEST(TransferUrl, OriginIsSchemeHostAndPort) {
 }
 
 TEST(TransferUrl, PasswordsAreNotShown) {
-    EXPECT_EQ(redacted("https://user:pass@host:1/a@b?c@d"), "https://host:1/a@b?c@d");
+    EXPECT_EQ(redacted("https://user:pass@host:1/a@b?c@d"), "https://host:1/a@b?…");
     EXPECT_EQ(redacted("https://us@er:p@host"), "https://host");
     EXPECT_EQ(redacted("/a@b"), "/a@b");
     // Passwords that make a URL malformed.
     EXPECT_EQ(redacted("http://user:pa/ss@host/a"), "http://host/a");
     EXPECT_EQ(redacted("http://user:p?s#s@host/a"), "http://host/a");
     EXPECT_EQ(redacted("https://u:p@host/a?token=s3cret&b"), "https://host/a?…");
-    EXPECT_EQ(redacted("https://host/a=b?c"), "https://host/a=b?c");
+    EXPECT_EQ(redacted("https://host/a=b?c"), "https://host/a=b?…");
+    EXPECT_EQ(redacted("https://host/a?Zm9vYmFy"), "https://host/a?…");
+    EXPECT_EQ(redacted("https://host/a?"), "https://host/a?");
 }
 
 TEST(TransferFailures, PasswordsOfProxiesAreNotShown) {

@@ -17,7 +17,8 @@ bool is_version(std::string_view text) {
            text.back() != '.' && text.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-/// For years image builder wrote 9.4 as "rhel-94", 8.10 as "rhel-810" and 10.1 as "rhel-101".
+/// Older versions of image builder wrote 9.4 as "rhel-94", 8.10 as "rhel-810" and 10.1 as
+/// "rhel-101".
 std::string with_dot(std::string_view name, std::string_view version) {
     const bool enterprise = name == "rhel" || name == "centos";
     if (!enterprise || version.find('.') != std::string_view::npos) {
@@ -30,7 +31,7 @@ std::string with_dot(std::string_view name, std::string_view version) {
     return std::string(version.substr(0, digits)) + '.' + std::string(version.substr(digits));
 }
 
-/// The first part of a version as a number, taken off it.
+/// Removes the first part of a version and returns it as a number; the maximum if there is none.
 unsigned long take_part(std::string_view& version) {
     if (version.empty()) {
         return std::numeric_limits<unsigned long>::max();

@@ -7,7 +7,7 @@
 
 namespace edgegpu {
 
-/// A distribution taken apart: "rhel-9.4" gives {rhel, 9.4, 9}.
+/// Name and version of a distribution: {rhel, 9.4, 9} for "rhel-9.4".
 struct DistroName {
     /// "rhel", "centos", "fedora", …
     std::string name;
@@ -20,15 +20,15 @@ struct DistroName {
     [[nodiscard]] std::string text() const { return name + '-' + version; }
 };
 
-/// Takes NAME-VERSION apart in all of image builder's spellings: "rhel-94" is rhel-9.4, "rhel-810"
-/// is rhel-8.10, "centos-stream-9" is centos-9. Throws at `location` for anything else.
+/// Parses NAME-VERSION in all of image builder's spellings: "rhel-94" is rhel-9.4, "rhel-810" is
+/// rhel-8.10, "centos-stream-9" is centos-9. Throws at `location` for anything else.
 [[nodiscard]] DistroName split_distro(const SourceLocation& location, std::string_view distro);
 
 /// Image builder's default: "rhel/9/x86_64/edge", "fedora/40/x86_64/iot".
 [[nodiscard]] std::string default_ref(const DistroName& distro, std::string_view architecture);
 
-/// Whether version `left` ("9.4") comes before `right`, part by part; a part that is missing counts
-/// as newer than every other, so that "9" is after "9.8".
+/// Whether version `left` ("9.4") is older than `right`, part by part. A missing part counts as
+/// newer than any number: "9" is newer than "9.8".
 [[nodiscard]] bool is_older_version(std::string_view left, std::string_view right);
 
 }  // namespace edgegpu

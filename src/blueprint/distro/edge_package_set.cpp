@@ -15,12 +15,13 @@ bool holds(const std::vector<std::string>& list, const std::string& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-/// A version to compare by: CentOS Stream is newer than every minor version of its major one.
+/// The version for comparisons: CentOS Stream is newer than every minor release of its major
+/// version.
 std::string comparable(const DistroName& distro) {
     return distro.name == "centos" ? distro.major : distro.version;
 }
 
-/// Whether a part of the table, or a list of services, is for this set and version.
+/// Whether a [[part]] or [[services]] of the table applies to this set and version.
 bool fits(const TableReader& entry, const std::string& set, const std::string& version) {
     const std::string from = entry.string("from");
     const std::string before = entry.string("before");
@@ -57,19 +58,18 @@ PackageSet assemble(const TableReader& table, const TableReader& set, const std:
     return result;
 }
 
-/// Whether the blueprint itself asks for a package: by its name, or by name and version.
-bool asks_for(const Blueprint& blueprint, const std::string& name) {
-    return std::any_of(blueprint.packages.begin(), blueprint.packages.end(),
-                       [&](const PackageRequest& request) {
-                           return request.spec == name || request.spec.starts_with(name + '-');
-                       });
+/// Whether the blueprint itself requests a package, by its name, or by name and version.
+bool asks_for(const std::vector<PackageRequest>& packages, const std::string& name) {
+    return std::any_of(packages.begin(), packages.end(), [&](const PackageRequest& request) {
+        return request.spec == name || request.spec.starts_with(name + '-');
+    });
 }
 
 }  // namespace
 
 std::optional<PackageSet> find_package_set(const DistroName& distro,
                                            const std::string& architecture) {
-    // The table is the program's own: a mistake in it is found by the tests.
+    // The table is embedded in the program: tests find mistakes in it.
     Mistakes mistakes;
     const TableReader table =
         TableReader::parse("edge_package_sets.toml", embedded::edge_package_sets_toml, mistakes);
@@ -118,17 +118,16 @@ void read_image_table(const TableReader& root, Blueprint& blueprint) {
         }
         return;
     }
-    // What the blueprint asks for by name is not the set's to exclude.
+    // The set does not exclude packages that the blueprint requests by name.
     std::erase_if(found->excludes,
-                  [&](const std::string& name) { return asks_for(blueprint, name); });
+                  [&](const std::string& name) { return asks_for(blueprint.packages, name); });
+    found->distro = blueprint.distro;
     found->location = location;
     blueprint.package_set = std::move(*found);
 }
 
-std::string describe_package_set(const Blueprint& blueprint) {
-    return blueprint.package_set.name.empty()
-               ? "none"
-               : fmt::format("{} of {}", blueprint.package_set.name, blueprint.distro);
+std::string describe_package_set(const PackageSet& set) {
+    return set.name.empty() ? "none" : fmt::format("{} of {}", set.name, set.distro);
 }
 
 }  // namespace edgegpu

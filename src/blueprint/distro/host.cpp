@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Settings of a machine are a few lines; what is longer is something else.
+/// Larger files are not settings.
 constexpr std::uint64_t largest_setting = 64U << 10U;
 
-/// The regular files of a directory of the machine, sorted by name; none if it cannot be read.
+/// The regular files of a directory, sorted by name; none if it cannot be read.
 std::vector<fs::path> files_of(const fs::path& directory) {
     std::vector<fs::path> found;
     for (const fs::directory_entry& entry : children_of(directory)) {
@@ -31,7 +31,7 @@ std::vector<fs::path> files_of(const fs::path& directory) {
     return found;
 }
 
-/// The content, or nothing where there is no such file.
+/// The content of a regular file, or nothing if it cannot be read.
 std::optional<std::string> content_of(const fs::path& path) {
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) {
@@ -44,8 +44,7 @@ std::optional<std::string> content_of(const fs::path& path) {
     }
 }
 
-/// A value of os-release(5) without its quotes. What a shell would do with a backslash does not
-/// occur in the values that matter here.
+/// A value of os-release(5) without quotes. Backslashes do not occur in the values that are used.
 std::string unquoted(std::string_view text) {
     if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
         text.back() == text.front()) {
@@ -81,7 +80,7 @@ std::optional<DistroName> host_distro() {
         return std::nullopt;
     }
     std::map<std::string, std::string> values = read_os_release(*text);
-    // Debian's name and version would make a distribution, too: none that has RPM packages.
+    // Debian's name and version would parse as well, but it has no RPM packages.
     const std::string families = ' ' + values["ID"] + ' ' + values["ID_LIKE"] + ' ';
     const bool has_packages = families.find(" rhel ") != std::string::npos ||
                               families.find(" centos ") != std::string::npos ||

@@ -3,7 +3,7 @@
 #include "blueprint/accounts.hpp"
 #include "blueprint/fields/field.hpp"
 
-/// Fields of what the blueprint says of accounts.
+/// Fields of the blueprint's accounts.
 namespace edgegpu {
 
 consteval auto fields_of(const UserRequest*) {

@@ -13,12 +13,14 @@ struct IsOptional : std::false_type {};
 template <typename Value>
 struct IsOptional<std::optional<Value>> : std::true_type {};
 
-/// Stands for a value of any type but std::optional, whose own constructors would take it too.
+/// Converts to any type except std::optional, whose constructors would make the conversion
+/// ambiguous.
 struct AnyValue {
     template <typename Type>
     requires(!IsOptional<Type>::value) operator Type() const;
 };
 
+/// Converts to any std::optional.
 struct AnyOptional {
     template <typename Value>
     operator std::optional<Value>() const;
@@ -42,8 +44,8 @@ consteval std::size_t count() {
 
 }  // namespace aggregate_size_detail
 
-/// The number of fields of a struct without constructors and bases: as many values as it can be
-/// initialised with.
+/// The number of fields of a struct without constructors and bases: the number of values that it
+/// can be initialised with.
 template <typename Aggregate>
 requires std::is_aggregate_v<Aggregate>
 inline constexpr std::size_t aggregate_size = aggregate_size_detail::count<Aggregate>();

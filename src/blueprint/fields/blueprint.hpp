@@ -8,10 +8,10 @@
 #include "blueprint/fields/packages.hpp"
 #include "blueprint/fields/repositories.hpp"
 
-/// Fields of a whole blueprint, in the order in which they are shown and digested. A field that is
-/// added to one of its structs has to be described, with what it has to do with the commit, before
-/// the program compiles again; the digest of a build's inputs, `check --json` and the tests that
-/// change every field follow from that.
+/// Fields of a whole blueprint, in the order in which they are shown and digested. The program does
+/// not compile until a new field of one of its structs is described here, with its effect on the
+/// commit. The digest of a build's inputs, `check --json` and the tests that change every field
+/// follow from this description.
 namespace edgegpu {
 
 consteval auto fields_of(const OstreeRequest*) {
@@ -35,27 +35,23 @@ consteval auto fields_of(const Blueprint*) {
         input("package_set", &All::package_set), chooses_packages("packages", &All::packages),
         chooses_packages("groups", &All::groups), chooses_packages("modules", &All::modules),
         chooses_packages("excludes", &All::excludes),
-        chooses_packages("weak_dependencies", &All::weak_dependencies),
-        chooses_packages("kernel_name", &All::kernel_name),
-        input("kernel_arguments", &All::kernel_arguments), place(&All::kernel_location),
+        chooses_packages("weak_dependencies", &All::weak_dependencies), fields_inside(&All::kernel),
         input("nvidia", &All::nvidia), input("selinux", &All::selinux),
         input("modprobe", &All::modprobe), input("overlays", &All::overlays),
         input("bundles", &All::bundles), input("ostree", &All::ostree),
         input("hostname", &All::hostname), place(&All::hostname_location),
-        input("timezone", &All::timezone), place(&All::timezone_location),
-        input("ntp_servers", &All::ntp_servers), input("languages", &All::languages),
-        input("keyboard", &All::keyboard), place(&All::locale_location),
-        input("users", &All::users), input("user_groups", &All::groups_to_add),
-        input("files", &All::files), input("services", &All::services),
-        input("systemd", &All::systemd), input("accounts", &All::accounts),
+        fields_inside(&All::timezone), fields_inside(&All::locale), input("users", &All::users),
+        input("user_groups", &All::groups_to_add), input("files", &All::files),
+        input("services", &All::services), input("systemd", &All::systemd),
+        input("accounts", &All::accounts),
         input<Shown::text>("ca_certificates", &All::ca_certificates), place(&All::ca_location),
-        input("fips", &All::fips), place(&All::fips_location), input("firewall", &All::firewall),
+        fields_inside(&All::fips), input("firewall", &All::firewall),
         input("firstboot", &All::firstboot),
         input("device_repositories", &All::device_repositories),
         input("subscription", &All::subscription),
         input("device_releasever", &All::device_releasever),
         input("container_store", &All::container_store), place(&All::container_store_location),
-        // Both are part of the document beside the blueprint.
+        // `check --json` prints both beside the blueprint.
         no_input<Shown::never>("notes", &All::notes),
         no_input<Shown::never>("warnings", &All::warnings));
 }

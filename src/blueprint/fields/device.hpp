@@ -3,8 +3,26 @@
 #include "blueprint/device.hpp"
 #include "blueprint/fields/field.hpp"
 
-/// Fields of what the blueprint says of the device's configuration.
+/// Fields of the blueprint's device configuration.
 namespace edgegpu {
+
+consteval auto fields_of(const TimezoneRequest*) {
+    using Timezone = TimezoneRequest;
+    return all_fields_of<Timezone>(input("timezone", &Timezone::name),
+                                   input("ntp_servers", &Timezone::ntp_servers),
+                                   place(&Timezone::location));
+}
+
+consteval auto fields_of(const LocaleRequest*) {
+    using Locale = LocaleRequest;
+    return all_fields_of<Locale>(input("languages", &Locale::languages),
+                                 input("keyboard", &Locale::keyboard), place(&Locale::location));
+}
+
+consteval auto fields_of(const FipsRequest*) {
+    return all_fields_of<FipsRequest>(input("fips", &FipsRequest::enabled),
+                                      place(&FipsRequest::location));
+}
 
 consteval auto fields_of(const SoftDependency*) {
     return all_fields_of<SoftDependency>(input("pre", &SoftDependency::pre),

@@ -22,8 +22,8 @@ Error not_taken(const fs::path& path) {
     return error("{}: the build took no copy of it", path.string());
 }
 
-/// Feeds values into a digest, each so that no other sequence of values gives the same bytes.
-/// There is no overload for a path: it is the builder's own matter where a file lies.
+/// Feeds values into a digest unambiguously: no other sequence of values gives the same bytes.
+/// There is no overload for paths: the location of a file on the build machine is not an input.
 class FieldDigest {
 public:
     explicit FieldDigest(Sha256& digest) : digest_(digest) {}
@@ -62,7 +62,7 @@ public:
     }
     template <Described Struct>
     void add(const Struct& value) {
-        each_field(value, [&](const auto& row, const Struct& owner) { add_field(row, owner); });
+        each_field(value, [&](const auto& row, const auto& owner) { add_field(row, owner); });
     }
 
 private:
@@ -105,7 +105,7 @@ private:
             add_modules(module);
         }
     }
-    /// The module's name is that of its file, so names count.
+    /// The file name is the module's name and therefore an input.
     void add_modules(const fs::path& module) {
         const std::vector<fs::path> files =
             module.empty() ? std::vector<fs::path>{} : files_of_module(module);
@@ -116,7 +116,7 @@ private:
         }
     }
 
-    /// The content of a file that only this build writes to.
+    /// The content of a copy that belongs to this build.
     void add_file(const fs::path& file) {
         add(!file.empty());
         if (!file.empty()) {
@@ -133,7 +133,8 @@ private:
             add(std::string_view(stored->digest));
         }
     }
-    /// An archive's content, or a directory's: relative names, types, executable bits, contents.
+    /// The content of an archive, or of a directory: relative names, types, executable bits,
+    /// contents.
     void add_copy(const fs::path& path, const std::shared_ptr<const StoredSource>& stored) {
         if (!stored) {
             throw not_taken(path);

@@ -5,10 +5,10 @@
 
 namespace edgegpu {
 
-/// Adds what of a blueprint decides the commit: every field that its description
-/// (blueprint/fields/blueprint.hpp) calls an input, under its name, and the content of every file
-/// it names. Where the builder keeps files does not count. `blueprint` is what `take_snapshot`
-/// returned: its copies are what counts. Throws Error for a blueprint without copies.
+/// Adds everything in a blueprint that determines the commit: each field that
+/// blueprint/fields/blueprint.hpp describes as an input, under its name, and the content of every
+/// file that it names, but not the location of files on the build machine. `blueprint` must come
+/// from `take_snapshot`; throws Error if copies are missing.
 void add_blueprint(Sha256& digest, const Blueprint& blueprint);
 
 }  // namespace edgegpu

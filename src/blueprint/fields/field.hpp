@@ -10,23 +10,23 @@
 
 namespace edgegpu {
 
-/// What a field of the blueprint has to do with the commit.
+/// Effect of a blueprint's field on the commit.
 enum class Counts {
-    value,     ///< it decides the commit, or whether there is one: its value is an input
-    set,       ///< the same of a list whose order decides nothing
-    content,   ///< the path is the builder's own matter; what lies there is an input
-    module,    ///< policy modules: names, content, and the files that belong to them are inputs
-    packages,  ///< it decides which packages are chosen; these are inputs in its place
-    never      ///< it decides how the build goes, and nothing of its result
+    value,     ///< determines the commit, or whether there is one: its value is an input
+    set,       ///< the same for a list whose order has no effect
+    content,   ///< a path: the content there is an input, the path is not
+    module,    ///< policy modules: names and content of their files are inputs
+    packages,  ///< determines which packages are chosen; those are inputs instead
+    never      ///< affects how the build runs, but not its result
 };
 
-/// What is shown of a field to whoever asks how a blueprint was understood.
+/// What `check --json` shows of a field.
 enum class Shown {
     plain,   ///< its value
     url,     ///< its value without credentials
     secret,  ///< whether there is one
-    text,    ///< its size: a text of the user's in which anything may stand
-    octal,   ///< its value, permission bits
+    text,    ///< its size: a text that may contain anything
+    octal,   ///< its value in octal: permission bits
     never    ///< nothing
 };
 
@@ -35,10 +35,10 @@ template <Counts counted, Shown shown_as, typename Owner, typename Value>
 struct Field {
     static constexpr Counts counts = counted;
     static constexpr Shown shown = shown_as;
-    /// fields of the struct that this describes
+    /// Number of struct members that this describes.
     static constexpr std::size_t width = 1;
 
-    /// as the blueprint has it, where it has it
+    /// The blueprint's key where there is one.
     std::string_view name;
     Value Owner::*member;
 
@@ -52,8 +52,8 @@ struct Field {
     }
 };
 
-/// A file or directory that the blueprint names: the user's path, and what the build took of it
-/// (pipeline_snapshot.hpp). The latter is the input.
+/// A file or directory that the blueprint names: the user's path, and the copy made by
+/// `take_snapshot`, which is the input.
 template <typename Owner, typename Path, typename Stored>
 struct CopiedField {
     static constexpr Counts counts = Counts::content;
@@ -76,48 +76,75 @@ struct CopiedField {
     }
 };
 
+/// A table whose fields are visited as if they were its owner's: under their own names, without one
+/// for the table.
+template <typename Owner, typename Table>
+struct TableField {
+    static constexpr Counts counts = Counts::value;
+    static constexpr Shown shown = Shown::plain;
+    static constexpr std::size_t width = 1;
+
+    Table Owner::*member;
+
+    template <typename Any>
+    [[nodiscard]] constexpr bool is(Any Owner::*other) const {
+        if constexpr (std::is_same_v<Any, Table>) {
+            return member == other;
+        } else {
+            return false;
+        }
+    }
+};
+
 template <Counts counts, Shown shown = Shown::plain, typename Owner, typename Value>
 constexpr auto field(std::string_view name, Value Owner::*member) {
     return Field<counts, shown, Owner, Value>{name, member};
 }
 
-/// A value that decides the commit.
+/// A value that determines the commit.
 template <Shown shown = Shown::plain, typename Owner, typename Value>
 constexpr auto input(std::string_view name, Value Owner::*member) {
     return field<Counts::value, shown>(name, member);
 }
 
-/// A list of which only the elements decide the commit.
+/// A list whose elements, but not their order, determine the commit.
 template <typename Owner, typename Value>
 constexpr auto unordered_input(std::string_view name, Value Owner::*member) {
     return field<Counts::set>(name, member);
 }
 
-/// What decides which packages are chosen, and nothing else.
+/// A value that only determines which packages are chosen.
 template <Shown shown = Shown::plain, typename Owner, typename Value>
 constexpr auto chooses_packages(std::string_view name, Value Owner::*member) {
     return field<Counts::packages, shown>(name, member);
 }
 
-/// What decides nothing of the commit.
+/// A value without effect on the commit.
 template <Shown shown = Shown::plain, typename Owner, typename Value>
 constexpr auto no_input(std::string_view name, Value Owner::*member) {
     return field<Counts::never, shown>(name, member);
 }
 
-/// The place of something in the blueprint, for messages.
+/// A location in the blueprint, for messages.
 template <typename Owner, typename Location>
 constexpr auto place(Location Owner::*member) {
     return field<Counts::never, Shown::never>("location", member);
 }
 
-/// A file or directory whose content decides the commit.
+/// A table that has a description of its own, and no name in this one.
+template <typename Owner, typename Table>
+constexpr auto fields_inside(Table Owner::*member) {
+    return TableField<Owner, Table>{member};
+}
+
+/// A file or directory whose content determines the commit.
 template <typename Owner, typename Path, typename Stored>
 constexpr auto copied(std::string_view name, Path Owner::*path, Stored Owner::*stored) {
     return CopiedField<Owner, Path, Stored>{name, path, stored};
 }
 
-/// The description of a struct: all of its fields, each once. Anything else does not compile.
+/// The description of a struct. Does not compile unless each of its fields is described exactly
+/// once.
 template <typename Owner, typename... Rows>
 consteval auto all_fields_of(Rows... rows) {
     static_assert((Rows::width + ... + 0) == aggregate_size<Owner>,
@@ -142,12 +169,25 @@ concept Described = requires {
     fields_of(static_cast<const Struct*>(nullptr));
 };
 
-/// Calls `visit(row, owner)` with each row of the struct's description.
+/// The description of a struct as a constant.
+// clang 14 crashes on a call of `fields_of` in each_field.
+template <Described Struct>
+inline constexpr auto description_of = fields_of(static_cast<const Struct*>(nullptr));
+
+/// Calls `visit(row, owner)` with each row of the struct's description; `owner` is the struct, or a
+/// table of it whose fields are `fields_inside`.
 template <typename Owner, typename Visit>
 requires Described<std::remove_const_t<Owner>>
 constexpr void each_field(Owner& owner, Visit&& visit) {
-    std::apply([&](const auto&... rows) { (visit(rows, owner), ...); },
-               fields_of(static_cast<const Owner*>(nullptr)));
+    const auto visit_row = [&](const auto& row) {
+        if constexpr (requires { row.name; }) {
+            visit(row, owner);
+        } else {
+            each_field(owner.*row.member, visit);
+        }
+    };
+    std::apply([&](const auto&... rows) { (visit_row(rows), ...); },
+               description_of<std::remove_const_t<Owner>>);
 }
 
 }  // namespace edgegpu

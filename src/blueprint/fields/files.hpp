@@ -3,7 +3,7 @@
 #include "blueprint/fields/field.hpp"
 #include "blueprint/files.hpp"
 
-/// Fields of what the blueprint says of files: its own, overlays, bundles, and policy modules.
+/// Fields of the blueprint's files, overlays, bundles and policy modules.
 namespace edgegpu {
 
 consteval auto fields_of(const FileRequest*) {

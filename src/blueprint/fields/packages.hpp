@@ -3,7 +3,7 @@
 #include "blueprint/fields/field.hpp"
 #include "blueprint/packages.hpp"
 
-/// Fields of what the blueprint says of packages, kernel and driver.
+/// Fields of the blueprint's packages, kernel and driver.
 namespace edgegpu {
 
 consteval auto fields_of(const PackageRequest*) {
@@ -21,9 +21,17 @@ consteval auto fields_of(const ModuleRequest*) {
 consteval auto fields_of(const PackageSet*) {
     using Set = PackageSet;
     return all_fields_of<Set>(
-        chooses_packages("name", &Set::name), chooses_packages("packages", &Set::packages),
-        chooses_packages("excludes", &Set::excludes), unordered_input("services", &Set::services),
+        chooses_packages("name", &Set::name), no_input<Shown::never>("distro", &Set::distro),
+        chooses_packages("packages", &Set::packages), chooses_packages("excludes", &Set::excludes),
+        unordered_input("services", &Set::services),
         chooses_packages("weak_dependencies", &Set::weak_dependencies), place(&Set::location));
+}
+
+consteval auto fields_of(const KernelRequest*) {
+    using Kernel = KernelRequest;
+    return all_fields_of<Kernel>(chooses_packages("kernel_name", &Kernel::name),
+                                 input("kernel_arguments", &Kernel::arguments),
+                                 place(&Kernel::location));
 }
 
 consteval auto fields_of(const KernelChoice*) {
@@ -31,7 +39,8 @@ consteval auto fields_of(const KernelChoice*) {
                                        chooses_packages("glob", &KernelChoice::glob));
 }
 
-/// Whose certificate it is counts where a module is signed, and only the build knows that.
+/// The certificate is an input if modules are compiled and signed, which only the build knows
+/// (`inputs_digest`).
 consteval auto fields_of(const SecureBootRequest*) {
     using SecureBoot = SecureBootRequest;
     return all_fields_of<SecureBoot>(no_input("key", &SecureBoot::key),
@@ -39,8 +48,8 @@ consteval auto fields_of(const SecureBootRequest*) {
                                      place(&SecureBoot::location));
 }
 
-/// That there is an [nvidia] makes device files and units; the devices are checked against the
-/// driver's own list when its packages are there.
+/// The presence of [nvidia] adds device files and units; `devices` are checked against the driver's
+/// own list when its packages have been fetched.
 consteval auto fields_of(const NvidiaRequest*) {
     using Nvidia = NvidiaRequest;
     return all_fields_of<Nvidia>(

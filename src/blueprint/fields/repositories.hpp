@@ -3,9 +3,9 @@
 #include "blueprint/fields/field.hpp"
 #include "blueprint/repository.hpp"
 
-/// Fields of repositories. Those of a device are inputs, whatever is in them. Those that the image
-/// comes from only choose its packages, and where they are described as a whole, that is said of
-/// them.
+/// Fields of repositories, described as inputs, which they are for a device's repositories. For
+/// those that the image is built from, the description of `repositories` in fields/blueprint.hpp
+/// overrides that: they only affect which packages are chosen.
 namespace edgegpu {
 
 consteval auto fields_of(const TransferSettings*) {

@@ -14,6 +14,7 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/data_directory.hpp"
+#include "support/percent_encoding.hpp"
 
 namespace edgegpu {
 
@@ -30,8 +31,8 @@ bool begins_with(std::string_view text, std::string_view prefix) {
     return text.substr(0, prefix.size()) == prefix;
 }
 
-/// A file that must be readable now. Those of /etc/pki and /etc/rhsm exist on subscribed build
-/// hosts only; a blueprint that names them can be checked anywhere.
+/// Throws unless the file is readable. Files in /etc/pki and /etc/rhsm only exist on subscribed
+/// build machines and are not checked, so that a blueprint that names them can be checked anywhere.
 void require_readable(const SourceLocation& location, std::string_view what,
                       const std::string& path) {
     if (begins_with(path, "/etc/pki/") || begins_with(path, "/etc/rhsm/")) {
@@ -59,7 +60,7 @@ void check_repository(const Repository& repository, Mistakes& mistakes) {
     for (const std::string& key : repository.gpgkeys) {
         constexpr std::string_view file_scheme = "file://";
         if (begins_with(key, file_scheme)) {
-            readable("gpgkey", key.substr(file_scheme.size()));
+            readable("gpgkey", percent_decoded(key.substr(file_scheme.size())));
         } else if (begins_with(key, "/")) {
             readable("gpgkey", key);
         }
@@ -78,8 +79,8 @@ void check_repository(const Repository& repository, Mistakes& mistakes) {
     }
 }
 
-/// Modules and rules of `[selinux]`, and the shipped module that gpu_containers may need: which
-/// image needs it is known when its policy is there, and that is late.
+/// Checks modules and rules of `[selinux]`, and the shipped module that gpu_containers may need:
+/// whether the image needs it is only known after compose.
 void check_selinux(const Blueprint& blueprint, Mistakes& mistakes) {
     const SelinuxRequest& selinux = blueprint.selinux;
     for (const fs::path& module : selinux.modules) {
@@ -90,7 +91,7 @@ void check_selinux(const Blueprint& blueprint, Mistakes& mistakes) {
     }
     if (selinux.gpu_containers) {
         mistakes.attempt([&] {
-            const fs::path module = map_module_source(blueprint);
+            const fs::path module = shipped_map_module(blueprint.path);
             try {
                 require_readable(selinux.location, "policy module of gpu_containers",
                                  module.string());

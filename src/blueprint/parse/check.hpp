@@ -5,12 +5,12 @@
 
 namespace edgegpu {
 
-/// Checks everything about a parsed blueprint that needs no network: overlay and bundle
-/// directories exist, module sources exist, keys are readable, … Throws ErrorKind::usage with
-/// every mistake, as parse_blueprint does.
+/// Checks everything about a parsed blueprint that needs no network: overlays and bundles exist,
+/// policy modules are well-formed, keys are readable, … Throws ErrorKind::usage with all mistakes,
+/// as parse_blueprint does.
 void check_blueprint(const Blueprint& blueprint);
 
-/// What check_blueprint does, the mistakes going to `mistakes`.
+/// The same, but adds the mistakes to `mistakes`.
 void find_mistakes(const Blueprint& blueprint, Mistakes& mistakes);
 
 }  // namespace edgegpu

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t largest_blueprint = 16U << 20U;
 
-/// Stands for a distro that could not be read.
+/// Placeholder for an invalid distro.
 const DistroName unread_distro{"unread", "0", "0"};
 
 std::string read_blueprint_text(const fs::path& path) {
@@ -33,7 +33,7 @@ std::string read_blueprint_text(const fs::path& path) {
     }
 }
 
-/// The command line's distribution, else the blueprint's, else this machine's.
+/// The distribution of the command line, else of the blueprint, else of the build machine.
 std::optional<DistroName> choose_distro(const TableReader& root, const BlueprintOptions& options,
                                         std::vector<std::string>& notes) {
     const std::string own = root.string("distro");
@@ -52,11 +52,25 @@ std::optional<DistroName> choose_distro(const TableReader& root, const Blueprint
     return host;
 }
 
+/// Any name is accepted, since distributions are rebuilt under names of their own; one that is
+/// nearly that of a known one is noted.
+void note_unknown_distro(const DistroName& distro, std::vector<std::string>& notes) {
+    static const std::vector<std::string> known{"almalinux", "amzn", "centos", "eurolinux",
+                                                "fedora",    "ol",   "rhel",   "rocky"};
+    if (std::find(known.begin(), known.end(), distro.name) != known.end()) {
+        return;
+    }
+    const std::string hint = near_names_hint(distro.name, known);
+    if (!hint.empty()) {
+        notes.push_back(fmt::format("edgegpu knows no distribution '{}': {}", distro.name, hint));
+    }
+}
+
 void read_identity(const TableReader& root, const BlueprintOptions& options, Blueprint& blueprint) {
     blueprint.name = root.string("name");
     blueprint.description = root.text("description");
     blueprint.version = root.string("version", "0.0.0");
-    // Image builder wants x.y.z; "1.0" and "" occur in the wild.
+    // Image builder requires x.y.z, but "1.0" and "" occur in practice.
     if (blueprint.version.empty()) {
         blueprint.version = "0.0.0";
     }
@@ -70,10 +84,13 @@ void read_identity(const TableReader& root, const BlueprintOptions& options, Blu
     const bool judged =
         root.attempt([&] { distro = choose_distro(root, options, blueprint.notes); });
     if (!judged) {
-        // What follows from a mistake is none: neither the ref nor $releasever is missing.
+        // Avoids consequential errors about a missing ref or $releasever.
         distro = unread_distro;
     }
     if (distro) {
+        if (judged) {
+            note_unknown_distro(*distro, blueprint.notes);
+        }
         blueprint.distro = distro->text();
         if (blueprint.releasever.empty()) {
             blueprint.releasever = distro->major;
@@ -106,13 +123,13 @@ void add_repository(std::vector<Repository>& repositories, Repository repository
     repositories.push_back(std::move(repository));
 }
 
-/// How messages name a .repo file: beside the blueprint as the user gave its name.
+/// The name of a .repo file in messages: relative to the blueprint's path as the user gave it.
 std::string displayed_path(const fs::path& blueprint, const std::string& file) {
     return fs::path(file).is_absolute() ? file : (blueprint.parent_path() / file).string();
 }
 
-/// Runs `read`. Where it fails, something stands for the repository: a blueprint of which one could
-/// not be read does not lack repositories too.
+/// Runs `read`. If it fails, adds a placeholder, so that the blueprint is not reported to lack
+/// repositories as well.
 template <typename Read>
 void attempt_repository(const TableReader& root, Blueprint& blueprint, Read read) {
     if (!root.attempt(read)) {
@@ -122,7 +139,20 @@ void attempt_repository(const TableReader& root, Blueprint& blueprint, Read read
     }
 }
 
-/// `--repository-file`: names are the user's, relative to where edgegpu was started.
+/// Throws if the file has no repository: those of this machine would be used instead.
+void require_repositories(const RepoFile& content, const SourceLocation& location,
+                          const std::string& file) {
+    if (!content.repositories.empty()) {
+        return;
+    }
+    Error problem = error_at(location, "the file has no repository: {}", file);
+    if (fs::path(file).filename() == "redhat.repo") {
+        problem.hinted("subscription-manager leaves it empty on a machine that is not registered");
+    }
+    throw problem;
+}
+
+/// `--repository-file`: paths are relative to the current directory.
 void read_repository_options(const TableReader& root, const BlueprintOptions& options,
                              const ParseScope& scope, Blueprint& blueprint) {
     for (const fs::path& file : options.repository_files) {
@@ -132,12 +162,15 @@ void read_repository_options(const TableReader& root, const BlueprintOptions& op
             if (!fs::is_regular_file(path, failure)) {
                 throw error_at({"--repository-file", 0, 0}, "no such file: {}", file.string());
             }
-            add_repo_file(read_repo_file(file.string(), path, scope), blueprint);
+            RepoFile content = read_repo_file(file.string(), path, scope);
+            require_repositories(content, {"--repository-file", 0, 0}, file.string());
+            add_repo_file(std::move(content), blueprint);
         });
     }
 }
 
-/// This machine's own repositories, where nobody names one and they are those of the image.
+/// Adds the repositories of the build machine if none are specified and its distribution is that of
+/// the image.
 void read_host_repositories(const TableReader& root, ParseScope scope, Blueprint& blueprint) {
     const std::optional<DistroName> host = host_distro();
     if (!blueprint.repositories.empty() || !host || blueprint.distro.empty()) {
@@ -183,8 +216,9 @@ void read_repositories(const TableReader& root, const fs::path& given, const Par
             if (!fs::is_regular_file(path, failure)) {
                 throw error_at(file.location, "no such file: {}", file.value);
             }
-            add_repo_file(read_repo_file(displayed_path(given, file.value), path, scope),
-                          blueprint);
+            RepoFile content = read_repo_file(displayed_path(given, file.value), path, scope);
+            require_repositories(content, file.location, file.value);
+            add_repo_file(std::move(content), blueprint);
         });
     }
 }
@@ -198,7 +232,7 @@ Blueprint read_blueprint(const fs::path& path, const BlueprintOptions& options,
     ParseScope scope{
         blueprint.path.parent_path(), blueprint.releasever, blueprint.architecture, {}};
     if (blueprint.distro.starts_with("centos-")) {
-        // What the .repo files of CentOS Stream say, and its machines have in /etc/dnf/vars.
+        // Used by the .repo files of CentOS Stream, which define it in /etc/dnf/vars.
         scope.variables["stream"] = split_distro({}, blueprint.distro).major + "-stream";
     }
     read_repositories(root, path, scope, blueprint);

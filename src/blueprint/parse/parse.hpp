@@ -8,23 +8,23 @@
 
 namespace edgegpu {
 
-/// What the command line adds to a blueprint.
+/// Command-line options that affect a blueprint.
 struct BlueprintOptions {
-    /// `.repo` files (`--repository-file`), their repositories come after the blueprint's own.
+    /// `.repo` files (`--repository-file`); their repositories follow the blueprint's own.
     std::vector<std::filesystem::path> repository_files;
-    /// Overrides `distro` ("rhel-9.4"); empty: the blueprint's own, else this machine's.
+    /// Overrides `distro` ("rhel-9.4"); empty: that of the blueprint, else of the build machine.
     std::string distro;
 };
 
-/// Reads and checks a blueprint file (and the `.repo` files it names). Touches no network. Where
-/// neither says it, distribution and repositories are those of this machine
-/// (blueprint/distro/host.hpp). Throws ErrorKind::usage whose message begins "FILE:LINE:COLUMN: ";
-/// where there are several mistakes it has all of them, in order of lines
-/// (blueprint/toml/mistakes.hpp).
+/// Reads a blueprint file and the `.repo` files that it names, without network. Unless blueprint or
+/// options specify them, distribution and repositories are those of the build machine
+/// (blueprint/distro/host.hpp). Throws ErrorKind::usage with all mistakes in order of lines, each
+/// beginning "FILE:LINE:COLUMN: " (blueprint/toml/mistakes.hpp).
 [[nodiscard]] Blueprint parse_blueprint(const std::filesystem::path& path,
                                         const BlueprintOptions& options = {});
 
-/// Both at once: throws one ErrorKind::usage with the mistakes that either finds.
+/// parse_blueprint and check_blueprint in one: throws one ErrorKind::usage with the mistakes of
+/// both.
 [[nodiscard]] Blueprint load_blueprint(const std::filesystem::path& path,
                                        const BlueprintOptions& options = {});
 

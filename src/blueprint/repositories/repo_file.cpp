@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t largest_repo_file = 4U << 20U;
 
-/// Documented in dnf.conf(5), but about dnf's own cache and downloads: they decide nothing here.
+/// Keys of dnf.conf(5) that concern dnf's own cache and downloads; they have no effect here.
 constexpr std::array<std::string_view, 28> meaningless_keys{"async",
                                                             "autorefresh",
                                                             "bandwidth",
@@ -50,12 +50,12 @@ constexpr std::array<std::string_view, 28> meaningless_keys{"async",
                                                             "type",
                                                             "ui_repoid_vars"};
 
-/// They would make a check stricter: where they are on, a warning says that it is not made.
+/// Keys that would add a check; if one is enabled, a warning says that the check is not made.
 /// subscription-manager writes sslverifystatus = 1.
 constexpr std::array<std::string_view, 2> unsupported_keys{"gpgkey_dns_verification",
                                                            "sslverifystatus"};
 
-/// A value that may come with a unit.
+/// A number, possibly with a unit.
 int as_quantity(const IniEntry& entry, std::optional<int> (*parse)(std::string_view),
                 const char* example) {
     const std::optional<int> value = parse(as_string(entry));
@@ -66,7 +66,7 @@ int as_quantity(const IniEntry& entry, std::optional<int> (*parse)(std::string_v
     return *value;
 }
 
-/// dnf takes 0 for "try for ever", which no build does.
+/// 0 means "retry forever" to dnf, which a build must not do.
 int as_retries(const IniEntry& entry) {
     constexpr int as_good_as_ever = 1000;
     const int retries = as_integer(entry);
@@ -186,7 +186,7 @@ void apply(Repository& repository, const IniEntry& entry, std::vector<std::strin
                     near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near.front())));
 }
 
-/// The text of a file, whose own failures are the user's.
+/// Reads a file; failures become usage errors.
 std::string read_text(const std::string& file, const fs::path& path) {
     try {
         return read_file(path, largest_repo_file);
@@ -196,13 +196,13 @@ std::string read_text(const std::string& file, const fs::path& path) {
     }
 }
 
-/// Reads one section. What is wrong with a repository that nobody uses does not matter.
+/// Reads one section. Mistakes of disabled repositories are ignored.
 void read_section(const IniSection& section, const ParseScope& scope, const fs::path& base,
                   RepoFile& result, Mistakes& mistakes) {
     Repository repository;
     repository.id = section.id;
     repository.location = section.location;
-    // dnf's own default, with which Red Hat's files are written.
+    // dnf's default, which Red Hat's .repo files rely on.
     repository.repo_gpgcheck = false;
     Mistakes own;
     std::vector<std::string> warnings;
@@ -235,7 +235,7 @@ RepoFile read_repo_file(const std::string& file, const fs::path& path, ParseScop
     Mistakes mistakes;
     const std::string text = read_text(file, path);
     for (const IniSection& section : read_ini(file, text, mistakes)) {
-        // What dnf.conf has in there is for all repositories of a machine; dnf passes it over here.
+        // dnf ignores [main] in .repo files: it belongs in dnf.conf.
         if (section.id != "main") {
             read_section(section, scope, path.parent_path(), result, mistakes);
         }

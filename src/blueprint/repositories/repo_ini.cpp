@@ -12,11 +12,11 @@ namespace edgegpu {
 
 namespace {
 
-/// A machine's redhat.repo has some hundred repositories of 15 keys.
+/// redhat.repo of a subscribed machine has several hundred repositories with 15 keys each.
 constexpr std::size_t most_repositories = 5000;
 constexpr std::size_t most_keys = 200;
 
-/// Begins a section, or goes on with one of that name.
+/// Begins a section, or continues the one with this name.
 void begin_section(std::string_view text, const SourceLocation& here,
                    std::vector<IniSection>& sections, IniSection*& current) {
     const std::size_t end = text.find(']');
@@ -34,7 +34,7 @@ void begin_section(std::string_view text, const SourceLocation& here,
                   : &*known;
 }
 
-/// Takes one line that is neither blank nor a comment into the sections read so far.
+/// Parses a line that is neither blank nor a comment.
 void read_line(std::string_view line, const SourceLocation& here, std::vector<IniSection>& sections,
                IniSection*& current) {
     const std::string_view text = trim(line);
@@ -48,7 +48,7 @@ void read_line(std::string_view line, const SourceLocation& here, std::vector<In
         return;
     }
     if (current == nullptr) {
-        throw error_at(here, "\"{}\" stands before the first [section]",
+        throw error_at(here, "\"{}\" is before the first [section]",
                        url_to_show(text.substr(0, text.find('='))));
     }
     std::vector<IniEntry>& entries = current->entries;
@@ -59,7 +59,7 @@ void read_line(std::string_view line, const SourceLocation& here, std::vector<In
     const std::size_t equals = text.find('=');
     const std::string key(trim(text.substr(0, equals)));
     if (equals == std::string_view::npos || key.empty()) {
-        // Without the line: it may be the end of a password.
+        // The line is not quoted: it may be part of a password.
         throw error_at(here, "expected \"key = value\"");
     }
     std::erase_if(entries, [&](const IniEntry& earlier) { return earlier.key == key; });
@@ -75,7 +75,7 @@ std::vector<IniSection> read_ini(const std::string& file, std::string_view conte
         content.remove_prefix(byte_order_mark.size());
     }
     std::vector<IniSection> sections;
-    // Pointers into it must stay good.
+    // `current` points into the vector, which must not be reallocated.
     sections.reserve(static_cast<std::size_t>(std::count(content.begin(), content.end(), '[')) + 2);
     IniSection* current = nullptr;
     std::uint32_t number = 0;
@@ -96,7 +96,7 @@ std::vector<IniSection> read_ini(const std::string& file, std::string_view conte
             continue;
         }
         if (line.front() == '[' || current == nullptr) {
-            // What follows belongs to a section without a name, and is judged with none.
+            // The following lines belong to an unnamed section; as [main] they are not checked.
             current = &sections.emplace_back(IniSection{"main", here, {}, true});
         }
         current->damaged = true;

@@ -9,27 +9,27 @@
 
 namespace edgegpu {
 
-/// "key = value"; lines that continue the value follow it, each behind a newline.
+/// "key = value"; continuation lines are appended to the value, each after a newline.
 struct IniEntry {
     std::string key;
     std::string value;
     SourceLocation location;
 };
 
-/// "[id]" and what stands below it.
+/// "[id]" and its entries.
 struct IniSection {
     std::string id;
     SourceLocation location;
-    /// Each key once: the last one of the file.
+    /// Unique by key: the last one of the file.
     std::vector<IniEntry> entries;
-    /// A line of it could not be read: what it lacks may stand there.
+    /// A line of it is malformed: an entry that seems to be missing may be on that line.
     bool damaged = false;
 };
 
-/// Reads the INI dialect of dnf's .repo files, as libdnf's iniparser reads it: "[id]" begins a
-/// section, or goes on with it; "key = value" sets; lines that begin with white space continue the
-/// value; lines that begin with '#' or ';' are comments. A byte order mark and CR LF are taken.
-/// Lines that are none of these go to `mistakes`.
+/// Reads the INI dialect of dnf's .repo files as libdnf's iniparser does: "[id]" begins or
+/// continues a section, "key = value" sets a key, lines that begin with white space continue the
+/// value, lines that begin with '#' or ';' are comments. A byte order mark and CR LF are accepted.
+/// Other lines are reported to `mistakes`.
 [[nodiscard]] std::vector<IniSection> read_ini(const std::string& file, std::string_view content,
                                                Mistakes& mistakes);
 
@@ -42,7 +42,7 @@ struct IniSection {
 /// An integer between 0 and 1000000. Throws ErrorKind::usage for anything else.
 [[nodiscard]] int as_integer(const IniEntry& entry);
 
-/// A value of one line. Throws ErrorKind::usage for several.
+/// A single-line value. Throws ErrorKind::usage for several lines.
 [[nodiscard]] std::string as_string(const IniEntry& entry);
 
 }  // namespace edgegpu

@@ -51,7 +51,7 @@ TransferSettings read_transfer(const TableReader& table) {
     return transfer;
 }
 
-/// The ids that dnf takes.
+/// Throws unless dnf accepts the id.
 void require_repository_id(const SourceLocation& at, const std::string& id) {
     if (!is_plain_name(id, "_.-:")) {
         throw error_at(at, "invalid repository id \"{}\"", id)
@@ -87,7 +87,8 @@ Repository read_repository(const TableReader& table, const ParseScope& scope) {
     static_cast<void>(table.has("id"));
     table.finish();
     if (table.mistakes().count() != before) {
-        // Nothing is built of it now: what it lacks may be what the mistake was meant to say.
+        // The blueprint is rejected anyway: avoid consequential errors about keys that are missing
+        // because of the mistake.
         repository.gpgcheck = repository.repo_gpgcheck = false;
         if (repository.baseurls.empty()) {
             repository.baseurls.emplace_back("file:///unread");

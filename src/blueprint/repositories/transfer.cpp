@@ -20,7 +20,8 @@ std::string lower_case(std::string_view text) {
     return lower;
 }
 
-/// NUMBER or NUMBER.FRACTION, and what one of the letters of `units` multiplies it by.
+/// Parses NUMBER or NUMBER.FRACTION with an optional unit: a letter of `units`, whose factor has
+/// the same index.
 std::optional<int> parse_scaled(std::string_view text, std::string_view units,
                                 const std::array<double, 4>& factors, double largest) {
     double factor = 1;
@@ -60,7 +61,7 @@ std::string checked_proxy(const SourceLocation& location, std::string_view key,
     const std::string_view host = rest.substr(0, rest.find('/'));
     const bool empty_host = host.empty() || host.front() == ':' || host.back() == '@';
     if (empty_host || value.find(' ') != std::string_view::npos || has_control_characters(value)) {
-        // The URL itself stays out of the message: there may be a password in it.
+        // The URL is not quoted: it may contain a password.
         throw error_at(location, "\"{}\" must be the URL of a proxy", key)
             .hinted(fmt::format("as in \"http://proxy.example.com:3128\", or \"_none_\"; "
                                 "schemes are {}",

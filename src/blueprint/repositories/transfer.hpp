@@ -9,23 +9,23 @@
 
 namespace edgegpu {
 
-/// The value of a `proxy` key as TransferSettings has it: "" and "_none_" are "_none_". Throws at
-/// `location` unless it is a URL of a proxy that libcurl knows; the message does not show it,
-/// since it may hold a password.
+/// The value of a `proxy` key for TransferSettings; "" becomes "_none_". Throws at `location`
+/// unless it is the URL of a proxy that libcurl supports; the message does not quote it, since it
+/// may contain a password.
 [[nodiscard]] std::string checked_proxy(const SourceLocation& location, std::string_view key,
                                         std::string_view value);
 
-/// A value of `proxy_auth_method`, in any case of letters. Throws at `location` for any other.
+/// A value of `proxy_auth_method`, case-insensitive. Throws at `location` for any other.
 [[nodiscard]] ProxyAuthentication parse_proxy_auth_method(const SourceLocation& location,
                                                           std::string_view key,
                                                           std::string_view value);
 
-/// Seconds as dnf.conf(5) writes them: a number that may have a fraction and one of the units s, m,
-/// h and d. Nothing for what is none, or is more than a day.
+/// Seconds in the format of dnf.conf(5): a number with optional fraction and optional unit s, m, h
+/// or d. Nothing for anything else, or more than a day.
 [[nodiscard]] std::optional<int> parse_seconds(std::string_view text);
 
-/// Bytes a second as dnf.conf(5) writes them: a number that may have a fraction and one of the
-/// units k, M and G, of 1024 each. Nothing for what is none, or does not fit an int.
+/// Bytes per second in the format of dnf.conf(5): a number with optional fraction and optional unit
+/// k, M or G, powers of 1024. Nothing for anything else, or what does not fit an int.
 [[nodiscard]] std::optional<int> parse_bandwidth(std::string_view text);
 
 }  // namespace edgegpu

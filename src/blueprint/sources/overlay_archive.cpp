@@ -17,9 +17,9 @@ namespace edgegpu {
 
 namespace {
 
-constexpr std::size_t block_size = 128 * 1024;
+constexpr std::size_t block_size = 128UL * 1024UL;
 
-/// Raw bytes where the archive has such, else what libarchive made of pax's UTF-8.
+/// The raw bytes if the archive has any, else libarchive's UTF-8 from a pax header.
 std::string either(const char* bytes, const char* utf8) {
     return bytes != nullptr ? bytes : text_of(utf8);
 }
@@ -42,7 +42,7 @@ bool has_capabilities(archive_entry* entry) {
 struct TarReader::Impl {
     Handle<archive, archive_read_free> reader{archive_read_new()};
     std::string called;
-    /// of the member last seen
+    /// Name and size of the current member.
     std::string member;
     std::uint64_t size = 0;
 
@@ -82,7 +82,8 @@ bool TarReader::next(TarMember& member) {
     if (code == ARCHIVE_EOF) {
         return false;
     }
-    // ARCHIVE_WARN: a name that the builder's locale cannot show; its bytes are there.
+    // ARCHIVE_WARN: the name cannot be converted to the build machine's locale; its bytes are
+    // available.
     if (code != ARCHIVE_OK && code != ARCHIVE_WARN) {
         throw impl_->failure();
     }

@@ -8,26 +8,26 @@
 
 namespace edgegpu {
 
-/// One member of a tar archive, as it stands there.
+/// One member of a tar archive, unchecked.
 struct TarMember {
     std::string name;
-    /// S_IFMT of its mode
+    /// File type, as in S_IFMT.
     unsigned type = 0;
     unsigned mode = 0;
     std::uint64_t size = 0;
-    /// symbolic links
+    /// Symbolic links: the target.
     std::string target;
-    /// name of the member it is a hard link to, or empty
+    /// Hard links: name of the member that it links to; else empty.
     std::string linked;
     bool has_capabilities = false;
 };
 
-/// A tar archive (ustar, pax, GNU; plain or compressed with gzip, xz, zstd or bzip2), read once
-/// from its beginning with libarchive. Throws ErrorKind::usage naming the archive and the member
-/// for one that is damaged, cut short, or no such archive.
+/// Reads a tar archive (ustar, pax, GNU; plain or compressed with gzip, xz, zstd or bzip2)
+/// sequentially. Throws ErrorKind::usage naming archive and member if it is corrupt, truncated, or
+/// of another format.
 class TarReader {
 public:
-    /// `called` is how messages name the archive.
+    /// Messages call the archive `called`.
     TarReader(const std::filesystem::path& path, std::string called);
     TarReader(TarReader&&) noexcept;
     TarReader& operator=(TarReader&&) noexcept;
@@ -35,7 +35,7 @@ public:
 
     /// The next member; false after the last.
     [[nodiscard]] bool next(TarMember& member);
-    /// Reads the content of the member that `next` gave, and gives it to `use` in pieces.
+    /// Reads the content of the current member and passes it to `use` in pieces.
     void read(const std::function<void(const char*, std::size_t)>& use);
 
 private:

@@ -28,7 +28,7 @@ namespace {
 
 using Parts = std::vector<std::string_view>;
 
-/// The parts of a path without empty ones and ".".
+/// The components of a path except empty ones and ".".
 Parts split_path(std::string_view path) {
     Parts parts;
     while (!path.empty()) {
@@ -42,7 +42,7 @@ Parts split_path(std::string_view path) {
     return parts;
 }
 
-/// Whether a link at `path` leaves the image, as far as its text tells.
+/// Whether the target of a link at `path` lexically leaves the image.
 bool climbs_out(std::string_view path, std::string_view target) {
     std::size_t depth = target.starts_with('/') ? 0 : split_path(path).size() - 1;
     for (const std::string_view part : split_path(target)) {
@@ -54,7 +54,7 @@ bool climbs_out(std::string_view path, std::string_view target) {
     return false;
 }
 
-/// Everything about an overlay that can be told without the image, member by member.
+/// Checks everything about an overlay that does not depend on the image, member by member.
 class Checker {
 public:
     using Visit = std::function<void(const OverlayMember&)>;
@@ -66,14 +66,14 @@ public:
         }
     }
 
-    /// Absolute path in the image of a member called `name`; empty for what strip_components
-    /// drops and for the overlay's top.
+    /// Absolute path in the image of the member `name`; empty for the overlay's top and for names
+    /// that strip_components removes.
     [[nodiscard]] std::string place(std::string_view name, std::string_view what = "") const;
-    /// Counts a member, before anything is read of it.
+    /// Counts a member towards the limits, before its content is read.
     void count(std::string_view name, std::uint64_t size);
-    /// Checks and visits a member that has a place.
+    /// Checks and visits a member with a path in the image.
     void add(const OverlayMember& member);
-    /// Throws if nothing is left, or for a rule that fits nothing.
+    /// Throws if strip_components left nothing, or for a rule that matches nothing.
     void finish() const;
 
     [[nodiscard]] bool has_file(const std::string& path) const {
@@ -264,7 +264,7 @@ void visit_stored(const StoredSource& stored, Checker& checker) {
     }
 }
 
-/// Reads a member's content, into a file where there is one to write.
+/// Reads a member's content and writes it to `file` unless that is empty.
 void unpack(TarReader& reader, const fs::path& file) {
     if (file.empty()) {
         reader.read([](const char*, std::size_t) {});
@@ -341,7 +341,7 @@ std::string unfit_member_reason(std::string_view path, MemberType type) {
     static constexpr std::array<std::string_view, 5> device{"/var", "/home", "/root", "/srv",
                                                             "/mnt"};
     for (const std::string_view top : device) {
-        // Empty directories there become lines of tmpfiles.d.
+        // Directories there become lines of tmpfiles.d.
         if (is_below(path, top) && type != MemberType::directory) {
             return fmt::format(
                 "{} belongs to the device: its content is not updated with the image", top);

@@ -9,55 +9,55 @@
 
 namespace edgegpu {
 
-/// One object of an overlay, on its way into the image.
+/// One object of an overlay, and its path in the image.
 struct OverlayMember {
-    /// As its source names it, for messages.
+    /// Name in the source, for messages.
     std::string name;
-    /// Absolute, normal path in the image.
+    /// Absolute, normalised path in the image.
     std::string path;
     MemberType type = MemberType::directory;
-    /// files: its owner may run it
+    /// Files: executable by the owner.
     bool executable = false;
-    /// files: it comes with set-id bits or capabilities, which only a rule gives
+    /// Files: has set-id bits or capabilities, which are dropped unless a rule sets them.
     bool privileged = false;
-    /// symlinks: the target
+    /// Symbolic links: the target.
     std::string target;
-    /// files of a stored directory: the content
+    /// Files of a stored directory: the content.
     StoredFile stored;
-    /// files of an archive: where the content can be read during the call; empty where nobody asked
-    /// for it
+    /// Files of an archive: path of the unpacked content, valid during the visit; empty without
+    /// `scratch`.
     std::filesystem::path content;
-    /// files: path in the image of the earlier member that this is a hard link to; `content` is
-    /// then empty
+    /// Files: path in the image of the earlier member that this is a hard link to; `content` is
+    /// then empty.
     std::string linked;
 };
 
-/// How much an archive may hold: what is larger is a bomb, or no overlay.
+/// Limits for an overlay, against archive bombs.
 struct OverlayLimits {
     std::uint64_t bytes = 16ULL << 30U;
     std::uint64_t members = 1'000'000;
 };
 
-/// Calls `visit` for every object of the overlay: of a directory in sorted order, links never
-/// followed; of an archive (tar: ustar, pax, GNU; plain, gzip, xz, zstd, bzip2) in its own order,
-/// a directory that it does not list before what is in it. With `scratch`, a directory, files of
-/// archives are unpacked there one at a time; without it contents are read and forgotten. Where the
-/// overlay is `stored`, that is visited, and what lies at its source now does not matter.
+/// Calls `visit` for every object of the overlay: of a directory in sorted order, without following
+/// links; of a tar archive in the archive's order, with parent directories added that it does not
+/// list. Files of archives are unpacked one at a time into the directory `scratch`; if that is
+/// empty, contents are read and discarded. If the overlay has a `stored` copy, that is visited
+/// instead of its source.
 ///
-/// Throws ErrorKind::usage at the overlay's line, naming source and member, for everything an
-/// image cannot carry whatever is in it: devices, fifos and sockets; "..", absolute names, links
-/// that climb out of the image; members whose parent is a link or file of the overlay, or that are
-/// there twice; paths below /run, /dev, /usr/local, …, files below /var; archives that are cut
-/// short, damaged, or beyond `limits`; and at a rule's line where no object fits it.
+/// Throws ErrorKind::usage at the overlay's line, naming source and member, for everything that no
+/// image can contain: devices, fifos and sockets; "..", absolute names, links that leave the image;
+/// members whose parent is a link or file of the overlay; duplicate members; paths below /run,
+/// /dev, /usr/local, …, and files below /var. Also for archives that are truncated or corrupt, for
+/// overlays beyond `limits`, and at a rule's line if no object matches it.
 void visit_overlay(const OverlayRequest& overlay, const std::filesystem::path& scratch,
                    const std::function<void(const OverlayMember&)>& visit,
                    const OverlayLimits& limits = {});
 
-/// Why no overlay can bring an object of this type at `path`, or empty where it can:
-/// `unfit_path_reason`, and what belongs to the device.
+/// Why an overlay cannot contain an object of this type at `path`, or empty if it can:
+/// `unfit_path_reason`, or that the path belongs to the device.
 [[nodiscard]] std::string unfit_member_reason(std::string_view path, MemberType type);
 
-/// The way out for such a path, or empty.
+/// A hint for such a path, or empty.
 [[nodiscard]] std::string unfit_member_hint(std::string_view path);
 
 }  // namespace edgegpu

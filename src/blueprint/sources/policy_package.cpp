@@ -28,9 +28,9 @@ struct Free {
 };
 using Text = std::unique_ptr<char, Free>;
 
-/// Numbers of a module package (libsepol's module.c), little endian.
+/// Magic number of a module package (libsepol's module.c), little endian.
 constexpr std::uint32_t package_magic = 0xf97cff8f;
-/// Begins the section with file contexts; their text follows.
+/// Magic number of the section with file contexts; the text follows.
 constexpr std::uint32_t contexts_magic = 0xf97cff90;
 constexpr std::size_t head_size = 12;
 constexpr std::size_t most_sections = 16;
@@ -39,7 +39,7 @@ Error refusal(const std::string& shown, std::string_view what) {
     return error(ErrorKind::usage, "{}: {}", shown, what);
 }
 
-/// A little-endian word; what is beyond the end is 0.
+/// A little-endian 32-bit word; bytes beyond the end count as 0.
 std::uint32_t word_at(std::string_view content, std::size_t offset) {
     const auto byte = [&](std::size_t i) -> std::uint32_t {
         return offset + i < content.size() ? static_cast<unsigned char>(content[offset + i]) : 0;
@@ -47,7 +47,7 @@ std::uint32_t word_at(std::string_view content, std::size_t offset) {
     return byte(0) | byte(1) << 8U | byte(2) << 16U | byte(3) << 24U;
 }
 
-/// The sections. A package begins with its magic number, its version, how many sections it has,
+/// Splits a package into its sections. It begins with magic number, version, number of sections,
 /// and their offsets.
 std::vector<std::string_view> read_sections(std::string_view content, const std::string& shown) {
     if (content.size() < head_size || word_at(content, 0) != package_magic) {
@@ -71,8 +71,8 @@ std::vector<std::string_view> read_sections(std::string_view content, const std:
     return sections;
 }
 
-/// Version of the format of the policy in a section: it follows the magic number, a text with its
-/// length, and the kind of policy.
+/// Format version of the policy in a section, which follows the magic number, a length-prefixed
+/// text, and the type of policy.
 std::uint32_t format_version(std::string_view section) {
     return word_at(section, 12 + std::size_t{word_at(section, 4)});
 }
@@ -88,7 +88,7 @@ PolicyFile open_package(std::string& content, sepol_handle_t* handle) {
     return file;
 }
 
-/// Whether libsepol reads the package to its end.
+/// Whether libsepol can read the whole package.
 bool is_readable(std::string& content, sepol_handle_t* handle) {
     sepol_module_package_t* raw = nullptr;
     if (sepol_module_package_create(&raw) < 0) {
@@ -117,7 +117,8 @@ PolicyPackage read_policy_package(std::string content, const std::string& shown)
                                                 &raw_name, &raw_version);
     const Text name(raw_name);
     const Text version(raw_version);
-    // One that is newer than the builder's libsepol is for the image's to judge.
+    // A format newer than the build machine's libsepol supports is left for the image's libsepol to
+    // check.
     if (known < 0 || (format_version(sections.front()) <= MOD_POLICYDB_VERSION_MAX &&
                       !is_readable(content, handle.get()))) {
         throw refusal(shown, "the policy module is truncated or corrupt");
@@ -135,43 +136,6 @@ PolicyPackage read_policy_package(std::string content, const std::string& shown)
         }
     }
     return result;
-}
-
-void check_cil(std::string_view text, const std::string& shown) {
-    unsigned line = 1;
-    std::vector<unsigned> open;
-    bool comment = false;
-    unsigned quoted = 0;
-    for (const char c : text) {
-        if (c == '\0') {
-            throw refusal(shown, "not a text file, as CIL is");
-        }
-        if (c == '\n') {
-            ++line;
-            comment = false;
-        } else if (comment) {
-            continue;
-        } else if (c == '"') {
-            quoted = quoted == 0 ? line : 0;
-        } else if (quoted != 0) {
-            continue;
-        } else if (c == ';') {
-            comment = true;
-        } else if (c == '(') {
-            open.push_back(line);
-        } else if (c == ')') {
-            if (open.empty()) {
-                throw error(ErrorKind::usage, "{}:{}: a ')' without its '('", shown, line);
-            }
-            open.pop_back();
-        }
-    }
-    if (quoted != 0) {
-        throw error(ErrorKind::usage, "{}:{}: a quote is never closed", shown, quoted);
-    }
-    if (!open.empty()) {
-        throw error(ErrorKind::usage, "{}:{}: a '(' is never closed", shown, open.back());
-    }
 }
 
 }  // namespace edgegpu

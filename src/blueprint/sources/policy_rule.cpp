@@ -18,7 +18,7 @@ bool is_name_part(char c) {
            c == '-' || c == '.';
 }
 
-/// Reads one rule from left to right.
+/// Scanner for one rule.
 class RuleText {
 public:
     RuleText(std::string_view text, const SourceLocation& where) : text_(text), where_(where) {}
@@ -59,7 +59,7 @@ public:
         at_ = end;
         return result;
     }
-    /// A name, or several in braces.
+    /// One name, or several in braces.
     std::vector<std::string> names(std::string_view what) {
         std::vector<std::string> result;
         if (!take('{')) {

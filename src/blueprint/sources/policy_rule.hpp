@@ -17,12 +17,12 @@ struct AllowRule {
     std::string tclass;
     std::set<std::string> permissions;
 
-    /// The rule as the policy language writes it, without the semicolon.
+    /// The rule in the policy language, without the semicolon.
     [[nodiscard]] std::string text() const;
 };
 
-/// The rules of "allow S T:C { p q };": S, T and C may be several names in braces, T may be "self",
-/// the semicolon may be missing. One AllowRule for each source, target and class. Throws
+/// Parses "allow S T:C { p q };": S, T and C may be several names in braces, T may be "self", the
+/// semicolon is optional. Returns one AllowRule for each source, target and class. Throws
 /// ErrorKind::usage "WHERE: … character N: …" for anything else.
 [[nodiscard]] std::vector<AllowRule> parse_rule(std::string_view text, const SourceLocation& where);
 

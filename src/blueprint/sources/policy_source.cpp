@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "blueprint/sources/cil_check.hpp"
 #include "blueprint/sources/policy_package.hpp"
 #include "blueprint/toml/variables.hpp"
 #include "support/error.hpp"
@@ -33,21 +34,21 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Words that may stand before a parenthesis in the plain language: conditions of booleans.
+/// Words that may precede a parenthesis in the plain policy language: conditions on booleans.
 bool is_operator(std::string_view word) {
     constexpr std::array<std::string_view, 8> operators{"if",  "and", "or", "xor",
                                                         "not", "eq",  "ne", "neq"};
     return std::find(operators.begin(), operators.end(), word) != operators.end();
 }
 
-/// The first macro of a line without its comment, or an empty view.
+/// The first macro in a line without comment, or an empty view.
 std::string_view macro_of(std::string_view line) {
     for (std::size_t at = 0; at < line.size();) {
         if (line[at] == '`') {
             return line.substr(at, 1);
         }
         if (line[at] == '"') {
-            // The file name of a type transition.
+            // A quoted string: the file name of a type transition.
             at = std::min(line.find('"', at + 1), line.size() - 1) + 1;
             continue;
         }
@@ -77,7 +78,7 @@ std::string_view macro_of(std::string_view line) {
     throw hint.empty() ? problem : problem.hinted(std::move(hint));
 }
 
-/// What PCRE says against a pattern, as libselinux compiles it; nothing if it is fine.
+/// PCRE's error for a pattern, compiled as libselinux does; nothing if it is valid.
 std::optional<std::string> pattern_problem(const std::string& pattern) {
     const std::string anchored = "^(?:" + pattern + ")$";
     int code = 0;
@@ -93,7 +94,7 @@ std::optional<std::string> pattern_problem(const std::string& pattern) {
     return std::string(reinterpret_cast<const char*>(message.data()));
 }
 
-/// Fills in context and level of a line from "u:r:t[:level]", "<<none>>" or "gen_context(…)".
+/// Sets context and level of a line from "u:r:t[:level]", "<<none>>" or "gen_context(…)".
 void read_context(std::string_view text, const std::string& shown, FileContextLine& line) {
     static const std::regex generated(
         R"(gen_context\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?)?\))");
@@ -134,7 +135,7 @@ bool begins_a_pattern(std::string_view line) {
     return line.starts_with('/') || line.starts_with("HOME_DIR") || line.starts_with("HOME_ROOT");
 }
 
-/// A line of macros: "ifdef(`distro_redhat',`", "')", "`".
+/// Whether a line consists of macros or their quotes: "ifdef(`distro_redhat',`", "')", "`".
 bool is_macro_line(std::string_view line) {
     return !macro_of(line).empty() || line.starts_with('\'') || line.starts_with(')');
 }
@@ -286,11 +287,8 @@ void check_policy_module(const fs::path& module) {
     }
 }
 
-fs::path map_module_source(const Blueprint& blueprint) {
-    if (!blueprint.selinux.map_module.empty()) {
-        return blueprint.selinux.map_module;
-    }
-    return find_shipped({blueprint.path.parent_path(), {}, {}}, "selinux", map_module, ".te");
+fs::path shipped_map_module(const fs::path& blueprint) {
+    return find_shipped({blueprint.parent_path(), {}, {}}, "selinux", map_module, ".te");
 }
 
 }  // namespace edgegpu

@@ -17,33 +17,34 @@ struct PolicyMacro {
     std::string name;
 };
 
-/// The first word of a `.te` that the plain policy language does not know and the reference
-/// policy's macros (m4) have to explain: "policy_module(", "rw_chr_file_perms", m4's quotes.
+/// The first word of a `.te` that is not part of the plain policy language but a macro (m4) of the
+/// reference policy: "policy_module(", "rw_chr_file_perms", m4's quotes.
 [[nodiscard]] std::optional<PolicyMacro> find_policy_macro(std::string_view source);
 
-/// The first line of a `.fc` that is more than a comment or a file context; `gen_context` alone
-/// is none.
+/// The first macro of a `.fc` on a line that is neither a comment nor a file context; `gen_context`
+/// in a file context does not count.
 [[nodiscard]] std::optional<PolicyMacro> find_context_macro(std::string_view contexts);
 
-/// A file beside a module's `.te`, of the same stem: "x.te", ".fc" → "x.fc".
+/// The file with the same stem beside a module's `.te`: "x.te", ".fc" → "x.fc".
 [[nodiscard]] std::filesystem::path beside_module(const std::filesystem::path& module,
                                                   std::string_view extension);
 
-/// The files that make a module: its own and, of a `.te`, those of `.fc` and `.if` beside it that
-/// there are.
+/// The files of a module: the module itself, and for a `.te` the existing `.fc` and `.if` beside
+/// it.
 [[nodiscard]] std::vector<std::filesystem::path> files_of_module(
     const std::filesystem::path& module);
 
-/// Why compiling a module takes the interfaces of the image's own selinux-policy-devel: the first
-/// macro of its `.te` or of the `.fc` beside it, and the file. Nothing for a plain `.te`, and for
-/// modules that come compiled. Throws Error where a file cannot be read.
+/// Why a module can only be compiled with the interfaces of the image's selinux-policy-devel: the
+/// first macro of its `.te` or `.fc`, and the file.
 struct InterfaceNeed {
     std::filesystem::path file;
     PolicyMacro macro;
 };
+/// The need of this module; nothing for a `.te` without macros and for other kinds of modules.
+/// Throws Error if a file cannot be read.
 [[nodiscard]] std::optional<InterfaceNeed> needs_interfaces(const std::filesystem::path& module);
 
-/// The first such need of these modules.
+/// The first such need among these modules.
 [[nodiscard]] std::optional<InterfaceNeed> needs_interfaces(
     const std::vector<std::filesystem::path>& modules);
 
@@ -51,39 +52,39 @@ struct InterfaceNeed {
 struct FileContextLine {
     /// 1-based
     unsigned line = 0;
-    /// a regular expression over whole paths
+    /// A regular expression for whole paths.
     std::string pattern;
-    /// "--", "-d", "-c", …, or empty: any type
+    /// "--", "-d", "-c", …; empty: any type.
     std::string type;
-    /// "user:role:type" or "<<none>>"
+    /// "user:role:type" or "<<none>>".
     std::string context;
-    /// "s0" or "s0:c1.c5"; empty where the line names none
+    /// "s0" or "s0:c1.c5"; empty if the line has none.
     std::string level;
 
-    /// The line as semodule_package takes it. `mls`: the policy has levels.
+    /// The line in semodule_package's format. `mls`: the policy has levels.
     [[nodiscard]] std::string text(bool mls) const;
 };
 
-/// Reads a `.fc` (file_contexts(5), with or without gen_context). Lines with other macros, and the
-/// quotes that belong to them, are passed over. semodule_package takes any text, and semodule names
-/// neither file nor line: so they are checked here. Throws ErrorKind::usage "SHOWN:3: …" for a
-/// regular expression that PCRE refuses, an unknown file type, and a malformed context.
+/// Reads a `.fc` (file_contexts(5), with or without gen_context). Lines with other macros or their
+/// quotes are skipped. The lines are checked here because semodule_package accepts any text, and
+/// semodule reports neither file nor line. Throws ErrorKind::usage "SHOWN:3: …" for an invalid
+/// regular expression, an unknown file type, or a malformed context.
 [[nodiscard]] std::vector<FileContextLine> read_file_contexts(std::string_view text,
                                                               const std::string& shown);
 
-/// The path as a user would name it: relative to the current directory where it is below it, and
-/// the user's own where it is that of a copy which the build took (`path_of_user`).
+/// A path for messages: the user's path if it is that of a copy (`path_of_user`), relative to the
+/// current directory if it is below that.
 [[nodiscard]] std::string display_path(const std::filesystem::path& path);
 
-/// Everything about a module's files that can be known without the image: contexts, and that
-/// `.pp`, `.pp.bz2` and `.cil` are what their names say. Throws ErrorKind::usage naming the file.
+/// Checks a module as far as possible without the image: the file contexts of a `.te`, and the
+/// format of `.pp`, `.pp.bz2` and `.cil`. Throws ErrorKind::usage naming the file.
 void check_policy_module(const std::filesystem::path& module);
 
-/// The shipped module for policies whose boolean lacks `map`.
+/// Name of the shipped module for policies whose boolean does not allow `map`.
 inline constexpr const char* map_module = "nvidia-container-microshift";
 
-/// The source of the module for policies whose boolean lacks `map`, as shipped, or the build's copy
-/// of it.
-[[nodiscard]] std::filesystem::path map_module_source(const Blueprint& blueprint);
+/// Its source as shipped, for the blueprint in file `blueprint` (find_shipped). The build takes a
+/// copy of it: SelinuxRequest::map_module.
+[[nodiscard]] std::filesystem::path shipped_map_module(const std::filesystem::path& blueprint);
 
 }  // namespace edgegpu

@@ -26,7 +26,7 @@ public:
          const SourceRefusal& refuse)
         : open_files_(open_files), visit_(visit), refuse_(refuse) {}
 
-    /// `prefix`: its name and a slash, or empty.
+    /// `prefix`: name of the directory and a slash, or empty.
     void directory(const Fd& opened, const std::string& prefix) {
         for (const std::string& name : names(opened, prefix)) {
             const Fd inside = object(opened.get(), name, prefix + name);
@@ -51,7 +51,7 @@ private:
         return *std::move(found);
     }
 
-    /// Visits one object; a directory is returned, opened.
+    /// Visits one object. Returns a descriptor if it is a directory.
     [[nodiscard]] Fd object(int parent, const std::string& leaf, const std::string& name) const {
         if (name.size() > longest_name) {
             throw refuse_(name, "is longer than 4095 bytes");

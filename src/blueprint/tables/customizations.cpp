@@ -37,35 +37,54 @@ void read_services(const TableReader& table, ServicesRequest& services) {
     table.finish();
 }
 
+/// Arguments that each boot entry gets from who writes it: libostree leaves the last two out when
+/// it takes over a running kernel's arguments (ostree_kernel_args_append_proc_cmdline).
+void refuse_own_argument(const SourceLocation& location, const std::string& argument) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> owned{{
+        {"ostree", "ostree sets it, to the deployment that an entry boots"},
+        {"BOOT_IMAGE", "the boot loader sets it, to the kernel that it starts"},
+        {"initrd", "the boot entry has it, for its own initramfs"},
+    }};
+    for (const auto& [name, owner] : owned) {
+        if (argument.substr(0, argument.find('=')) == name) {
+            throw error_at(location, "the kernel argument \"{}\" cannot be set: {}", name, owner)
+                .hinted("remove it: a device would not boot");
+        }
+    }
+}
+
 void read_kernel(const TableReader& table, Blueprint& blueprint) {
-    blueprint.kernel_name = table.string("name", "kernel");
-    if (blueprint.kernel_name.empty()) {
-        blueprint.kernel_name = "kernel";
+    blueprint.kernel.name = table.string("name", "kernel");
+    if (blueprint.kernel.name.empty()) {
+        blueprint.kernel.name = "kernel";
     }
-    if (!is_plain_name(blueprint.kernel_name, "_.-+")) {
+    if (!is_plain_name(blueprint.kernel.name, "_.-+")) {
         table.note(
-            error_at(table.location("name"), "invalid package name \"{}\"", blueprint.kernel_name));
+            error_at(table.location("name"), "invalid package name \"{}\"", blueprint.kernel.name));
     }
-    blueprint.kernel_location = table.location("append");
+    blueprint.kernel.location = table.location("append");
     table.attempt([&] {
-        blueprint.kernel_arguments =
+        blueprint.kernel.arguments =
             split_kernel_arguments(table.location("append"), table.string("append"));
     });
+    for (const std::string& argument : blueprint.kernel.arguments) {
+        table.attempt([&] { refuse_own_argument(table.location("append"), argument); });
+    }
     table.finish();
 }
 
 void read_time_and_language(const TableReader& customizations, Blueprint& blueprint) {
     if (const auto timezone = customizations.table("timezone")) {
-        blueprint.timezone = timezone->string("timezone");
-        blueprint.timezone_location =
+        blueprint.timezone.name = timezone->string("timezone");
+        blueprint.timezone.location =
             timezone->location(timezone->has("timezone") ? "timezone" : "ntpservers");
-        if (!blueprint.timezone.empty()) {
+        if (!blueprint.timezone.name.empty()) {
             timezone->attempt(
-                [&] { require_timezone(blueprint.timezone_location, blueprint.timezone); });
+                [&] { require_timezone(blueprint.timezone.location, blueprint.timezone.name); });
         }
         for (const LocatedString& server : timezone->strings("ntpservers")) {
             if (is_plain_name(server.value, ".-:")) {
-                blueprint.ntp_servers.push_back(server.value);
+                blueprint.timezone.ntp_servers.push_back(server.value);
             } else {
                 timezone->note(
                     error_at(server.location, "invalid NTP server \"{}\"", server.value));
@@ -74,27 +93,28 @@ void read_time_and_language(const TableReader& customizations, Blueprint& bluepr
         timezone->finish();
     }
     if (const auto locale = customizations.table("locale")) {
-        blueprint.locale_location = locale->location();
+        blueprint.locale.location = locale->location();
         for (const LocatedString& language : locale->strings("languages")) {
             if (is_plain_name(language.value, "_.-@")) {
-                blueprint.languages.push_back(language.value);
+                blueprint.locale.languages.push_back(language.value);
             } else {
                 locale->note(error_at(language.location, "invalid locale \"{}\"", language.value)
                                  .hinted("as in \"en_US.UTF-8\""));
             }
         }
-        blueprint.keyboard = locale->string("keyboard");
-        if (!blueprint.keyboard.empty() && !is_plain_name(blueprint.keyboard, "_.-")) {
+        blueprint.locale.keyboard = locale->string("keyboard");
+        if (!blueprint.locale.keyboard.empty() &&
+            !is_plain_name(blueprint.locale.keyboard, "_.-")) {
             locale->note(error_at(locale->location("keyboard"), "invalid keyboard layout \"{}\"",
-                                  blueprint.keyboard));
+                                  blueprint.locale.keyboard));
         }
         locale->finish();
     }
 }
 
 void read_device_configuration(const TableReader& table, Blueprint& blueprint) {
-    blueprint.fips = table.boolean("fips", false);
-    blueprint.fips_location = table.location("fips");
+    blueprint.fips.enabled = table.boolean("fips", false);
+    blueprint.fips.location = table.location("fips");
     using Read = void (*)(const TableReader&, Blueprint&);
     for (const auto& [key, read] : {std::pair<const char*, Read>{"firewall", read_firewall},
                                     {"cacerts", read_certificates},
@@ -111,7 +131,8 @@ void read_device_configuration(const TableReader& table, Blueprint& blueprint) {
     }
 }
 
-/// What image builder reads for disks, installers and containers, and what serves here.
+/// Image builder's keys for disks, installers and containers, with what to use instead for a
+/// commit.
 void refuse_keys_of_other_images(const TableReader& table) {
     constexpr const char* partitions =
         "a commit has no partitions: they are created when it is installed, by the kickstart file "

@@ -5,26 +5,26 @@
 
 namespace edgegpu {
 
-// The tables of `[customizations]`, with image builder's keys. Each reads one table, adds what it
-// says to the blueprint, and throws ErrorKind::usage with the place of the first mistake.
+// The tables of `[customizations]`, with image builder's keys. Each function reads one table into
+// the blueprint; it notes mistakes, or throws ErrorKind::usage.
 
 /// An element of `group`.
 void read_group(const TableReader& table, Blueprint& blueprint);
 /// An element of `user`.
 void read_user(const TableReader& table, Blueprint& blueprint);
-/// An element of `sshkey`; it makes the user where the blueprint has none of that name.
+/// An element of `sshkey`; adds the user if the blueprint has none of that name.
 void read_ssh_key(const TableReader& table, Blueprint& blueprint);
 /// An element of `directories` or `files`.
 void read_file_request(const TableReader& table, bool directory, Blueprint& blueprint);
 /// `firewall`.
 void read_firewall(const TableReader& table, Blueprint& blueprint);
-/// `cacerts`: every certificate is parsed, and has to be one of a certificate authority.
+/// `cacerts`. Every certificate must be that of a certificate authority.
 void read_certificates(const TableReader& table, Blueprint& blueprint);
-/// An array of such certificates below any other key, e.g. `firstboot.scripts.cacerts`.
+/// An array of such certificates in another table, e.g. `firstboot.scripts.cacerts`.
 void read_certificate_list(const TableReader& table, std::string_view key, Blueprint& blueprint);
 /// `firstboot`: scripts of the types "custom", "satellite" and "aap".
 void read_firstboot(const TableReader& table, Blueprint& blueprint);
-/// An element of `repositories`, which are the device's, not the build's.
+/// An element of `repositories`: those of the device, not of the build.
 void read_device_repository(const TableReader& table, Blueprint& blueprint);
 /// `dnf`.
 void read_dnf(const TableReader& table, Blueprint& blueprint);

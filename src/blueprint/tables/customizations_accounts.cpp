@@ -22,8 +22,8 @@ std::optional<std::uint32_t> read_id(const TableReader& table, std::string_view 
     return id ? std::optional(static_cast<std::uint32_t>(*id)) : std::nullopt;
 }
 
-/// One or more lines of authorized_keys; empty where there are none, or where one is no key, which
-/// is noted.
+/// One or more lines of authorized_keys; empty if there are none, or if one is invalid, which is
+/// noted.
 std::string read_public_key(const TableReader& table) {
     const std::string text = table.text("key");
     const std::string keys(trim_end(text));
@@ -56,7 +56,7 @@ std::optional<std::string> read_password(const TableReader& table) {
     std::string password = table.string("password");
     const std::string fault = password_hash_fault(password);
     if (!fault.empty()) {
-        // The text itself stays out of the message: it may be a real password.
+        // The text is not quoted: it may be a real password.
         table.note(error_at(table.location("password"),
                             "\"{}\" must be a crypt(3) hash, and this is {}",
                             table.full_name("password"), fault)
@@ -65,9 +65,9 @@ std::optional<std::string> read_password(const TableReader& table) {
     return password;
 }
 
-/// A text that becomes a field of passwd(5).
+/// Reads a field of passwd(5).
 std::string read_passwd_field(const TableReader& table, std::string_view key) {
-    const std::string value = table.string(key);
+    std::string value = table.string(key);
     if (value.find(':') != std::string::npos) {
         table.note(
             error_at(table.location(key), "\"{}\" must not contain ':'", table.full_name(key)));
@@ -78,7 +78,7 @@ std::string read_passwd_field(const TableReader& table, std::string_view key) {
 
 std::string read_passwd_path(const TableReader& table, std::string_view key) {
     std::string path = read_passwd_field(table, key);
-    // Homes are often written "/home/admin/", which means the same.
+    // Home directories are often written with a trailing slash.
     while (key == "home" && path.size() > 1 && path.ends_with('/') && !path.ends_with("//")) {
         path.pop_back();
     }
@@ -107,7 +107,7 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
     }
     user.uid = read_id(table, "uid");
     user.gid = read_id(table, "gid");
-    // Days of shadow(5): beyond this, shadow-utils themselves take the date for none.
+    // Days, as in shadow(5); shadow-utils ignore later dates.
     constexpr std::int64_t last_day = 0x7FFFFFFF;
     if (const auto day = table.integer("expiredate", 0, last_day)) {
         user.expire_date = static_cast<std::uint32_t>(*day);
@@ -130,7 +130,7 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
     blueprint.users.push_back(std::move(user));
 }
 
-/// Image builder's older way to give a user a key: it makes the user where there is none.
+/// Image builder's older syntax for the key of a user.
 void read_ssh_key(const TableReader& table, Blueprint& blueprint) {
     static_cast<void>(table.has("user"));
     const std::string key = read_public_key(table);

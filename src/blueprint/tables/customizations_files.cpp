@@ -8,6 +8,7 @@
 #include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/ownership.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "support/percent_encoding.hpp"
 #include "support/source_location.hpp"
 #include "support/text.hpp"
 
@@ -15,7 +16,7 @@ namespace edgegpu {
 
 namespace {
 
-/// `uri = "file:///…"`, a file of the builder.
+/// `uri = "file:///…"`, a file of the build machine.
 std::filesystem::path read_source(const TableReader& table) {
     constexpr std::string_view scheme = "file://";
     if (!table.has("uri")) {
@@ -31,13 +32,13 @@ std::filesystem::path read_source(const TableReader& table) {
                        table.full_name("uri"), url_to_show(uri))
             .hinted("a build downloads packages and nothing else: fetch the file first");
     }
-    const std::string path = uri.substr(scheme.size());
+    const std::string path = percent_decoded(uri.substr(scheme.size()));
     require_absolute_path(table.location("uri"), table.full_name("uri"), path);
     return path;
 }
 
-/// What a blueprint must not write, and what is there for it. Image builder denies the first four;
-/// the others are the same files by another name.
+/// Paths that a blueprint must not write, and what to use instead. Image builder rejects the first
+/// four; the others are backups, other locations of the same data, and the rpm database.
 struct DeniedPath {
     std::string_view path;
     std::string_view instead;
@@ -75,7 +76,7 @@ void require_allowed_path(const SourceLocation& location, const std::string& pat
     }
 }
 
-/// The paths that image builder takes in a commit (its path policies).
+/// Whether image builder accepts the path in a commit (its path policies).
 bool image_builder_takes(const std::string& path, bool directory) {
     return is_below(path, "/etc") ||
            (!directory && (is_below(path, "/root") || is_below(path, "/usr/local/bin") ||

@@ -14,7 +14,7 @@ namespace edgegpu {
 
 namespace {
 
-/// A text that can be executed: without "#!" it is a shell script.
+/// A script; without "#!" a shell script.
 std::string read_program(const TableReader& table, std::string_view key) {
     std::string text = table.text(key);
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -41,7 +41,7 @@ std::string read_callback(const TableReader& table) {
         throw error_at(table.location("job_template_url"), "\"{}\" must be a URL, not \"{}\"",
                        table.full_name("job_template_url"), url);
     }
-    // --fail: a refusal by the controller is a failure of the script.
+    // curl --fail makes the script fail if the controller refuses the request.
     return fill_in(embedded::automation_callback,
                    {{"DATA", shell_word("host_config_key=" + key)}, {"URL", shell_word(url)}});
 }
@@ -79,12 +79,12 @@ FirstbootScript read_script(const TableReader& table, Blueprint& blueprint) {
     const std::string type = table.choice("type", "custom", {"custom", "satellite", "aap"});
     if (type == "custom") {
         if (!table.attempt([&] { script.name = read_custom_name(table, blueprint); })) {
-            // Only to have a name; the blueprint is refused.
+            // A placeholder; the blueprint is rejected.
             script.name = "custom-" + std::to_string(blueprint.firstboot.size() + 1);
         }
         table.attempt([&] { script.contents = read_program(table, "contents"); });
     } else {
-        // Image builder takes a name here too, and does not use it.
+        // Image builder accepts a name here too and ignores it.
         static_cast<void>(table.string("name"));
         script.name = type;
         table.attempt([&] {

@@ -25,7 +25,7 @@ std::string read_filename(const TableReader& table, const std::string& id) {
     return name;
 }
 
-/// Keys as text become files; the others have to be URLs or absolute paths.
+/// Keys given as text become files; the others must be URLs or absolute paths.
 void read_keys(const TableReader& table, DeviceRepository& device) {
     constexpr std::string_view begin = "-----BEGIN PGP PUBLIC KEY BLOCK-----";
     constexpr std::string_view end = "-----END PGP PUBLIC KEY BLOCK-----";
@@ -49,12 +49,12 @@ void read_keys(const TableReader& table, DeviceRepository& device) {
     }
 }
 
-/// What needs neither id nor keys.
+/// Settings that depend on neither id nor keys.
 void read_settings(const TableReader& table, Repository& repository) {
     repository.baseurls = values_of(table.strings("baseurls"));
     repository.metalink = table.string("metalink");
     repository.mirrorlist = table.string("mirrorlist");
-    // Unset, as dnf on a RHEL device has them: packages are checked, metadata are not.
+    // Defaults as in dnf on RHEL: packages are verified, metadata are not.
     repository.gpgcheck = table.boolean("gpgcheck", true);
     repository.repo_gpgcheck = table.boolean("repo_gpgcheck", false);
     repository.enabled = table.boolean("enabled", true);
@@ -70,7 +70,7 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
     Repository& repository = device.repository;
     repository.location = table.location();
     read_settings(table, repository);
-    // Image builder can install from a device's repository too.
+    // Image builder can also install packages from a device's repository.
     table.refuse_unsupported({"install_from"});
     for (const char* key : {"id", "filename", "name", "gpgkeys"}) {
         static_cast<void>(table.has(key));
@@ -106,7 +106,7 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
 
 namespace {
 
-/// "rhel-9.4" → "9.4"; the blueprint's releasever where that is something else altogether.
+/// "9.4" of "rhel-9.4", or the blueprint's releasever if that is not its major version.
 std::string version_of_release(const Blueprint& blueprint) {
     const std::string exact = blueprint.distro.substr(blueprint.distro.rfind('-') + 1);
     return exact.starts_with(blueprint.releasever + '.') ? exact : blueprint.releasever;

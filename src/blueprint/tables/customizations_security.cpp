@@ -27,7 +27,7 @@ bool is_number(std::string_view text, unsigned smallest, unsigned largest, unsig
            value <= largest;
 }
 
-/// "22", "8000-8010" (rising), or a name of services(5).
+/// "22", "8000-8010" (ascending), or a name of services(5).
 bool is_port_or_range(std::string_view text) {
     constexpr unsigned last_port = 65535;
     if (text.find_first_not_of("0123456789-") != std::string_view::npos) {
@@ -101,7 +101,7 @@ void read_zone(const TableReader& table, FirewallRequest& firewall) {
     static_cast<void>(table.has("name"));
     table.finish();
     const std::string name = table.required_string("name");
-    // firewalld makes names of iptables chains of it, which are short.
+    // firewalld's limit: zone names are part of names of iptables chains.
     constexpr std::size_t longest = 17;
     if (!is_plain_name(name, "_-") || name.size() > longest) {
         throw error_at(table.location("name"), "invalid firewall zone \"{}\"", name)
@@ -132,7 +132,7 @@ std::vector<std::string> read_services(const TableReader& table, std::string_vie
     return services;
 }
 
-/// Why a text is not one or more certificates of an authority, or empty.
+/// Why a text does not consist of one or more CA certificates, or empty.
 std::string certificate_fault(const std::string& text) {
     if (text.find("PRIVATE KEY") != std::string::npos) {
         return "it contains a private key";

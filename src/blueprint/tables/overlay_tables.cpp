@@ -17,7 +17,7 @@ std::optional<std::string> read_rule_owner(const TableReader& table, std::string
     return table.has(key) ? std::optional(read_owner(table, key, "root")) : std::nullopt;
 }
 
-/// "bin_t", or "system_u:object_r:bin_t:s0"; whether the policy knows it is seen later.
+/// "bin_t" or "system_u:object_r:bin_t:s0"; whether the policy defines it is checked later.
 std::string read_label(const TableReader& table) {
     std::string label = table.string("label");
     if (!table.has("label")) {
@@ -54,7 +54,7 @@ OverlayRule read_rule(const TableReader& table) {
     rule.mode = read_mode(table);
     rule.label = read_label(table);
     table.finish();
-    // A key that is there and could not be read has been told of.
+    // An invalid value has been reported already: count the keys, not the values.
     if (table.keys().size() <= 1) {
         throw error_at(rule.location, "the rule for \"{}\" sets nothing", rule.path)
             .hinted("set user, group, mode or label");

@@ -22,7 +22,7 @@ void read_ostree(const TableReader& table, const ParseScope& scope, OstreeReques
     if (table.has("ref")) {
         ostree.ref = table.string("ref", "unread");
         if (!table.attempt([&] { require_ref(table.location("ref"), "ostree.ref", ostree.ref); })) {
-            ostree.ref = "unread";  // there is one, so that none is missing
+            ostree.ref = "unread";  // not missing, but invalid
         }
     }
     ostree.parent = table.string("parent");
@@ -152,7 +152,7 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     return nvidia;
 }
 
-/// check_blueprint reads them, and the finished policy knows the names.
+/// Syntax is checked by check_blueprint, names against the final policy.
 std::vector<PolicyRuleRequest> read_policy_rules(const TableReader& table, std::string_view key) {
     std::vector<PolicyRuleRequest> rules;
     for (const LocatedString& rule : table.strings(key)) {
@@ -225,7 +225,7 @@ void read_microshift(const TableReader& table, const ParseScope& scope, Blueprin
 }  // namespace
 
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
-    // Messages about the blueprint as a whole point here when there is no [ostree].
+    // Location for messages about the whole blueprint, in case there is no [ostree].
     blueprint.ostree.location = root.location();
     if (const auto ostree = root.table("ostree")) {
         read_ostree(*ostree, scope, blueprint.ostree);

@@ -8,11 +8,11 @@
 
 namespace edgegpu {
 
-/// `mode` of a table: permission bits, octal in a string; nothing where the key is absent. Throws
+/// `mode` of a table: permission bits as an octal string; nothing if the key is absent. Throws
 /// ErrorKind::usage for anything else.
 [[nodiscard]] std::optional<unsigned> read_mode(const TableReader& table);
 
-/// A user or group by name or number; `fallback` where the key is absent. Throws ErrorKind::usage.
+/// A user or group by name or number; `fallback` if the key is absent. Throws ErrorKind::usage.
 [[nodiscard]] std::string read_owner(const TableReader& table, std::string_view key,
                                      std::string_view fallback);
 

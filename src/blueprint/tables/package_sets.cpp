@@ -20,8 +20,8 @@ void require_spec(const SourceLocation& location, std::string_view spec) {
     }
 }
 
-/// Requests in the making. Blueprints that were put together from pieces name packages twice; that
-/// asks for nothing new.
+/// Adds requests to a list, without duplicates: blueprints assembled from parts may name packages
+/// twice.
 class Requests {
 public:
     explicit Requests(std::vector<PackageRequest>& list) : list_(list) {}
@@ -36,14 +36,14 @@ private:
     std::set<std::string> known_;
 };
 
-/// A place where a stream of a module is named.
+/// A stream of a module that the blueprint names, and where.
 struct NamedStream {
     std::string module;
     std::string stream;
     SourceLocation location;
 };
 
-/// One stream of a module can be enabled, however often it is named.
+/// Throws if another stream of the same module is named: only one can be enabled.
 void refuse_second_stream(const NamedStream& named, std::vector<NamedStream>& earlier) {
     for (const NamedStream& other : earlier) {
         if (other.module == named.module && other.stream != named.stream) {
@@ -57,8 +57,8 @@ void refuse_second_stream(const NamedStream& named, std::vector<NamedStream>& ea
     earlier.push_back(named);
 }
 
-/// Streams that `enabled_modules` and "@MODULE:STREAM" name. Those that only the repositories can
-/// tell ("@MODULE", globs) are looked at when the image is resolved.
+/// Checks streams named by `enabled_modules` and "@MODULE:STREAM". Those that depend on the
+/// repositories ("@MODULE", globs) are checked when packages are resolved.
 void refuse_two_streams(const Blueprint& blueprint) {
     std::vector<NamedStream> streams;
     for (const ModuleRequest& module : blueprint.modules) {
@@ -86,7 +86,7 @@ void add_module(const SourceLocation& location, ModuleRequest module, Blueprint&
     }
 }
 
-/// A group, an environment or a module, `spec` with its "@".
+/// A group, an environment or a module; `spec` begins with "@".
 void add_group(const std::string& spec, const SourceLocation& location, Requests& groups) {
     const bool modular = spec.find_first_of(":/") != std::string::npos;
     if (modular && !parse_module_spec(std::string_view(spec).substr(1))) {
@@ -116,13 +116,11 @@ void read_package(const TableReader& table, Requests& packages, Requests& groups
 
 void read_enabled_module(const TableReader& table, Blueprint& blueprint) {
     ModuleRequest request;
-    for (const auto& [key, value] :
-         {std::pair<const char*, std::string&>{"name", request.name}, {"stream", request.stream}}) {
-        table.attempt([&] { value = table.required_string(key); });
-    }
+    table.attempt([&] { request.name = table.required_string("name"); });
+    table.attempt([&] { request.stream = table.required_string("stream"); });
     table.finish();
     if (!request.name.empty() && !request.stream.empty()) {
-        // dnf's "module enable" takes a profile behind the stream, and has no use for it.
+        // "dnf module enable" accepts a profile after the stream and ignores it.
         const std::size_t slash = request.stream.find('/');
         if (slash != std::string::npos && is_plain_name(request.stream.substr(slash + 1), "_.-+")) {
             blueprint.notes.push_back(fmt::format(
@@ -134,7 +132,7 @@ void read_enabled_module(const TableReader& table, Blueprint& blueprint) {
     }
 }
 
-/// Once for all of them: where there are many, they are refused for one reason.
+/// One error for all containers.
 void refuse_containers(const TableReader& root) {
     const std::vector<TableReader> containers = root.tables("containers");
     if (!containers.empty()) {
@@ -150,7 +148,7 @@ void refuse_containers(const TableReader& root) {
 void read_package_sets(const TableReader& root, Blueprint& blueprint) {
     Requests packages(blueprint.packages);
     Requests groups(blueprint.groups);
-    // Image builder gives both tables the same meaning.
+    // Both tables mean the same in image builder.
     for (const char* key : {"packages", "modules"}) {
         for (const TableReader& package : root.tables(key)) {
             root.attempt([&] { read_package(package, packages, groups); });

@@ -24,6 +24,23 @@ constexpr std::array<Method, 3> salted{{
     {"$6$", "a SHA-512", 16, 86, true},
 }};
 
+/// Those that crypt(5) has and calls weak: what a device's libxcrypt takes depends on how it was
+/// built.
+struct Obsolete {
+    std::string_view prefix;
+    std::string_view name;
+};
+constexpr std::array<Obsolete, 5> obsolete{{{"$sha1", "an SHA-1 (PBKDF1)"},
+                                            {"$md5", "a SunMD5"},
+                                            {"$3$", "an NT (MD4)"},
+                                            {"$2x$", "a bcrypt \"$2x$\""},
+                                            {"_", "a BSDi DES"}}};
+
+/// Traditional DES: two characters of salt, eleven of hash. It may also be a password.
+constexpr std::size_t des_length = 13;
+/// BSDi's: "_", four characters for the rounds, four of salt, eleven of hash.
+constexpr std::size_t bsdi_length = 20;
+
 bool is_hash_text(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -66,7 +83,7 @@ std::string judge_salted(const Method& method, std::string_view rest) {
                               : fmt::format("{} hash with invalid characters", method.name);
 }
 
-/// "$2b$10$" and 22 characters of salt, 31 of hash.
+/// "$2b$10$", 22 characters of salt, 31 of hash.
 std::string judge_bcrypt(std::string_view rest) {
     constexpr std::size_t length = 53;
     if (rest.size() < 3 || !is_number(rest.substr(0, 2)) || rest[2] != '$') {
@@ -78,7 +95,7 @@ std::string judge_bcrypt(std::string_view rest) {
                : std::string("a bcrypt hash that is corrupt or truncated");
 }
 
-/// "$y$PARAMETERS$SALT$HASH", the hash with 43 characters, as crypt(5) says.
+/// "$y$PARAMETERS$SALT$HASH", with 43 characters of hash (crypt(5)).
 std::string judge_yescrypt(std::string_view rest) {
     constexpr std::size_t length = 43;
     const std::size_t first = rest.find('$');
@@ -90,13 +107,28 @@ std::string judge_yescrypt(std::string_view rest) {
     return whole ? std::string() : std::string("a yescrypt hash that is corrupt or truncated");
 }
 
-/// "$7$", parameters (11 characters) and salt, '$', hash.
+/// "$7$", 11 characters of parameters, salt, '$', hash.
 std::string judge_scrypt(std::string_view rest) {
     constexpr std::size_t length = 43;
     const std::size_t dollar = rest.find('$');
     const bool whole = dollar != std::string_view::npos && dollar >= 11 &&
                        rest.size() - dollar - 1 == length && is_hash_text(rest.substr(dollar + 1));
     return whole ? std::string() : std::string("an scrypt hash that is corrupt or truncated");
+}
+
+/// Of a text that is no hash of an accepted kind.
+std::string judge_other(std::string_view text) {
+    for (const Obsolete& kind : obsolete) {
+        const bool named = text.starts_with(kind.prefix);
+        if (named &&
+            (kind.prefix != "_" || (text.size() == bsdi_length && is_hash_text(text.substr(1))))) {
+            return fmt::format("{} hash, a kind that is obsolete and not accepted", kind.name);
+        }
+    }
+    if (text.size() == des_length && is_hash_text(text)) {
+        return "plain text, or a DES hash, a kind that is obsolete and not accepted";
+    }
+    return text.starts_with('$') ? "a hash of an unknown kind" : "plain text";
 }
 
 }  // namespace
@@ -130,7 +162,7 @@ std::string password_hash_fault(std::string_view text) {
     if (text.empty()) {
         return "empty, which allows login without a password";
     }
-    return text.starts_with('$') ? "a hash of a kind that crypt(3) does not support" : "plain text";
+    return judge_other(text);
 }
 
 }  // namespace edgegpu

@@ -17,11 +17,12 @@ namespace {
 
 constexpr std::string_view line_blanks = " \t\r";
 
-/// Blob after its type: how many fields (length and bytes each) it has, and how long they are.
+/// Structure of the blob after its type: number of fields, each with a length prefix, and required
+/// lengths.
 struct KeyType {
     std::string_view name;
     std::size_t fields;
-    /// Field and length in bytes that one of them must have; 0: none.
+    /// 1-based index and length in bytes of a field of fixed length; 0: none.
     std::size_t fixed_field = 0;
     std::size_t fixed_length = 0;
     /// Name of the elliptic curve, which is the first field.
@@ -51,19 +52,19 @@ const KeyType* find_type(std::string_view name) {
     return found == key_types.end() ? nullptr : found;
 }
 
-/// Certificates have fields of their own, which only their signer knows.
+/// Fields of certificates are not checked.
 bool is_certificate(std::string_view name) {
     constexpr std::string_view end = "-cert-v01@openssh.com";
     return name.size() > end.size() && name.ends_with(end);
 }
 
-/// A word that could only be meant as a type.
+/// Whether a word is probably meant as a type.
 bool looks_like_type(std::string_view word) {
     return word.starts_with("ssh-") || word.starts_with("ecdsa-") || word.starts_with("sk-") ||
            word.starts_with("rsa-sha2-");
 }
 
-/// The first word, which ends at a blank outside of quotes; npos where a quote stays open.
+/// End of the first word, at a blank outside of quotes; npos if a quote is not closed.
 std::size_t end_of_options(std::string_view line) {
     bool quoted = false;
     for (std::size_t at = 0; at < line.size(); ++at) {
@@ -78,11 +79,19 @@ std::size_t end_of_options(std::string_view line) {
     return quoted ? std::string_view::npos : line.size();
 }
 
-/// Nothing for what is no base64.
-std::optional<std::string> decode(std::string_view text) {
+struct Decoded {
+    std::string bytes;
+    /// In groups of four characters, the last one padded, with unused bits zero: sshd's b64_pton
+    /// rejects anything else.
+    bool whole = false;
+};
+
+/// Nothing if `text` is not base64.
+std::optional<Decoded> decode(std::string_view text) {
     constexpr std::string_view alphabet =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
+    const bool grouped = text.size() % 4 == 0;
     text.remove_suffix(padding);
     std::string bytes;
     std::uint32_t bits = 0;
@@ -99,10 +108,10 @@ std::optional<std::string> decode(std::string_view text) {
             bytes += static_cast<char>((bits >> count) & 0xFFU);
         }
     }
-    return bytes;
+    return Decoded{std::move(bytes), grouped && (bits & ((1U << count) - 1)) == 0};
 }
 
-/// Takes a field of a blob off its front; nothing where the blob ends before.
+/// Removes the first field of a blob and returns it; nothing if the blob is too short.
 std::optional<std::string_view> take_field(std::string_view& blob) {
     constexpr std::size_t length_size = 4;
     if (blob.size() < length_size) {
@@ -125,7 +134,7 @@ KeyFault cut_off(std::string_view type) {
     return {fmt::format("the {} key is cut off", type), as_pub_file};
 }
 
-/// sshd takes no shorter RSA key, whatever it is told (sshkey.h of OpenSSH).
+/// sshd rejects shorter RSA keys regardless of its configuration (sshkey.h of OpenSSH).
 KeyFault judge_rsa(std::string_view modulus) {
     constexpr std::size_t shortest = 1024;
     modulus.remove_prefix(std::min(modulus.find_first_not_of('\0'), modulus.size()));
@@ -192,7 +201,7 @@ KeyFault ssh_key_fault(std::string_view line) {
     }
     std::string_view type = line.substr(0, line.find_first_of(" \t"));
     if (find_type(type) == nullptr && !is_certificate(type)) {
-        // What is no type are options, which a type follows.
+        // Not a type: options, which the type follows.
         const std::size_t end = end_of_options(line);
         const std::string_view rest = end == std::string_view::npos
                                           ? std::string_view{}
@@ -219,11 +228,16 @@ KeyFault ssh_key_fault(std::string_view line) {
         encoded.find("…") != std::string_view::npos) {
         return {fmt::format("the {} key is shortened (\"...\")", type), as_pub_file};
     }
-    const std::optional<std::string> blob = decode(encoded);
+    const std::optional<Decoded> blob = decode(encoded);
     if (!blob) {
         return {fmt::format("the text after \"{}\" is not base64", type), as_pub_file};
     }
-    return judge_blob(type, *blob);
+    KeyFault fault = judge_blob(type, blob->bytes);
+    if (fault.reason.empty() && !blob->whole) {
+        return {fmt::format("the base64 of the {} key is cut off or damaged at its end", type),
+                as_pub_file};
+    }
+    return fault;
 }
 
 }  // namespace edgegpu

@@ -49,7 +49,7 @@ std::string read_unit_source(const TableReader& table, const ParseScope& scope) 
     }
 }
 
-/// Units of the blueprint have whole names: what is written must have a name on disk.
+/// Units defined by the blueprint need their full names, with suffix, as file names.
 void require_whole_unit_name(const SourceLocation& location, const std::string& name) {
     require_unit_name(location, name);
     static constexpr std::array<std::string_view, 9> suffixes{".service",   ".socket", ".target",

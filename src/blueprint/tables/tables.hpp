@@ -6,33 +6,33 @@
 
 namespace edgegpu {
 
-/// `[customizations]`, with image builder's keys: fills the blueprint, refuses what is not
-/// implemented or not for an edge commit. Throws ErrorKind::usage.
+/// Reads `[customizations]`, with image builder's keys, into the blueprint. Rejects keys that are
+/// not implemented or not applicable to an edge commit. Throws ErrorKind::usage.
 void read_customizations(const TableReader& table, Blueprint& blueprint);
 
-/// `packages`, `modules`, `groups`, `enabled_modules`, `containers` of the top level.
+/// Top-level `packages`, `modules`, `groups`, `enabled_modules`, `containers`.
 void read_package_sets(const TableReader& root, Blueprint& blueprint);
 
 /// edgegpu's own tables: `[ostree]`, `[nvidia]`, `[selinux]`, `[modprobe]`, `[systemd]`,
-/// `[[overlays]]`, `[microshift]`, `[health]`. The default ref needs distro and architecture,
-/// already read.
+/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[health]`. Distro and architecture must have been
+/// read, for the default ref.
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
-/// One of `[[overlays]]`, with its rules. Throws ErrorKind::usage.
+/// An element of `[[overlays]]`, with its rules. Throws ErrorKind::usage.
 [[nodiscard]] OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope);
 
-/// `[systemd]`; files that units name are read. Throws ErrorKind::usage.
+/// `[systemd]`, including the files that units name as source. Throws ErrorKind::usage.
 void read_systemd(const TableReader& table, const ParseScope& scope, SystemdRequest& systemd);
 
 /// `[modprobe]`. Throws ErrorKind::usage.
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
 
-/// `[accounts]`: numbers of users and groups of packages. Throws for a name that cannot be one, and
-/// for a number that two of them have.
+/// `[accounts]`: numbers of users and groups of packages. Notes invalid names and duplicate numbers
+/// as mistakes.
 void read_accounts_table(const TableReader& table, AccountsRequest& accounts);
 
-/// A kernel command line taken apart at white space outside of double quotes, which stay as
-/// the kernel wants them. Throws at `location` for an unclosed quote.
+/// Splits a kernel command line at spaces outside of double quotes. The quotes are kept, as the
+/// kernel requires them. Throws at `location` for an unclosed quote.
 [[nodiscard]] std::vector<std::string> split_kernel_arguments(const SourceLocation& location,
                                                               std::string_view line);
 

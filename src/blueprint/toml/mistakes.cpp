@@ -11,7 +11,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Reads "NUMBER:" at `at` and steps behind it.
+/// Parses "NUMBER:" at `at`, and moves `at` past it.
 bool take_number(std::string_view text, std::size_t& at, std::uint32_t& number) {
     const char* end = text.data() + text.size();
     const auto [stop, code] = std::from_chars(text.data() + at, end, number);
@@ -48,7 +48,7 @@ Error without_hint(const Error& failure) {
 
 Mistake mistake_of(const Error& failure) {
     const std::string& text = failure.message();
-    // A file may have ':' in its name, and so may a message: the first that fits is the place.
+    // Both file names and messages may contain ':': the first match is the location.
     for (std::size_t colon = text.find(':'); colon != std::string::npos;
          colon = text.find(':', colon + 1)) {
         std::size_t at = colon + 1;
@@ -72,7 +72,7 @@ std::vector<Error> single_errors(const Error& failure) {
         return {failure};
     }
     std::vector<Error> all = several->all();
-    // What was added on its way out is about all of them, and said once.
+    // Traces added to the whole error are shown once.
     for (const std::string& trace : failure.traces()) {
         all.back().traced(trace);
     }

@@ -11,23 +11,23 @@
 
 namespace edgegpu {
 
-/// One of the mistakes of a file.
+/// A mistake in a file.
 struct Mistake {
-    /// Line 0 where its message begins with no place.
+    /// Line 0 if the message has no location.
     SourceLocation location;
-    /// Without the place.
+    /// Without the location.
     std::string message;
-    /// The way out, or empty.
+    /// May be empty.
     std::string hint;
 };
 
-/// Takes an error of a reader apart: "FILE:LINE:COLUMN: MESSAGE".
+/// Splits the message of an error, "FILE:LINE:COLUMN: MESSAGE".
 [[nodiscard]] Mistake mistake_of(const Error& failure);
 
-/// Several mistakes as one Error: its text is that of all of them, one below the other.
+/// Several mistakes as one Error, whose text consists of all of theirs.
 class MistakesError : public Error {
 public:
-    /// `all` are at least two, in the order to be shown.
+    /// `all`: at least two, in the order in which they are shown.
     explicit MistakesError(std::vector<Error> all);
     [[nodiscard]] const std::vector<Error>& all() const noexcept { return all_; }
 
@@ -35,20 +35,20 @@ private:
     std::vector<Error> all_;
 };
 
-/// The single errors of which `failure` is made: itself, where it is no MistakesError.
+/// The single errors of a MistakesError; for any other error the error itself.
 [[nodiscard]] std::vector<Error> single_errors(const Error& failure);
 
-/// What Error::render gives, with every "error" and "hint" of a MistakesError coloured.
+/// Like Error::render, but with every "error" and "hint" of a MistakesError coloured.
 [[nodiscard]] std::string render_error(const Error& failure, bool colored);
 
-/// Gathers the mistakes of a blueprint, so that one run tells all of them.
+/// Collects the mistakes of a blueprint, so that one run reports all of them.
 class Mistakes {
 public:
-    /// More than this many are counted and not kept: nobody reads them, and a hostile file has
-    /// millions.
+    /// Mistakes beyond this number are only counted: nobody reads them, and a malicious file may
+    /// have millions.
     static constexpr std::size_t most = 100;
 
-    /// Runs `read`. An ErrorKind::usage Error that it throws is kept; true if there was none.
+    /// Runs `read` and adds an ErrorKind::usage Error that it throws; true if there was none.
     template <typename Read>
     bool attempt(Read&& read) {
         try {
@@ -62,13 +62,14 @@ public:
             return false;
         }
     }
+    /// Adds `failure`, or each error of a MistakesError.
     void add(const Error& failure);
     [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
-    /// How many there are, those beyond `most` included.
+    /// Number of mistakes, including those beyond `most`.
     [[nodiscard]] std::size_t count() const noexcept { return kept_.size() + passed_over_; }
-    /// Throws what was gathered, if anything: a single mistake as it came, several as a
-    /// MistakesError in order of lines, files in the order in which they were read, `first` before
-    /// all others. What two steps found alike is there once, and so is a hint that several have.
+    /// Throws the mistakes, if any: a single one unchanged, several as a MistakesError, sorted by
+    /// lines within each file; files in the order of their first mistake, `first` before all
+    /// others. Duplicate messages and hints are shown once.
     void throw_any(const std::string& first) const;
 
 private:

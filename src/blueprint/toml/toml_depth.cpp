@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t deepest = 64;
 
-/// Where the string that begins at `at` ends: behind its last quote, or at the end of the line or
-/// document that cuts it off.
+/// End of the string that begins at `at`: after its closing quote, or the end of the line or
+/// document if that is missing.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
     const char quote = text[at];
     const bool long_string = text.substr(at, 3) == std::string(3, quote);

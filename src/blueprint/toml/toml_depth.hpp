@@ -6,11 +6,10 @@
 
 namespace edgegpu {
 
-/// Throws ErrorKind::usage, at its line and column in `file`, for the first place of a TOML
-/// document that nests deeper than any blueprint: more than 64 brackets and braces in each other,
-/// or more than 64 parts in a dotted key. The parser recurses over both, and so does what frees
-/// its result; this does not. Strings and comments are passed over; a malformed document is left
-/// for the parser to judge.
+/// Throws ErrorKind::usage, with line and column in `file`, if a TOML document has more than 64
+/// nested brackets and braces, or more than 64 parts in a dotted key: the parser and the destructor
+/// of its result recurse over both. Strings and comments are skipped; malformed documents are left
+/// to the parser.
 void require_shallow_toml(const std::string& file, std::string_view text);
 
 }  // namespace edgegpu

@@ -15,7 +15,7 @@ bool is_alphanumeric(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Calls `accept` for every part between slashes; false as soon as it is.
+/// Whether `accept` is true for every part between slashes.
 template <typename Accept>
 bool all_parts(std::string_view path, Accept accept) {
     while (true) {

@@ -74,7 +74,7 @@ std::string expand_variables(std::string_view text, const ParseScope& scope,
 
 fs::path resolve_path(const fs::path& base, std::string_view text) {
     fs::path path = (base / fs::path(text)).lexically_normal();
-    // "dir/" normalises to a path with an empty last part.
+    // "dir/" normalises to a path with an empty last component.
     return path.has_filename() || path == path.root_path() ? path : path.parent_path();
 }
 
@@ -84,7 +84,12 @@ std::string resolve_url(const fs::path& base, std::string_view text,
         return text.substr(0, prefix.size()) == prefix;
     };
     if (begins("/") || begins("./") || begins("../")) {
-        return "file://" + resolve_path(base, text).string();
+        // A path is no URL: what looks like a percent-encoding in it is none.
+        std::string url = "file://";
+        for (const char c : resolve_path(base, text).string()) {
+            url += c == '%' ? "%25" : std::string(1, c);
+        }
+        return url;
     }
     const bool known = begins("http://") || begins("https://") || begins("file:///");
     if (!known || text.find(' ') != std::string_view::npos || has_control_characters(text)) {
@@ -97,7 +102,8 @@ std::string resolve_url(const fs::path& base, std::string_view text,
 fs::path find_shipped(const ParseScope& scope, std::string_view kind, std::string_view name,
                       std::string_view suffix) {
     const fs::path extension = suffix.empty() ? fs::path{} : fs::path(name).extension();
-    const bool has_extension = extension == ".te" || extension == ".cil" || extension == ".pp";
+    const bool has_extension = extension == ".te" || extension == ".cil" || extension == ".pp" ||
+                               (!suffix.empty() && name.ends_with(".pp.bz2"));
     if (!is_plain_name(name, "_.-+") || has_extension) {
         return resolve_path(scope.directory, name);
     }

@@ -10,39 +10,40 @@
 
 namespace edgegpu {
 
-/// The values of dnf's variables, and where relative paths begin.
+/// Values of dnf's variables, and the base of relative paths.
 struct ParseScope {
     /// Absolute directory of the blueprint.
     std::filesystem::path directory;
     std::string releasever;
-    /// $arch and $basearch are the same for the architectures edgegpu knows.
+    /// $arch and $basearch, which are equal for all supported architectures.
     std::string basearch;
-    /// Other variables: those of the machine whose own repositories are read, `stream` of CentOS.
+    /// Other variables: those of the build machine if its repositories are read, `stream` for
+    /// CentOS Stream.
     std::map<std::string, std::string, std::less<>> variables = {};
-    /// A variable that nobody knows stays as it stands, as dnf has it in `.repo` files.
+    /// Leave unknown variables unexpanded, as dnf does in `.repo` files.
     bool keep_unknown = false;
 };
 
-/// Replaces $releasever, $releasever_major, $basearch, $arch and their ${…} forms
-/// (dnf.conf(5), VARIABLES), and the scope's own. Throws at `location` for any other variable
-/// (unless the scope says to keep it) and for one without a value. A '$' that begins no name stays.
+/// Expands $releasever, $releasever_major, $basearch, $arch and `scope.variables`, also as ${…}
+/// (dnf.conf(5), VARIABLES). Throws at `location` for other variables (unless `keep_unknown`) and
+/// for those without a value. A '$' that does not begin a name is kept.
 [[nodiscard]] std::string expand_variables(std::string_view text, const ParseScope& scope,
                                            const SourceLocation& location);
 
-/// `text` as an absolute, normalised path; relative ones begin at `base`.
+/// `text` as a normalised path, relative to `base` unless it is absolute.
 [[nodiscard]] std::filesystem::path resolve_path(const std::filesystem::path& base,
                                                  std::string_view text);
 
-/// A URL from a URL (http, https, file) or from a path beginning "/", "./" or "../",
-/// which becomes file:///…. Throws at `location` for anything else.
+/// Returns a URL (http, https, file) unchanged, and a path that begins with "/", "./" or "../" as
+/// file:///…. Throws at `location` for anything else.
 [[nodiscard]] std::string resolve_url(const std::filesystem::path& base, std::string_view text,
                                       const SourceLocation& location);
 
-/// Finds what ships with the tool or lies beside the blueprint. A bare NAME is looked for as
-/// BLUEPRINT_DIR/../KIND/NAME+SUFFIX, then DATADIR/KIND/NAME+SUFFIX; the first that exists, or
-/// the first of both where none does. Anything with a slash, or a bare name with an extension if
-/// `suffix` is not empty, is a path relative to the blueprint. KIND is "overlays", "manifests" or
-/// "selinux".
+/// Path of a file that ships with edgegpu or belongs to the blueprint. A bare NAME is
+/// BLUEPRINT_DIR/../KIND/NAME+SUFFIX or DATADIR/KIND/NAME+SUFFIX: the first that exists, or the
+/// former if neither does. Anything with a slash, or (if `suffix` is not empty) with the extension
+/// .te, .cil, .pp or .pp.bz2, is a path relative to the blueprint. KIND is "overlays", "manifests"
+/// or "selinux".
 [[nodiscard]] std::filesystem::path find_shipped(const ParseScope& scope, std::string_view kind,
                                                  std::string_view name, std::string_view suffix);
 

@@ -30,7 +30,7 @@ std::optional<std::uint32_t> number_of(const Numbers& numbers, const std::string
     return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The account files of the tree while they are edited.
+/// The tree's account files, parsed for editing; `write` puts them back.
 class Accounts {
 public:
     Accounts(const Context& ctx, const ParentAccounts& seeds, Tree& tree)
@@ -62,7 +62,7 @@ private:
 
     const Context& ctx_;
     Tree& tree_;
-    /// Numbers that names are to have, and nobody else.
+    /// Name → number that is reserved for it.
     Numbers seeded_users_, seeded_groups_;
     AccountFile passwd_, group_, shadow_, gshadow_, subuid_, subgid_;
 };
@@ -81,14 +81,15 @@ void check_name(const std::string& where, const std::string& name) {
 
 void check_field(const std::string& where, const std::string& value) {
     if (value.find_first_of(std::string_view(":\n\0", 3)) != std::string::npos) {
-        throw error(ErrorKind::usage, "{}: an account cannot contain a colon, newline or NUL: '{}'",
-                    where, value);
+        throw error(ErrorKind::usage,
+                    "{}: a field of an account contains a colon, newline or NUL: '{}'", where,
+                    value);
     }
 }
 
 std::uint32_t Accounts::free_number() const {
-    // A new user's group should have the user's number: take one that neither file uses. What the
-    // parent gave to somebody who is gone still owns files on devices.
+    // A new user and its group should have the same number, so it must be free in both files.
+    // Numbers of accounts that only the parent has still own files on devices.
     std::set<std::uint32_t> taken = account_ids(passwd_);
     taken.merge(account_ids(group_));
     for (const Numbers* seeded : {&seeded_users_, &seeded_groups_}) {
@@ -151,7 +152,7 @@ std::uint32_t Accounts::primary_group(const UserRequest& request, std::uint32_t 
 void Accounts::set_password(const UserRequest& request, bool is_new) {
     AccountFile::Row* row = shadow_.find(request.name);
     if (row == nullptr && (is_new || request.password || request.expire_date)) {
-        // "*" fits no password, yet unlike "!" does not count as locked: a key still logs in.
+        // "*" matches no password, but unlike "!" does not lock the account: keys still work.
         row = &shadow_.rows.emplace_back(
             AccountFile::Row{request.name, "*", "", "0", "99999", "7", "", "", ""});
     }
@@ -163,7 +164,7 @@ void Accounts::set_password(const UserRequest& request, bool is_new) {
         (*row)[1] = *request.password;
     }
     if (request.force_password_reset) {
-        (*row)[2] = std::to_string(0);  // day of the last change: long ago, as `chage -d 0` has it
+        (*row)[2] = std::to_string(0);  // day of the last change, as `chage -d 0` sets it
     }
     if (request.expire_date) {
         (*row)[7] = std::to_string(*request.expire_date);
@@ -230,7 +231,7 @@ void Accounts::new_user(const UserRequest& request) {
                             request.home.empty() ? "/home/" + request.name : request.home,
                             request.shell.empty() ? bash : request.shell});
     if (uid >= first_user_id) {
-        // As useradd does: rootless containers need them.
+        // As useradd does; rootless containers need them.
         add_subordinates(subuid_, request.name);
         add_subordinates(subgid_, request.name);
     }

@@ -31,13 +31,13 @@ std::string group_name(const AccountFile& groups, const std::string& gid) {
     return gid;
 }
 
-/// First number of a range of subuid(5), or empty.
+/// First number of the user's range in a file of subuid(5), or empty.
 std::string range_start(const AccountFile& file, const std::string& user) {
     const AccountFile::Row* row = file.find(user);
     return row != nullptr && row->size() == 3 ? (*row)[1] : "";
 }
 
-/// NAME:GID:fixed|free of the blueprint's groups and those of its users.
+/// Lines NAME:GID:fixed|free for the blueprint's groups and the primary groups of its users.
 std::string declare_groups(const std::vector<UserRequest>& users,
                            const std::vector<GroupRequest>& groups, const AccountFile& passwd,
                            const AccountFile& group) {
@@ -59,7 +59,8 @@ std::string declare_groups(const std::vector<UserRequest>& users,
     return text;
 }
 
-/// NAME:UID:fixed|free:GROUP:HOME:SHELL:EXPIRE:RESET:SUBUID:SUBGID:GROUPS:DESCRIPTION
+/// Lines NAME:UID:fixed|free:GROUP:HOME:SHELL:EXPIRE:RESET:SUBUID:SUBGID:GROUPS:DESCRIPTION, as
+/// src/customise/device/accounts reads them.
 std::string declare_users(const std::vector<UserRequest>& users, const Tree& tree,
                           const AccountFile& passwd, const AccountFile& group) {
     const AccountFile subuid = read_accounts(tree, "/etc/subuid");
@@ -108,7 +109,7 @@ void declare_accounts(const Context& ctx, const std::vector<UserRequest>& users,
     put("users", declare_users(users, tree, passwd, group), 0644);
     put("passwords", passwords, 0600);
     put_entry(tree, program, make_file_entry(ctx, embedded::accounts, 0755));
-    // What the program appends to keeps its label; a file that it made would get another type.
+    // Appending keeps the file's label; a file that the program created would get another type.
     put_entry(tree, seen, make_file_entry(ctx, "", 0644));
     add_vendor_unit(ctx, tree, "edgegpu-accounts.service", "sysinit.target",
                     std::string(embedded::edgegpu_accounts_service));

@@ -18,11 +18,11 @@ namespace edgegpu {
 namespace {
 
 constexpr std::string_view key_directory = "/usr/share/edgegpu/authorized_keys.d";
-/// What sshd reads where nothing is configured; the second name is of 2001, but still its default.
+/// sshd's default for AuthorizedKeysFile.
 constexpr const char* usual_key_files = ".ssh/authorized_keys .ssh/authorized_keys2";
 
-/// A line of sshd_config: keyword (case does not count) and arguments, between which a '=' may
-/// stand.
+/// A line of sshd_config(5): keyword (case-insensitive) and arguments, separated by white space or
+/// '='.
 struct SshdLine {
     std::string keyword;
     std::string arguments;
@@ -48,7 +48,7 @@ bool is_keyword(const SshdLine& line, const char* keyword) {
     return ::strcasecmp(line.keyword.c_str(), keyword) == 0;
 }
 
-/// The value that holds for everybody: the first before a Match block.
+/// The value of AuthorizedKeysFile for all users: the first one before any Match block.
 std::optional<std::string> key_files(const std::string& config) {
     for (const std::string_view text : lines_of(config)) {
         const SshdLine line = split_sshd_line(text);
@@ -73,7 +73,7 @@ bool includes_drop_ins(const std::string& config) {
     return false;
 }
 
-/// "none" is sshd's word for no file at all.
+/// The files of AuthorizedKeysFile with `more` added; "none" means no file at all.
 std::string joined(const std::optional<std::string>& files, const std::string& more) {
     if (!files || files->empty()) {
         return fmt::format("{} {}", usual_key_files, more);
@@ -106,7 +106,7 @@ void tell_sshd(const Context& ctx, Tree& tree) {
     put_entry(tree, path, entry);
 }
 
-/// Lines that make one home directory, with what /etc/skel has.
+/// Lines of tmpfiles.d(5) that create a user's home directory with the content of /etc/skel.
 std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std::string& group) {
     const std::string& name = user.front();
     const std::string home = deployed_home(user[5]);

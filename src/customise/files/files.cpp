@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Refuses what a commit cannot hold. `path` is resolved inside the tree.
+/// Throws for a path that a commit cannot contain; `path` has its links resolved inside the tree.
 void check_carried(const std::string& where, std::string_view path) {
     static constexpr std::array<std::string_view, 7> mounted{"/proc", "/sys", "/dev",    "/run",
                                                              "/boot", "/tmp", "/sysroot"};
@@ -67,8 +67,8 @@ void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
     Entry entry;
     if (request.directory) {
         if (exists && existing->second.type != EntryType::directory) {
-            throw error(ErrorKind::usage, "{}: {} is in the image and not a directory", where,
-                        path);
+            throw error(ErrorKind::usage, "{}: {} exists in the image and is not a directory",
+                        where, path);
         }
         entry.type = EntryType::directory;
         entry.mode = request.mode.value_or(exists ? existing->second.mode : 0755);
@@ -76,8 +76,8 @@ void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
         if (exists && (existing->second.type == EntryType::directory || !is_below(real, "/etc"))) {
             throw error(ErrorKind::usage, "{}: {} is already in the image", where, path)
                 .hinted(
-                    "files outside /etc are replaced by an [[overlays]] with "
-                    "'replace = true'");
+                    "use [[overlays]] with 'replace = true' to replace files outside of "
+                    "/etc");
         }
         const unsigned mode = request.mode.value_or(0644);
         require_stored(request.source.empty() || request.stored, request.source);

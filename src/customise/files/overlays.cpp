@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A rule with what the image makes of it.
+/// A rule with its pattern compiled, and names of owners replaced by the image's numbers.
 struct KnownRule {
     PathGlob glob;
     std::optional<std::uint32_t> uid;
@@ -33,7 +33,7 @@ struct KnownRule {
     const OverlayRule* said = nullptr;
 };
 
-/// What the rules of an overlay say of one path.
+/// Owner and mode of one path according to the overlay and its rules.
 struct Attributes {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
@@ -70,8 +70,8 @@ Attributes attributes_of(const std::vector<KnownRule>& rules, const Owner& owner
     return found;
 }
 
-/// "bash-5.2-1", the package that owns `path`, by the image's own rpm; empty where nobody knows.
-/// Asked only when the build fails.
+/// The package that owns `path` ("bash-5.2-1"), according to the image's own rpm; empty if
+/// unknown. For error messages only.
 std::string package_of(const Context& ctx, const Tree& tree, const std::string& path) {
     std::error_code code;
     if (tree.root.empty() || !fs::is_directory(tree.root, code) ||
@@ -88,7 +88,7 @@ std::string package_of(const Context& ctx, const Tree& tree, const std::string& 
     return known ? result.output : std::string();
 }
 
-/// One overlay on its way into the tree.
+/// Copies one overlay into the tree.
 class Placement {
 public:
     Placement(const Context& ctx, const OverlayRequest& overlay, Tree& tree, bool plain)
@@ -100,15 +100,17 @@ public:
           rules_(know_rules(overlay, tree)) {}
 
     void put(const OverlayMember& member);
-    /// A label must not reach beyond the overlay: it holds for every path that fits its pattern.
+    /// Throws if the pattern of a rule with a label matches a path that is not in the overlay: the
+    /// policy would label that as well.
     void check_labels() const;
-    /// Where objects of the overlay are in the tree now.
+    /// Paths in the tree of the overlay's members.
     [[nodiscard]] const std::set<std::string>& placed() const { return placed_; }
 
 private:
     Entry make(const OverlayMember& member, const Attributes& attributes);
     [[nodiscard]] Entry content_of(const OverlayMember& member) const;
-    /// Whether the object shall be put where `old` is; throws where that cannot be.
+    /// Whether the member replaces `old`, of which `entry` gets executable bits unless `mode_said`;
+    /// throws if it must not.
     bool replaces(const OverlayMember& member, const std::string& real, const Entry& old,
                   Entry& entry, bool mode_said) const;
 
@@ -118,7 +120,7 @@ private:
     bool plain_;
     Owner owner_;
     std::vector<KnownRule> rules_;
-    /// files so far, for hard links
+    /// files so far by their path, for hard links to them
     std::map<std::string, Entry> files_;
     std::set<std::string> placed_;
 };
@@ -140,7 +142,7 @@ Entry Placement::make(const OverlayMember& member, const Attributes& attributes)
         if (plain_) {
             throw error_at(overlay_.location, "{} of {} is a symbolic link", member.name,
                            overlay_.source.string())
-                .hinted("a bundle holds plain files only");
+                .hinted("a bundle may contain only directories and regular files");
         }
         entry = link_to(member.target);
     } else {
@@ -179,7 +181,7 @@ bool Placement::replaces(const OverlayMember& member, const std::string& real, c
                                          : "set 'replace = true' on the overlay to replace it");
     }
     if (!mode_said && entry.type == EntryType::file && old.type == EntryType::file) {
-        entry.mode |= old.mode & 0111U;  // a replaced program stays one
+        entry.mode |= old.mode & 0111U;  // a replaced program stays executable
     }
     return true;
 }
@@ -194,7 +196,7 @@ void Placement::put(const OverlayMember& member) {
     const bool directory = entry.type == EntryType::directory;
     const std::string real = resolve_in_tree(tree_, member.path, directory);
     const std::string reason = unfit_member_reason(real, member.type);
-    if (!reason.empty()) {  // through a link of the image
+    if (!reason.empty()) {  // a link of the image leads there
         throw error_at(overlay_.location, "an image cannot carry {} of overlay {}: {}", real,
                        overlay_.source.string(), reason)
             .hinted(unfit_member_hint(real));
@@ -220,7 +222,7 @@ void Placement::check_labels() const {
             if (rule.glob.matches(path) && !placed_.contains(path)) {
                 throw error_at(
                     rule.said->location,
-                    "the label {} of \"{}\" would be that of {} as well, which is not of "
+                    "the label {} of \"{}\" would also apply to {}, which is not part of "
                     "this overlay",
                     rule.said->label, rule.said->path, path)
                     .hinted("use a pattern that matches only paths of the overlay");

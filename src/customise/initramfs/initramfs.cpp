@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cache/entry_lock.hpp"
 #include "customise/initramfs/initramfs_accounts.hpp"
 #include "customise/initramfs/initramfs_cache.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
@@ -19,7 +20,6 @@
 #include "customise/kernel/modprobe_check.hpp"
 #include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
-#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/text.hpp"
@@ -30,16 +30,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// In the sandbox; below a fresh mount, so that it leaves no trace in the image.
+/// Output directory in the sandbox; a mount on a temporary /run, so that the image is unchanged.
 constexpr const char* out_directory = "/run/edgegpu-out";
-/// in that directory
+/// Path of the image in that directory.
 constexpr std::string_view made_image = "/initramfs.img";
-/// Firmware for every device there is takes a quarter of it.
+/// An initramfs with all firmware takes a quarter of it.
 constexpr std::uint64_t image_limit = 1ULL << 30U;
 
-/// A compressor with fixed output: one thread (the blocks of several depend on their number), no
-/// time stamp. zstd at a low level costs a seventh of gzip's time at the same size, and
-/// unpacks several times faster at each boot; older kernels (4.18) cannot unpack it.
+/// A compressor with reproducible output: one thread (with several, the output depends on their
+/// number), no time stamp. zstd at a low level takes a seventh of gzip's time for the same size,
+/// and unpacks several times faster at each boot; older kernels (4.18) do not support it.
 std::string compressor(const Tree& tree) {
     const bool has_zstd = find_entry(tree, "/usr/bin/zstd") != nullptr;
     for (const std::string& path :
@@ -77,7 +77,7 @@ bool contains(const std::vector<std::string>& paths, std::string_view path) {
     return std::binary_search(paths.begin(), paths.end(), path);
 }
 
-/// What a boot needs must be in there, whatever dracut's exit status said.
+/// Throws if something that a boot needs is missing, whatever dracut's exit status.
 void check_contents(const Tree& tree, const std::vector<std::string>& paths) {
     const bool boots = std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
         return path.ends_with("/ostree-prepare-root");
@@ -92,7 +92,7 @@ void check_contents(const Tree& tree, const std::vector<std::string>& paths) {
     }
 }
 
-/// The content of what dracut made: read once, so that what is checked is what is kept.
+/// Runs dracut and returns the initramfs, read once, so that what is checked is what is kept.
 std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
     const fs::path work = ctx.work() / fmt::format("initramfs-{}", ::getpid());
     const fs::path out = work / "out";
@@ -114,14 +114,14 @@ std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<s
         }
     }
     const ProcessResult result = run_in_sandbox(ctx, command);
-    // dracut ends with 0 after some failures: the file decides as well.
+    // dracut exits with 0 after some failures: the file has to exist as well.
     const ImageRoot results(out);
     if (result.status != 0 || !results.status(made_image)) {
         throw error("the image's dracut failed with status {} for kernel {}", result.status,
                     tree.kernel)
             .traced(fmt::format("{}", fmt::join(last_lines(result.output, 20), "\n")))
             .hinted(result.output.find("module 'ostree' cannot be found") != std::string::npos
-                        ? "add the package that brings dracut's ostree module (ostree-boot, or "
+                        ? "add the package that contains dracut's ostree module (ostree-boot, or "
                           "rpm-ostree) to the blueprint"
                         : "");
     }
@@ -150,7 +150,7 @@ Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const
     const std::string made = run_dracut(ctx, tree, argv);
     const std::vector<std::string> paths = list_initramfs(made, "what the image's dracut made");
     check_contents(tree, paths);
-    // What the cache has was checked with the same blacklist: dracut's configuration is in its key.
+    // A cached one was checked with the same blacklist: dracut's configuration is in its key.
     check_initramfs_modules(modprobe, paths);
     return cache.store(made, paths);
 }

@@ -1,15 +1,16 @@
 #pragma once
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Runs depmod, then builds `/usr/lib/modules/K/initramfs.img` with the image's own dracut in the
-/// sandbox, ostree module and modprobe files in it, reproducible; cached by the digest of what goes
-/// in. A blacklisted module in it is an error. Needs tree.root. Thread-safe against `build_policy`
-/// on the same tree: it returns the entry and touches nothing.
+/// Builds the initramfs of `tree.kernel` with the image's own dracut in the sandbox, reproducibly,
+/// with dracut's ostree module; cached (initramfs_cache.hpp). Returns its entry and does not change
+/// the tree, so that `build_policy` may run at the same time. Needs tree.root and the indexes of
+/// `run_depmod`. Throws Error if dracut fails, or its result cannot boot, lacks the blueprint's
+/// modprobe configuration or has a blacklisted module.
 [[nodiscard]] Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe,
                                     const Tree& tree);
 

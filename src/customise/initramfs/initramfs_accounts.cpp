@@ -19,7 +19,7 @@ AccountFile packaged(const Tree& tree, std::string_view path) {
     return found == tree.packaged_accounts.end() ? AccountFile{} : parse_accounts(found->second);
 }
 
-/// Names of a passwd or group file whose number is a system account's.
+/// Names of the system accounts in a passwd or group file.
 Names system_names(const AccountFile& file) {
     Names names;
     for (const AccountFile::Row& row : file.rows) {
@@ -31,7 +31,7 @@ Names system_names(const AccountFile& file) {
     return names;
 }
 
-/// Leaves out of a list ("a,b") who is none of `names`.
+/// Removes members that are not in `names` from a list ("a,b").
 void keep_members(std::string& list, const Names& names) {
     std::vector<std::string> members = split_members(list);
     std::erase_if(members, [&](const std::string& member) { return !names.contains(member); });

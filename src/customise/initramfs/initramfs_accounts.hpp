@@ -8,15 +8,17 @@
 
 namespace edgegpu {
 
-/// The files of accounts: what dracut's modules copy rows of.
+/// The account files, from which dracut's modules copy rows.
 inline constexpr std::array<std::string_view, 4> account_files{"/etc/passwd", "/etc/group",
                                                                "/etc/shadow", "/etc/gshadow"};
 
+/// Whether `path` is one of `account_files`.
 [[nodiscard]] bool is_account_file(std::string_view path);
 
-/// The file as dracut sees it: the system accounts that packages bring, and nobody else. People,
-/// and what the blueprint says of root, have no place in an initramfs, which every device can read
-/// and which would follow each change of them. `path` is one of `account_files`.
+/// The account file at `path` (one of `account_files`) as dracut sees it: only system accounts, as
+/// packages and scriptlets left them. Accounts of people and the blueprint's changes of root are
+/// left out: they are not needed, could be read on every device, and the initramfs would change
+/// with them.
 [[nodiscard]] std::string system_accounts(const Tree& tree, std::string_view path);
 
 }  // namespace edgegpu

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cache/store.hpp"
 #include "customise/initramfs/initramfs_accounts.hpp"
 #include "customise/initramfs/mentioned_names.hpp"
 #include "image/account_files.hpp"
@@ -15,14 +16,14 @@
 #include "image/kept_entries.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/store.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-/// Counted by content. A prefix: "/etc/dracut.conf" stands for "/etc/dracut.conf.d/…" too.
+/// Prefixes of paths that are in the key with their content: "/etc/dracut.conf" includes
+/// "/etc/dracut.conf.d/…".
 constexpr std::array<std::string_view, 25> deciding_files{"/etc/adjtime",
                                                           "/etc/cmdline",
                                                           "/etc/crypttab",
@@ -49,25 +50,25 @@ constexpr std::array<std::string_view, 25> deciding_files{"/etc/adjtime",
                                                           "/usr/sbin/dracut",
                                                           "/usr/lib/modules-load.d"};
 
-/// Counted by name: dracut lists these directories.
+/// Prefixes of paths that are in the key by name only: dracut lists these directories.
 constexpr std::array<std::string_view, 6> listed{
     "/usr/lib/udev/",           "/usr/lib/kbd/",
     "/usr/share/keymaps/",      "/usr/share/consolefonts/",
     "/usr/share/consoletrans/", "/usr/share/unimaps/"};
 
-/// Counted by name, where dracut speaks of that name.
+/// Prefixes of paths that are in the key by name only, if dracut's scripts mention that name.
 constexpr std::array<std::string_view, 5> looked_into{"/usr/bin/", "/usr/sbin/", "/usr/libexec/",
                                                       "/usr/lib/", "/usr/lib64/"};
 
-/// Scripts are smaller than that.
+/// Larger files are not scripts.
 constexpr std::uint64_t longest_script = 1U << 20U;
 
-/// Made again by depmod, dracut or ldconfig inside the image.
+/// Whether ldconfig or dracut generates the file, so that it is no input.
 bool is_generated(std::string_view path) {
     return path == "/etc/ld.so.cache" || path.ends_with("/initramfs.img");
 }
 
-/// The interpreter of a script, "/usr/bin/sh"; empty for everything else.
+/// The interpreter of a script ("/usr/bin/sh"); empty for other files.
 std::string interpreter_of(const Tree& tree, const std::string& path) {
     const Entry* entry = find_entry(tree, path);
     if (entry == nullptr || entry->type != EntryType::file || (entry->mode & 0111U) == 0 ||
@@ -83,12 +84,12 @@ std::string interpreter_of(const Tree& tree, const std::string& path) {
 }
 
 constexpr StoreKind kept_initramfs{"initramfs", 3, EntryKind::initramfs};
-/// lines "DESCRIPTION\tPATH" of what is in the image; the path last, and no path of an initramfs
-/// has a newline
+/// Name of a file of the entry: lines "DESCRIPTION\tPATH" (describe_input) of everything in the
+/// initramfs that the tree has as well; paths with a newline are left out.
 constexpr const char* inputs_name = "inputs";
 constexpr const char* image_name = "image";
 
-/// Whether the tree has all that went into an image.
+/// Whether all files that an initramfs was made of are the same in the tree.
 bool has_inputs(const Tree& tree, std::string_view inputs) {
     for (const std::string_view part : lines_of(inputs)) {
         const std::string line(part);
@@ -186,7 +187,7 @@ Entry InitramfsCache::store(std::string_view image, const std::vector<std::strin
             interpreters.insert(interpreter_of(tree_, path));
         }
     }
-    // dracut copies the interpreter of a script; one that is not there may come.
+    // dracut copies the interpreter of a script; one that is missing now may be added later.
     for (const std::string& path : interpreters) {
         if (path.starts_with('/') && describe_input(tree_, path) == "-") {
             inputs += fmt::format("-\t{}\n", path);

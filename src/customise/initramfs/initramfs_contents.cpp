@@ -57,7 +57,8 @@ std::size_t aligned(std::size_t offset) {
     return (offset + 3) & ~std::size_t{3};
 }
 
-/// Reads one plain cpio archive that begins at `data`; returns what follows it.
+/// Adds the paths of the uncompressed cpio archive that `data` begins with; returns what follows it
+/// and its padding.
 std::string_view list_plain(std::string_view data, std::set<std::string>& paths) {
     std::size_t at = 0;
     while (true) {
@@ -82,8 +83,8 @@ std::string_view list_plain(std::string_view data, std::set<std::string>& paths)
     return next == std::string_view::npos ? std::string_view{} : data.substr(next);
 }
 
-/// libarchive's filter for what begins so: the compressors of dracut. Only one: archives in layers
-/// could unpack to anything on the way.
+/// libarchive's filter (ARCHIVE_FILTER_*) for data that begins like this: one of dracut's
+/// compressors. Only one is enabled, because several in a chain could unpack to any size.
 int filter_of(std::string_view data) {
     using namespace std::string_view_literals;
     static constexpr std::array<std::pair<std::string_view, int>, 6> known{
@@ -117,7 +118,7 @@ void list_compressed(std::string_view data, std::set<std::string>& paths) {
         if (code == ARCHIVE_OK || code == ARCHIVE_WARN) {
             const char* name = archive_entry_pathname(entry);
             add_path(name != nullptr ? name : "", paths);
-            // What comes before the next header is unpacked to be skipped.
+            // Content is unpacked even when it is skipped.
             const std::int64_t done = archive_filter_bytes(reader.get(), 0);
             const std::int64_t size = archive_entry_size(entry);
             if (size < 0 || size > unpacked_limit - std::min(done, unpacked_limit)) {

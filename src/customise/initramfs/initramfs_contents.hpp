@@ -6,10 +6,10 @@
 
 namespace edgegpu {
 
-/// Absolute paths ("/usr/bin/sh") of everything in an initramfs image, sorted: all its cpio
-/// archives (format newc, Documentation/driver-api/early-userspace/buffer-format.rst of the
-/// kernel), be they plain like that of early microcode, or compressed. Throws Error naming it by
-/// `name` if it is cut short or no such image, or unpacks to more than 4 GiB or a million paths.
+/// The absolute paths ("/usr/bin/sh") in an initramfs, sorted: of all its cpio archives (format
+/// newc, Documentation/driver-api/early-userspace/buffer-format.rst of the kernel), uncompressed
+/// ones, like that of early microcode, and a compressed one. Throws Error with `name` if it is
+/// truncated or not an initramfs, or unpacks to more than 4 GiB or a million paths.
 [[nodiscard]] std::vector<std::string> list_initramfs(std::string_view image,
                                                       const std::string& name);
 

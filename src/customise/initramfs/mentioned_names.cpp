@@ -10,16 +10,16 @@ namespace edgegpu {
 namespace {
 
 constexpr std::string_view word_ends = " \t\n\r;|&()<>=`\\,";
-/// Letters and digits in a row that a pattern needs: `*-*` would fit anything.
+/// Consecutive letters or digits that a pattern must have: `*-*` would match almost anything.
 constexpr std::ptrdiff_t least_letters = 3;
-/// A script is smaller than that.
+/// Larger files are not scripts.
 constexpr std::uint64_t largest_named_script = 1U << 20U;
 
 bool is_word(char letter) {
     return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
 }
 
-/// Where the bracket at `at` is closed, one behind; the end of the text where it is not.
+/// The position behind the brace that closes the one at `at`; the end of the text if none does.
 std::size_t end_of_braces(std::string_view text, std::size_t at) {
     int depth = 0;
     for (; at < text.size(); ++at) {
@@ -32,7 +32,7 @@ std::size_t end_of_braces(std::string_view text, std::size_t at) {
     return at;
 }
 
-/// Where the word that begins at `at` ends: not at the commas of "{a,b}".
+/// The end of the word that begins at `at`; commas inside of "{a,b}" do not end it.
 std::size_t end_of_word(std::string_view text, std::size_t at) {
     int depth = 0;
     for (; at < text.size(); ++at) {
@@ -48,7 +48,7 @@ std::size_t end_of_word(std::string_view text, std::size_t at) {
     return at;
 }
 
-/// Where the variable at `at` ends, whose `$` is before it.
+/// The end of the variable whose name begins at `at`, behind its `$`.
 std::size_t end_of_variable(std::string_view text, std::size_t at) {
     if (at < text.size() && text[at] == '{') {
         return end_of_braces(text, at);
@@ -61,7 +61,7 @@ std::size_t end_of_variable(std::string_view text, std::size_t at) {
         text.begin());
 }
 
-/// The word of a shell with one `*` for whatever the shell would put in.
+/// A shell word with `*` for everything that the shell would substitute.
 std::string as_pattern(std::string_view word) {
     std::string pattern;
     for (std::size_t at = 0; at < word.size();) {
@@ -108,7 +108,7 @@ bool fits(std::string_view pattern, std::string_view name) {
     return pattern.substr(in).find_first_not_of('*') == std::string_view::npos;
 }
 
-/// Whether what ends here is "==", "!=" or "=~": what follows is compared with, and no path.
+/// Whether the text ends with "==", "!=" or "=~": a pattern after it is compared, and is no path.
 bool ends_in_comparison(std::string_view before) {
     before = before.substr(0, before.find_last_not_of(" \t") + 1);
     return before.ends_with("==") || before.ends_with("!=") || before.ends_with("=~");
@@ -136,7 +136,7 @@ void MentionedNames::add_pattern(const std::string& path) {
     if (slash == std::string::npos) {
         return;
     }
-    // The directories behind the last variable.
+    // The directories behind the last variable: "$root/usr/lib/x/*" → "/usr/lib/x".
     const std::size_t star = path.rfind('*', slash);
     const std::size_t begin =
         star == std::string::npos ? 0 : std::min(path.find('/', star) + 1, slash);
@@ -148,12 +148,12 @@ void MentionedNames::add_pattern(const std::string& path) {
 
 void MentionedNames::add(std::string_view given, bool with_patterns) {
     std::string text(given);
-    // "$dir/"a is the word that $dir/a is.
+    // "$dir/"a is the same word as $dir/a.
     std::erase_if(text, [](char letter) { return letter == '"' || letter == '\''; });
     const std::string_view all(text);
     for (std::size_t at = all.find_first_not_of(word_ends); at < all.size();) {
         const std::size_t end = end_of_word(all, at);
-        // Beside a substitution the word goes on with what that prints.
+        // Next to a command substitution, the word continues with its output.
         std::string word = at > 0 && (all[at - 1] == ')' || all[at - 1] == '`') ? "*" : "";
         word += all.substr(at, end - at);
         if (end < all.size() && all[end] == '`') {

@@ -10,22 +10,22 @@
 
 namespace edgegpu {
 
-/// The file names that dracut's shell scripts speak of, taken from their text. A module asks for
-/// programs by name (`require_binaries lvm`, `[[ -x /sbin/fsck.ext4 ]]`) or by pattern
-/// (`/sbin/fsck*`, `"$unitdir/fsck@$x.service"`): where a name of the tree is none of these, it
-/// makes no difference to dracut whether the file is there.
+/// The file names that dracut's shell scripts mention, extracted from their text. A dracut module
+/// looks for programs by name (`require_binaries lvm`, `[[ -x /sbin/fsck.ext4 ]]`) or by pattern
+/// (`/sbin/fsck*`, `"$unitdir/fsck@$x.service"`): the existence of a file whose name is none of
+/// these makes no difference to dracut.
 ///
-/// The text is taken word by word, comments and messages too, so that rather too much is counted
-/// than too little: of a path its last component, with every variable, substitution and bracket in
-/// it as `*`. What is not seen: names that a program prints or that are put together of pieces with
-/// less than three letters in a row, and a listing of a directory that is named by variables alone.
+/// Each word of the text counts, also in comments and messages, since a false match only costs a
+/// run of dracut: of a path its last component, with `*` for every variable, substitution and
+/// bracket expression. Not found: names that a program prints or that are assembled from pieces of
+/// less than three letters, and listings of a directory that is named by variables alone.
 class MentionedNames {
 public:
     /// Adds the words of a shell script.
     void add_script(std::string_view text);
-    /// Adds words without looking for patterns: rules of udev, in which patterns are for devices.
+    /// Adds the words of a udev rule, but no patterns, which are for devices there.
     void add_words(std::string_view text);
-    /// Whether a script speaks of a file with this absolute path.
+    /// Whether the name of the file with this absolute path was mentioned, or its directory listed.
     [[nodiscard]] bool contains(std::string_view path) const;
 
 private:
@@ -35,12 +35,12 @@ private:
     std::unordered_set<std::string> words_;
     /// `*` is the only special character
     std::set<std::string> patterns_;
-    /// ends of directories that are listed as a whole, "/usr/lib/extensions"
+    /// suffixes of directories that are listed as a whole, "/usr/lib/extensions"
     std::set<std::string> directories_;
 };
 
-/// What the tree's dracut, with its modules and configuration, speaks of; and the rules of udev,
-/// whose programs it copies.
+/// The names in the tree's dracut, its modules and configuration, and in udev rules, whose programs
+/// it copies.
 [[nodiscard]] MentionedNames names_of_dracut(const Tree& tree);
 
 }  // namespace edgegpu

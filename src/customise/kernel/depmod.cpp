@@ -8,17 +8,18 @@
 
 #include <fmt/format.h>
 
+#include "cache/store.hpp"
 #include "image/kept_entries.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/store.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-/// Clients and boot loaders' generators look for the kernel beside its modules only.
+/// Copies the kernel from /boot to the directory of its modules, where ostree clients and
+/// generators of boot loaders expect it.
 void place_kernel(Tree& tree, const std::string& modules) {
     const std::string place = modules + "/vmlinuz";
     if (find_entry(tree, place) != nullptr) {
@@ -33,8 +34,8 @@ void place_kernel(Tree& tree, const std::string& modules) {
     put_entry(tree, place, kernel);
 }
 
-/// Whether depmod writes the file `name` of a kernel's directory; all other modules.* files there
-/// come with the kernel (kmod's depmod.c).
+/// Whether depmod writes the file `name` in a kernel's module directory (kmod's depmod.c); the
+/// other modules.* files are shipped with the kernel.
 bool is_index(std::string_view name) {
     static constexpr std::array shipped{"modules.order", "modules.builtin",
                                         "modules.builtin.modinfo", "modules.builtin.ranges"};
@@ -46,7 +47,7 @@ bool is_index(std::string_view name) {
     return name.starts_with("modules.") && name.find('/') == std::string_view::npos;
 }
 
-/// Digest of what decides depmod's indexes: the modules, its configuration, and the program.
+/// Digest of the inputs of depmod: modules, configuration, and the program.
 std::string indexes_key(const Tree& tree, const std::string& modules) {
     Sha256 key;
     key.update_field("edgegpu depmod 1");
@@ -86,7 +87,7 @@ void run_in_image(const Context& ctx, Tree& tree) {
     sync_tree(ctx, tree);
 }
 
-/// The indexes that the tree has now.
+/// The indexes in the tree.
 Entries indexes_of(const Tree& tree, const std::string& modules) {
     Entries indexes;
     for (const auto& [path, entry] : entries_below(tree.entries, modules)) {
@@ -97,7 +98,7 @@ Entries indexes_of(const Tree& tree, const std::string& modules) {
     return indexes;
 }
 
-/// `indexes`: paths and their entries.
+/// Each has a file `indexes`: the paths of the indexes and their entries (format_entries).
 constexpr StoreKind kept_indexes{"depmod", 2, EntryKind::depmod};
 constexpr const char* indexes_name = "indexes";
 

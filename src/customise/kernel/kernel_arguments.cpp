@@ -38,7 +38,7 @@ void record_kernel_arguments(const Context& ctx, const std::vector<std::string>&
     // Without arguments too: a device may have those of an earlier image.
     put_entry(tree, "/usr/lib/edgegpu/kernel-arguments", make_file_entry(ctx, list, 0644));
     if (find_entry(tree, "/usr/lib/systemd/system/multi-user.target") == nullptr) {
-        return;  // nothing that could start a unit
+        return;  // no systemd
     }
     put_entry(tree, "/usr/libexec/edgegpu/kernel-arguments",
               make_file_entry(ctx, embedded::kernel_arguments, 0755));

@@ -5,31 +5,30 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Where the blueprint's modprobe.d(5) configuration lies in the image.
+/// Path in the image of the blueprint's modprobe.d(5) configuration.
 inline constexpr const char* modprobe_path = "/etc/modprobe.d/edgegpu.conf";
 
 /// Writes `[modprobe]`: `blacklist`, `options` and `softdep` lines, and a dracut configuration that
-/// takes them into the initramfs and leaves blacklisted drivers out of it; without that, a
-/// blacklisted driver would still be loaded before the root is there. Throws ErrorKind::usage for a
-/// malformed module name, options of more than one line, or an image that has another file there.
+/// adds them to the initramfs and omits blacklisted drivers from it; otherwise these would be
+/// loaded before the root file system is mounted. Throws ErrorKind::usage for a malformed module
+/// name, options of more than one line, or an image that has a different file at `modprobe_path`.
 void add_modprobe(const Context& ctx, const ModprobeRequest& request, Tree& tree);
 
-/// What the kernel's command line needs so that no blacklisted module is loaded before modprobe's
-/// configuration is read: "rd.driver.blacklist=A,B" (dracut.cmdline(7)) and
-/// "modprobe.blacklist=A,B" (modprobe(8)), each without the modules that such an argument of
-/// `given` names already.
+/// Kernel arguments that keep blacklisted modules from being loaded before modprobe's configuration
+/// is read: "rd.driver.blacklist=A,B" (dracut.cmdline(7)) and "modprobe.blacklist=A,B"
+/// (modprobe(8)), each without the modules that such an argument in `given` names already.
 [[nodiscard]] std::vector<std::string> blacklist_arguments(const ModprobeRequest& request,
                                                            const std::vector<std::string>& given);
 
-/// A module's name as the kernel compares it: "nvidia-drm" is "nvidia_drm".
+/// A module's name as the kernel spells it: "nvidia-drm" → "nvidia_drm".
 [[nodiscard]] std::string kernel_module_name(std::string_view name);
 
-/// The module in a file "…/nvidia-drm.ko.xz", "nvidia_drm"; empty for other files.
+/// The name of the module in a file: "…/nvidia-drm.ko.xz" → "nvidia_drm"; empty for other files.
 [[nodiscard]] std::string module_of_file(std::string_view path);
 
 }  // namespace edgegpu

@@ -21,7 +21,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-/// A line of a configuration file of the image, comments and empty ones left out.
+/// A line of a configuration file of the image, with its continuation lines.
 struct Line {
     std::string file;
     std::size_t number = 0;
@@ -30,11 +30,12 @@ struct Line {
     [[nodiscard]] std::string place() const { return fmt::format("{}:{}", file, number); }
 };
 
+/// Calls `use` for each line of a file that is neither empty nor a comment.
 void each_line(const Tree& tree, const std::string& file,
                const std::function<void(const Line&)>& use) {
     const Entry* entry = find_entry(tree, file);
     if (entry == nullptr || entry->type != EntryType::file) {
-        return;  // masked by a link to /dev/null, or a link to nothing
+        return;  // masked by a link to /dev/null, or a dangling link
     }
     const std::string text = read_entry(tree, file);
     std::size_t number = 0;
@@ -55,7 +56,8 @@ void each_line(const Tree& tree, const std::string& file,
     }
 }
 
-/// Files of a configuration directory in effect: one in /etc hides its namesake in /usr/lib.
+/// The files of a configuration directory that are in effect: one in /etc overrides that of the
+/// same name in /usr/lib.
 std::vector<std::string> files_in_effect(const Tree& tree, const std::string& name) {
     std::map<std::string, std::string> files;
     for (const char* top : {"/etc/", "/usr/lib/"}) {
@@ -68,13 +70,14 @@ std::vector<std::string> files_in_effect(const Tree& tree, const std::string& na
         }
     }
     std::vector<std::string> paths;
+    paths.reserve(files.size());
     for (const auto& [file, path] : files) {
         paths.push_back(path);
     }
     return paths;
 }
 
-/// What the kernel's directory says of its modules.
+/// The indexes of the kernel's modules, with the aliases of modprobe.d(5).
 struct Modules {
     /// module → the modules it needs
     std::map<std::string, std::vector<std::string>> needs;
@@ -112,7 +115,7 @@ Modules read_modules(const Tree& tree) {
     return modules;
 }
 
-/// The blacklist of a blueprint, as the kernel compares names.
+/// The blueprint's blacklist, with names as the kernel spells them.
 class Blacklist {
 public:
     explicit Blacklist(const ModprobeRequest& request) : location_(request.location) {
@@ -145,7 +148,7 @@ constexpr const char* replace_hint =
     "remove the module from the blacklist, or replace the file with one of the same name below "
     "/etc";
 
-/// The blacklisted module that a command loads, or empty: "modprobe X", "insmod x.ko".
+/// The blacklisted module that a command loads ("modprobe X", "insmod x.ko"), or empty.
 std::string loaded_by_command(const Blacklist& blacklist, const std::string& text) {
     const Words words = words_of(text, " \t\"'=,;&|()");
     std::string module;
@@ -164,11 +167,12 @@ std::string loaded_by_command(const Blacklist& blacklist, const std::string& tex
     return module;
 }
 
-/// softdep and install lines of modprobe.d; other lines load nothing, and aliases are asked for.
+/// Checks softdep and install lines of modprobe.d; other lines load nothing, and aliases are
+/// checked with modprobe (check_aliases).
 void check_modprobe_line(const Blacklist& blacklist, const Line& line) {
     const Words words = words_of(line.text, " \t");
     if (words.size() < 3 || (words[0] == "softdep" && blacklist.has(words[1]))) {
-        return;  // what is loaded with a module that is never loaded
+        return;  // has no effect: the module itself is never loaded
     }
     std::string module;
     if (words[0] == "softdep") {
@@ -200,7 +204,7 @@ void check_configuration(const Blacklist& blacklist, const Tree& tree) {
     }
 }
 
-/// systemd has a template modprobe@.service that loads what it is called after.
+/// The module that an instance of systemd's template modprobe@.service loads, or empty.
 std::string module_of_instance(std::string_view word) {
     constexpr std::string_view prefix = "modprobe@";
     constexpr std::string_view suffix = ".service";
@@ -289,8 +293,8 @@ void check_dependencies(const Blacklist& blacklist, const ModprobeRequest& reque
     }
 }
 
-/// Asks the image's modprobe as udev does, for every alias of a blacklisted module: it must load
-/// nothing that is blacklisted.
+/// Runs the image's modprobe as udev does, with every alias of a blacklisted module: it must not
+/// load any of these.
 void check_aliases(const Context& ctx, const Blacklist& blacklist, const Tree& tree,
                    const Modules& modules) {
     SandboxCommand command;
@@ -302,7 +306,7 @@ void check_aliases(const Context& ctx, const Blacklist& blacklist, const Tree& t
     for (const std::string& module : blacklist.names()) {
         const auto found = modules.aliases.find(module);
         if (found != modules.aliases.end()) {
-            // A pattern matches its own text.
+            // As an argument, a pattern matches itself.
             command.argv.insert(command.argv.end(), found->second.begin(), found->second.end());
         }
     }
@@ -311,7 +315,7 @@ void check_aliases(const Context& ctx, const Blacklist& blacklist, const Tree& t
     if (command.argv.size() == without_aliases || !has_modprobe) {
         return;
     }
-    // Its status tells of aliases that lead nowhere, as they should.
+    // The exit status does not matter: it is not 0 if an alias resolves to nothing, as intended.
     const ProcessResult result = run_in_sandbox(ctx, command);
     for (const std::string_view line : lines_of(result.output)) {
         const Words words = words_of(line, " \t");

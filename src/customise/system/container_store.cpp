@@ -13,14 +13,14 @@ namespace {
 
 constexpr const char* device_configuration = "/etc/containers/storage.conf";
 
-/// What containers-storage assumes without a file; the file replaces that as a whole.
+/// The defaults of containers-storage; any configuration file replaces all of them.
 constexpr const char* minimal_configuration =
     "[storage]\n"
     "driver = \"overlay\"\n"
     "runroot = \"/run/containers/storage\"\n"
     "graphroot = \"/var/lib/containers/storage\"\n";
 
-/// Where the line that begins with `word` (after white space) has its first character, or npos.
+/// The position of the first line that begins with `word` (after white space), or npos.
 std::size_t find_line(const std::string& text, std::string_view word) {
     for (std::size_t at = 0; at < text.size();
          at = std::min(text.find('\n', at), text.size()) + 1) {

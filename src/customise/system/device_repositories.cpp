@@ -16,7 +16,8 @@ namespace edgegpu {
 
 namespace {
 
-/// An element of a .repo file; what dnf assumes anyway is written too where it decides about trust.
+/// A section of a .repo file; keys that decide about trust are written even if they are dnf's
+/// defaults.
 std::string repo_section(const Repository& repository) {
     std::string text = fmt::format("[{}]\nname={}\n", repository.id, repository.name);
     const auto line = [&](const char* key, const std::string& value) {

@@ -5,26 +5,27 @@
 #include <vector>
 
 #include "blueprint/repository.hpp"
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Writes the repositories of `[[customizations.repositories]]` to /etc/yum.repos.d, with keys
-/// given as text in /etc/pki/rpm-gpg, and `releasever`, what the device's dnf takes for its release
-/// (/etc/dnf/vars/releasever; empty: what its packages say). A file of a package that is replaced
-/// is a warning.
+/// Writes the repositories of `[[customizations.repositories]]` to /etc/yum.repos.d, keys that are
+/// given as text to /etc/pki/rpm-gpg, and `releasever`, unless empty, to /etc/dnf/vars/releasever:
+/// the release that the device's dnf uses instead of that of its packages. Warns if it replaces a
+/// file.
 void add_device_repositories(const Context& ctx, const std::vector<DeviceRepository>& repositories,
                              const std::string& releasever, Tree& tree);
 
-/// `[customizations.rhsm.config]`: the plugins of dnf and /etc/rhsm/rhsm.conf. Throws
-/// ErrorKind::usage with the blueprint's line where the image has no such file.
+/// Applies `[customizations.rhsm.config]` to the configuration of dnf's plugins and to
+/// /etc/rhsm/rhsm.conf. Throws ErrorKind::usage with the blueprint's line if the image does not
+/// have the file.
 void set_subscription(const Context& ctx, const std::optional<SubscriptionRequest>& subscription,
                       Tree& tree);
 
-/// An INI file (as Python's configparser reads it) with `key` of `[section]` set to `value`: in
-/// its line where the section has one, else at the section's end, in a section of its own at the
-/// end where there is none. Everything else stays as it is.
+/// The text of an INI file (as Python's configparser reads it) with `key` of `[section]` set to
+/// `value`: in the existing line, else at the end of the section, which is appended if missing.
+/// All other lines stay.
 [[nodiscard]] std::string with_ini_value(const std::string& text, const std::string& section,
                                          const std::string& key, const std::string& value);
 

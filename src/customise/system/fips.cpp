@@ -16,23 +16,24 @@ namespace {
 
 constexpr std::string_view policies = "/usr/share/crypto-policies/FIPS/";
 
-void check_prerequisites(const Blueprint& blueprint, const Tree& tree) {
-    const std::string where = blueprint.fips_location.text();
+void check_prerequisites(const SourceLocation& location,
+                         const std::vector<std::string>& kernel_arguments, const Tree& tree) {
+    const std::string where = location.text();
     if (entries_below(tree.entries, policies).empty()) {
         throw error(ErrorKind::usage, "{}: the image has no crypto policy FIPS", where)
             .hinted("add the packages crypto-policies and crypto-policies-scripts");
     }
     if (find_entry(tree, "/usr/lib/dracut/modules.d/01fips/module-setup.sh") == nullptr) {
         throw error(ErrorKind::usage, "{}: the image's dracut has no module fips", where)
-            .hinted("add the package dracut (or dracut-fips, where that is one of its own)");
+            .hinted("add the package dracut (or dracut-fips, where that is a separate package)");
     }
-    const auto& arguments = blueprint.kernel_arguments;
-    if (std::find(arguments.begin(), arguments.end(), "fips=0") != arguments.end()) {
+    if (std::find(kernel_arguments.begin(), kernel_arguments.end(), "fips=0") !=
+        kernel_arguments.end()) {
         throw error(ErrorKind::usage, "{}: customizations.kernel.append says fips=0", where);
     }
 }
 
-/// What `update-crypto-policies --set FIPS` leaves behind, for images without that program.
+/// Does what `update-crypto-policies --set FIPS` does, for images without that program.
 void link_policies(const Context& ctx, Tree& tree) {
     constexpr std::string_view extension = ".txt";
     std::vector<std::string> names;
@@ -77,11 +78,12 @@ bool is_release_8(const Tree& tree) {
 
 }  // namespace
 
-void set_fips(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    if (!blueprint.fips) {
+void set_fips(const Context& ctx, const FipsRequest& fips,
+              const std::vector<std::string>& kernel_arguments, Tree& tree) {
+    if (!fips.enabled) {
         return;
     }
-    check_prerequisites(blueprint, tree);
+    check_prerequisites(fips.location, kernel_arguments, tree);
     set_policy(ctx, tree);
     add_kernel_arguments({"fips=1"}, tree.kernel_arguments);
     put_entry(tree, "/usr/lib/dracut/dracut.conf.d/90-edgegpu-fips.conf",

@@ -18,7 +18,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Names of the XML files of one kind ("services", "zones") that firewalld knows.
+/// Names of firewalld's services or zones (`kind`: "services", "zones") in the image.
 std::set<std::string> known_names(const Tree& tree, std::string_view kind) {
     constexpr std::string_view extension = ".xml";
     std::set<std::string> names;
@@ -39,7 +39,7 @@ void check_services(const FirewallRequest& request, const Tree& tree) {
     for (const auto* services : {&request.enabled_services, &request.disabled_services}) {
         for (const std::string& service : *services) {
             if (!known.contains(service)) {
-                throw error(ErrorKind::usage, "{}: firewalld of the image knows no service '{}'",
+                throw error(ErrorKind::usage, "{}: the image's firewalld has no service '{}'",
                             request.location.text(), service)
                     .hinted(near_names_hint(service, {known.begin(), known.end()}));
             }
@@ -62,8 +62,8 @@ void run_firewall_tool(const Context& ctx, const FirewallRequest& request, const
     }
 }
 
-/// Every call of firewall-offline-cmd starts Python and reads all of firewalld's configuration:
-/// as few as can be.
+/// The arguments of the calls of firewall-offline-cmd: as few calls as possible, since each starts
+/// Python and reads all of firewalld's configuration.
 std::vector<std::vector<std::string>> firewall_calls(const FirewallRequest& request,
                                                      const Tree& tree) {
     std::vector<std::vector<std::string>> calls;
@@ -97,7 +97,7 @@ std::vector<std::vector<std::string>> firewall_calls(const FirewallRequest& requ
     return calls;
 }
 
-/// firewalld keeps the file before each change beside it.
+/// Removes the copies of changed files (*.old) that firewalld makes.
 void remove_backups(Tree& tree) {
     std::vector<std::string> backups;
     for (const auto& [path, entry] : entries_below(tree.entries, "/etc/firewalld")) {

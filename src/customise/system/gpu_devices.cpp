@@ -14,10 +14,10 @@ constexpr const char* devices_service = "edgegpu-gpu-devices.service";
 constexpr const char* toolkits_refresh = "nvidia-cdi-refresh.service";
 constexpr const char* own_refresh = "edgegpu-cdi.service";
 
-/// The labels are those of the image's policy; `z` leaves mode and owner alone, and what is not
-/// there. /run/cdi has to be there with its label before anything is written into it.
+/// `z` sets the label that the image's policy has for an existing path, and keeps mode and owner.
+/// /run/cdi must exist with its label before a file is created in it.
 constexpr const char* tmpfiles =
-    R"(# Labels of the GPU's device nodes, and the place of CDI specifications.
+    R"(# Labels of the GPU's device nodes, and the directory of CDI specifications.
 z /dev/nvidia* - - - -
 z /dev/nvidia-caps/* - - - -
 d /run/cdi 0755 root root -
@@ -33,13 +33,13 @@ Type=oneshot
 ExecStart=/usr/bin/nvidia-ctk cdi generate --output=/run/cdi/nvidia.yaml
 )";
 
-/// The toolkit's unit knows nothing of the other.
+/// A drop-in for the container toolkit's unit: the device nodes have to exist.
 constexpr const char* refresh_order = R"([Unit]
 After=edgegpu-gpu-devices.service
 )";
 
-/// nvidia-modprobe makes one kind of node a run: GPUs and /dev/nvidiactl (255), unified memory,
-/// mode setting. The kernel's list has every GPU's minor number.
+/// nvidia-modprobe creates one kind of node per call: GPUs and /dev/nvidiactl (255), unified memory
+/// (-u), mode setting (-m). The minor numbers of GPUs are in /proc/driver/nvidia.
 constexpr const char* modprobe_calls =
     R"(ExecStart=-/usr/bin/nvidia-modprobe -c 0 -c 255
 ExecStart=-/bin/sh -c 'sed -n "s/^Device Minor:[[:space:]]*//p" /proc/driver/nvidia/gpus/*/information | \
@@ -49,8 +49,7 @@ ExecStart=-/usr/bin/nvidia-modprobe -m
 )";
 
 std::string devices_unit(bool modprobe) {
-    // The driver's nodes may be refused by its own options: their absence is for who wants them to
-    // report.
+    // Calls of nvidia-modprobe may fail ("-"): options of the driver can disable nodes.
     const std::string nodes = modprobe ? modprobe_calls : "";
     return fmt::format(R"([Unit]
 Description=Device nodes of the NVIDIA GPUs and their labels
@@ -63,10 +62,10 @@ Type=oneshot
                        nodes);
 }
 
-/// The driver binds after the device is there: it is the "bind" that brings the units.
+/// A rule that starts the units `wanted` for a GPU once the driver is bound to it.
 std::string udev_rules(std::string_view wanted) {
     return fmt::format(
-        "# A GPU that the driver took: its device nodes, then the specification for containers.\n"
+        "# When the driver is bound to a GPU: its device nodes, then the CDI specification.\n"
         "SUBSYSTEM==\"pci\", ACTION!=\"remove|unbind\", ATTR{{vendor}}==\"0x10de\", "
         "DRIVER==\"nvidia\", TAG+=\"systemd\", ENV{{SYSTEMD_WANTS}}+=\"{}\"\n",
         wanted);

@@ -20,26 +20,6 @@ constexpr std::string_view locales = "/usr/lib/locale/";
 constexpr std::array<std::string_view, 3> keymap_directories{
     "/usr/lib/kbd/keymaps/", "/usr/share/kbd/keymaps/", "/usr/share/keymaps/"};
 
-void check_timezone(const Blueprint& blueprint, const Tree& tree) {
-    const std::string path = std::string(zones) + blueprint.timezone;
-    const Entry* entry = find_entry(tree, path);
-    // Some names are links to others.
-    const bool there = entry != nullptr && entry->type != EntryType::directory;
-    if (there && blueprint.timezone.find("..") == std::string::npos) {
-        return;
-    }
-    std::vector<std::string> names;
-    for (const auto& [zone, found] : entries_below(tree.entries, zones)) {
-        if (found.type != EntryType::directory) {
-            names.push_back(zone.substr(zones.size()));
-        }
-    }
-    throw error_at(blueprint.timezone_location, "the image has no time zone '{}'",
-                   blueprint.timezone)
-        .hinted(names.empty() ? "add the package tzdata"
-                              : near_names_hint(blueprint.timezone, names));
-}
-
 /// "en_US.UTF-8@x" as glibc names its directory: "en_US.utf8@x".
 std::string normal_locale(std::string_view name) {
     const std::size_t dot = name.find('.');
@@ -58,7 +38,7 @@ std::string normal_locale(std::string_view name) {
     return normal + std::string(name.substr(at));
 }
 
-/// True if a file contains `text`. Archives of all locales have 220 MB: they are read in pieces.
+/// Whether a file contains `text`. Reads it in pieces: an archive of all locales has 220 MB.
 bool contains(const std::filesystem::path& file, const std::string& text) {
     std::ifstream input(file, std::ios::binary);
     constexpr std::size_t piece = 1U << 22U;
@@ -70,14 +50,14 @@ bool contains(const std::filesystem::path& file, const std::string& text) {
         if (window.find(text) != std::string::npos) {
             return true;
         }
-        // The text may lie across the end of a piece.
+        // The text may continue in the next piece.
         window.erase(0, window.size() - std::min(window.size(), text.size()));
     }
     return false;
 }
 
-/// The archive ends every name in it with a NUL. Under any of its names: packages make the last
-/// one out of the others when they are installed.
+/// Whether an archive of locales has a locale of this name (names end with a NUL): locale-archive,
+/// or one of the files (locale-archive.tmpl, …) from which scriptlets generate it.
 bool archive_has(const Tree& tree, const std::string& locale) {
     const std::string archives = std::string(locales) + "locale-archive";
     return std::ranges::any_of(entries_with_prefix(tree.entries, archives), [&](const auto& at) {
@@ -85,7 +65,7 @@ bool archive_has(const Tree& tree, const std::string& locale) {
     });
 }
 
-/// The first words of the lines of locale.alias: "french".
+/// Whether locale.alias has this name ("french"), the first word of a line.
 bool is_alias(const Tree& tree, const std::string& locale) {
     const std::string path = "/usr/share/locale/locale.alias";
     const Entry* entry = find_entry(tree, path);
@@ -98,7 +78,7 @@ bool is_alias(const Tree& tree, const std::string& locale) {
     });
 }
 
-void check_language(const Blueprint& blueprint, const Tree& tree, const std::string& language) {
+void check_language(const SourceLocation& location, const Tree& tree, const std::string& language) {
     const std::string normal = normal_locale(language);
     if (normal == "C" || normal == "POSIX" || normal == "C.utf8") {
         return;
@@ -122,12 +102,12 @@ void check_language(const Blueprint& blueprint, const Tree& tree, const std::str
     const std::string package = "add the package glibc-langpack-" +
                                 language.substr(0, language.find_first_of("_.@")) +
                                 " or glibc-all-langpacks";
-    throw error_at(blueprint.locale_location, "the image has no locale '{}'", language)
+    throw error_at(location, "the image has no locale '{}'", language)
         .hinted(near.empty() ? package
                              : fmt::format("did you mean '{}'? Or {}", near.front(), package));
 }
 
-/// "i386/qwerty/us.map.gz" → "us"; empty for what is no keymap.
+/// "i386/qwerty/us.map.gz" → "us"; empty for files that are no keymaps.
 std::string keymap_name(std::string_view path) {
     std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
     for (const std::string_view packed : {".gz", ".xz", ".bz2", ".zst"}) {
@@ -143,8 +123,8 @@ std::string keymap_name(std::string_view path) {
     return std::string(name.substr(0, name.size() - extension.size()));
 }
 
-void check_keyboard(const Blueprint& blueprint, const Tree& tree) {
-    if (blueprint.keyboard == "us") {
+void check_keyboard(const LocaleRequest& locale, const Tree& tree) {
+    if (locale.keyboard == "us") {
         return;
     }
     std::vector<std::string> names;
@@ -156,26 +136,43 @@ void check_keyboard(const Blueprint& blueprint, const Tree& tree) {
             }
         }
     }
-    if (std::find(names.begin(), names.end(), blueprint.keyboard) != names.end()) {
+    if (std::find(names.begin(), names.end(), locale.keyboard) != names.end()) {
         return;
     }
-    throw error_at(blueprint.locale_location, "the image has no keyboard layout '{}'",
-                   blueprint.keyboard)
+    throw error_at(locale.location, "the image has no keyboard layout '{}'", locale.keyboard)
         .hinted(names.empty() ? "add the packages kbd and kbd-misc"
-                              : near_names_hint(blueprint.keyboard, names));
+                              : near_names_hint(locale.keyboard, names));
 }
 
 }  // namespace
 
-void check_locale(const Blueprint& blueprint, const Tree& tree) {
-    if (!blueprint.timezone.empty()) {
-        check_timezone(blueprint, tree);
+void check_timezone(const TimezoneRequest& timezone, const Tree& tree) {
+    if (timezone.name.empty()) {
+        return;
     }
-    for (const std::string& language : blueprint.languages) {
-        check_language(blueprint, tree, language);
+    const std::string path = std::string(zones) + timezone.name;
+    const Entry* entry = find_entry(tree, path);
+    // Some names are links to others.
+    const bool there = entry != nullptr && entry->type != EntryType::directory;
+    if (there && timezone.name.find("..") == std::string::npos) {
+        return;
     }
-    if (!blueprint.keyboard.empty()) {
-        check_keyboard(blueprint, tree);
+    std::vector<std::string> names;
+    for (const auto& [zone, found] : entries_below(tree.entries, zones)) {
+        if (found.type != EntryType::directory) {
+            names.push_back(zone.substr(zones.size()));
+        }
+    }
+    throw error_at(timezone.location, "the image has no time zone '{}'", timezone.name)
+        .hinted(names.empty() ? "add the package tzdata" : near_names_hint(timezone.name, names));
+}
+
+void check_locale(const LocaleRequest& locale, const Tree& tree) {
+    for (const std::string& language : locale.languages) {
+        check_language(locale.location, tree, language);
+    }
+    if (!locale.keyboard.empty()) {
+        check_keyboard(locale, tree);
     }
 }
 

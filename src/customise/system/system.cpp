@@ -24,20 +24,19 @@ void check_one_line(const SourceLocation& location, const std::string& value) {
 }
 
 /// chrony.conf without its own servers, then the blueprint's, as image builder does it.
-void set_ntp_servers(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
+void set_ntp_servers(const Context& ctx, const TimezoneRequest& timezone, Tree& tree) {
     std::string path = "/etc/chrony.conf";
     if (find_entry(tree, path) == nullptr) {
         path = "/etc/chrony/chrony.conf";
     }
     const Entry* old = find_entry(tree, path);
     if (old == nullptr) {
-        throw error(ErrorKind::usage, "{}: the image has no chrony",
-                    blueprint.timezone_location.text())
+        throw error(ErrorKind::usage, "{}: the image has no chrony", timezone.location.text())
             .hinted("add the package chrony");
     }
     std::string text;
-    for (const std::string& server : blueprint.ntp_servers) {
-        check_one_line(blueprint.timezone_location, server);
+    for (const std::string& server : timezone.ntp_servers) {
+        check_one_line(timezone.location, server);
         text += fmt::format("server {} iburst\n", server);
     }
     const std::string before = read_entry(tree, path);
@@ -55,27 +54,35 @@ void set_ntp_servers(const Context& ctx, const Blueprint& blueprint, Tree& tree)
 
 }  // namespace
 
-void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    check_locale(blueprint, tree);
-    if (!blueprint.hostname.empty()) {
-        check_one_line(blueprint.hostname_location, blueprint.hostname);
-        put_entry(tree, "/etc/hostname", make_file_entry(ctx, blueprint.hostname + "\n", 0644));
+void set_hostname(const Context& ctx, const std::string& hostname, const SourceLocation& location,
+                  Tree& tree) {
+    if (!hostname.empty()) {
+        check_one_line(location, hostname);
+        put_entry(tree, "/etc/hostname", make_file_entry(ctx, hostname + "\n", 0644));
     }
-    if (!blueprint.timezone.empty()) {
-        put_entry(tree, "/etc/localtime", link_to("../usr/share/zoneinfo/" + blueprint.timezone));
+}
+
+void set_timezone(const Context& ctx, const TimezoneRequest& timezone, Tree& tree) {
+    check_timezone(timezone, tree);
+    if (!timezone.name.empty()) {
+        put_entry(tree, "/etc/localtime", link_to("../usr/share/zoneinfo/" + timezone.name));
     }
-    if (!blueprint.ntp_servers.empty()) {
-        set_ntp_servers(ctx, blueprint, tree);
+    if (!timezone.ntp_servers.empty()) {
+        set_ntp_servers(ctx, timezone, tree);
     }
-    if (!blueprint.languages.empty()) {
-        check_one_line(blueprint.locale_location, blueprint.languages.front());
+}
+
+void set_locale(const Context& ctx, const LocaleRequest& locale, Tree& tree) {
+    check_locale(locale, tree);
+    if (!locale.languages.empty()) {
+        check_one_line(locale.location, locale.languages.front());
         put_entry(tree, "/etc/locale.conf",
-                  make_file_entry(ctx, "LANG=" + blueprint.languages.front() + "\n", 0644));
+                  make_file_entry(ctx, "LANG=" + locale.languages.front() + "\n", 0644));
     }
-    if (!blueprint.keyboard.empty()) {
-        check_one_line(blueprint.locale_location, blueprint.keyboard);
+    if (!locale.keyboard.empty()) {
+        check_one_line(locale.location, locale.keyboard);
         put_entry(tree, "/etc/vconsole.conf",
-                  make_file_entry(ctx, "KEYMAP=" + blueprint.keyboard + "\n", 0644));
+                  make_file_entry(ctx, "KEYMAP=" + locale.keyboard + "\n", 0644));
     }
 }
 

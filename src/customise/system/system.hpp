@@ -1,17 +1,26 @@
 #pragma once
 
+#include <string>
+
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Writes hostname, timezone (checked against the image's zoneinfo), NTP servers (into chrony's own
-/// configuration), locale and console keymap.
-void set_identity(const Context& ctx, const Blueprint& blueprint, Tree& tree);
+/// Writes /etc/hostname, unless `hostname` is empty. `location` is the blueprint's line of it.
+void set_hostname(const Context& ctx, const std::string& hostname, const SourceLocation& location,
+                  Tree& tree);
 
-/// Where `[ostree] url` is set: /etc/ostree/remotes.d/REMOTE.conf, and the public key below
-/// /etc/pki/edgegpu. Without a key the remote is not verified; the user is warned.
+/// Sets the time zone, if the image has it (check_timezone), and the NTP servers, in chrony's own
+/// configuration.
+void set_timezone(const Context& ctx, const TimezoneRequest& timezone, Tree& tree);
+
+/// Sets the system's language and the console keymap, if the image has them (check_locale).
+void set_locale(const Context& ctx, const LocaleRequest& locale, Tree& tree);
+
+/// If `[ostree] url` is set, writes /etc/ostree/remotes.d/REMOTE.conf, and the public key below
+/// /etc/pki/edgegpu. Without a key the remote is not verified, with a warning.
 void add_remote(const Context& ctx, const OstreeRequest& ostree, Tree& tree);
 
 }  // namespace edgegpu

@@ -41,7 +41,8 @@ void run_tool(const Context& ctx, const Tree& tree, const std::vector<std::strin
     }
 }
 
-/// Serial → text. Two authorities may use one number: the later ones get a letter more.
+/// File name → PEM text. The name is the serial number; as two authorities may use the same, an "x"
+/// is appended to that of the later one.
 std::map<std::string, std::string> named_certificates(
     const std::vector<std::string>& certificates) {
     std::map<std::string, std::string> named;
@@ -56,7 +57,8 @@ std::map<std::string, std::string> named_certificates(
     return named;
 }
 
-/// Debian reads names below /usr/share/ca-certificates from a list.
+/// Adds names (relative to /usr/share/ca-certificates) to the list that Debian's
+/// update-ca-certificates reads.
 void add_to_debian_list(const Context& ctx, Tree& tree, const std::vector<std::string>& names) {
     const char* list = "/etc/ca-certificates.conf";
     std::string text = find_entry(tree, list) != nullptr ? read_entry(tree, list) : "";
@@ -98,7 +100,7 @@ void add_trust(const Context& ctx, const std::vector<std::string>& certificates,
     const bool red_hat = has_program(tree, "update-ca-trust");
     if (!red_hat && !has_program(tree, "update-ca-certificates")) {
         throw error(ErrorKind::usage,
-                    "{}: the image has no update-ca-trust to make its bundles of certificates with",
+                    "{}: the image has no update-ca-trust to generate its certificate bundles",
                     location.text())
             .hinted("add the package ca-certificates");
     }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* scripts_directory = "/usr/libexec/edgegpu/firstboot";
 
-/// Adds what is not there yet, in order.
+/// Appends the units of `more` that `all` does not have.
 void add_units(std::vector<std::string>& all, const std::vector<std::string>& more) {
     for (const std::string& unit : more) {
         if (std::find(all.begin(), all.end(), unit) == all.end()) {
@@ -34,7 +34,7 @@ void check_interpreter(const FirstbootScript& script, const Tree& tree) {
         throw error(ErrorKind::usage,
                     "{}: the image has no '{}', which runs first boot script '{}'",
                     script.location.text(), program, script.name)
-            .hinted("add the package that brings it");
+            .hinted("add the package that contains it");
     }
 }
 
@@ -51,7 +51,7 @@ void add_firstboot(const Context& ctx, const std::vector<FirstbootScript>& scrip
         const FirstbootScript& script = scripts[i];
         check_interpreter(script, tree);
         const std::string path = fmt::format("{}/{:02}-{}", scripts_directory, i + 1, script.name);
-        // Registration commands carry keys: nobody else on the device needs to read them.
+        // Registration commands contain keys, so only root may read them.
         put_entry(tree, path, make_file_entry(ctx, script.contents, 0700));
         commands += fmt::format("ExecStart={}{}\n", script.ignore_failure ? "-" : "", path);
         add_units(after, script.after);

@@ -20,14 +20,15 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
     });
 }
 
-/// Whether a line speaks of the unit: "…/systemd/system/x.service:5: …", "…/x.service.d/a.conf:5:",
-/// "x.service: …", "Unit x.service …".
+/// Whether a message is about the unit: "…/systemd/system/x.service:5: …",
+/// "…/x.service.d/a.conf:5:", "x.service: …", "Unit x.service …".
 bool is_about(std::string_view line, const std::string& unit) {
     return line.starts_with(unit + ": ") || line.starts_with("Unit " + unit + " ") ||
            contains_any(line, {"/systemd/system/" + unit + ":", "/systemd/system/" + unit + ".d/"});
 }
 
-/// A template is verified as an instance: "x@.service" as "x@test_instance.service".
+/// Replaces instances with their template, which systemd-analyze verifies as an instance:
+/// "x@test_instance.service" → "x@.service".
 std::string without_instance(std::string_view line) {
     std::string text(line);
     for (const std::string_view instance : {"@test_instance.", "@i."}) {
@@ -39,7 +40,7 @@ std::string without_instance(std::string_view line) {
     return text;
 }
 
-/// Programs there come to be on the device: their absence now says nothing.
+/// Whether the message is about a missing program in a place that only the device fills.
 bool is_missing_on_device_only(std::string_view line) {
     return contains_any(line, {" is not executable"}) &&
            contains_any(line,
@@ -88,23 +89,23 @@ UnitFindings findings_of(const std::string& unit, const std::string& output) {
     return findings;
 }
 
-void check_units(const Context& ctx, const Blueprint& blueprint,
-                 const std::set<std::string>& placed, const Tree& tree) {
+void check_units(const Context& ctx, const std::vector<UnitRequest>& units,
+                 const PlacedPaths& placed, const Tree& tree) {
     // unit → the place that messages name
-    std::map<std::string, std::string> units;
-    for (const std::string& path : placed) {
+    std::map<std::string, std::string> places;
+    for (const auto& [path, where] : placed) {
         const std::string unit = unit_of_path(path);
         const Entry* entry = find_entry(tree, path);
         if (!unit.empty() && entry != nullptr && entry->type == EntryType::file) {
-            units.emplace(unit, blueprint.path.string());
+            places.emplace(unit, where);
         }
     }
-    for (const UnitRequest& unit : blueprint.systemd.units) {
+    for (const UnitRequest& unit : units) {
         if (unit.contents || !unit.drop_ins.empty()) {
-            units[unit.name] = unit.location.text();
+            places[unit.name] = unit.location.text();
         }
     }
-    if (units.empty()) {
+    if (places.empty()) {
         return;
     }
     if (find_entry(tree, "/usr/bin/systemd-analyze") == nullptr) {
@@ -116,12 +117,12 @@ void check_units(const Context& ctx, const Blueprint& blueprint,
     command.kernel = tree.kernel;
     command.read_only_root = true;
     command.argv = {"systemd-analyze", "--man=no", "verify"};
-    for (const auto& [unit, where] : units) {
+    for (const auto& [unit, where] : places) {
         command.argv.push_back(unit);
     }
     const ProcessResult result = run_in_sandbox(ctx, command);
     bool told = result.status == 0;
-    for (const auto& [unit, where] : units) {
+    for (const auto& [unit, where] : places) {
         const UnitFindings findings = findings_of(unit, result.output);
         for (const std::string& warning : findings.warnings) {
             ctx.console->warn(fmt::format("unit {}: {}", unit, warning));

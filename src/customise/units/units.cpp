@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -24,10 +25,10 @@ namespace {
 
 constexpr std::array<std::string_view, 2> unit_directories{"/etc/systemd/system",
                                                            "/usr/lib/systemd/system"};
-/// Where the blueprint's own units go: they are the image's, as those of packages.
+/// Directory of the blueprint's own units, which are part of the image like those of packages.
 constexpr std::string_view own_directory = "/usr/lib/systemd/system";
 
-/// "sshd" → "sshd.service"; names with a unit suffix stay.
+/// "sshd" → "sshd.service"; names with a unit suffix stay unchanged.
 std::string full_unit_name(const std::string& name) {
     static constexpr std::array<std::string_view, 11> suffixes{
         ".service",   ".socket", ".target", ".timer", ".path",  ".mount",
@@ -62,42 +63,40 @@ std::string near_units(const Tree& tree, const std::string& unit) {
     return near_names_hint(unit, {names.begin(), names.end()});
 }
 
-/// One unit whose state the blueprint sets.
+/// The state of a unit as the blueprint or its package set requests it.
 struct Wish {
-    /// whole name
+    /// name with suffix
     std::string unit;
     UnitState state = UnitState::preset;
-    /// what messages begin with
+    /// location, as the prefix of messages
     std::string where;
 };
 
-std::vector<Wish> gather_wishes(const Blueprint& blueprint) {
+std::vector<Wish> gather_wishes(const SystemdRequest& systemd, const ServicesRequest& services) {
     std::vector<Wish> wishes;
-    for (const UnitRequest& unit : blueprint.systemd.units) {
+    for (const UnitRequest& unit : systemd.units) {
         wishes.push_back({unit.name, unit.state, unit.location.text()});
     }
-    const ServicesRequest& services = blueprint.services;
     for (const auto& [state, names] : {std::pair<UnitState, const std::vector<std::string>&>{
                                            UnitState::enabled, services.enabled},
                                        {UnitState::disabled, services.disabled},
                                        {UnitState::masked, services.masked}}) {
         for (const std::string& name : names) {
             const auto place = services.locations.find(name);
-            const std::string where =
-                place == services.locations.end()
-                    ? fmt::format("{}: customizations.services.{}", blueprint.path.string(), state)
-                    : place->second.text();
+            const std::string where = place == services.locations.end()
+                                          ? fmt::format("customizations.services.{}", state)
+                                          : place->second.text();
             wishes.push_back({full_unit_name(name), state, where});
         }
     }
     return wishes;
 }
 
-/// Adds the units that the package set enables, where the blueprint says nothing of them. One that
-/// the image does not have (its package may be excluded) is no mistake of the user's.
-void add_services_of_set(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+/// Adds the units that the package set enables and for which the blueprint sets no state. A missing
+/// one is only a warning, as its package may be excluded.
+void add_services_of_set(const Context& ctx, const PackageSet& set, const Tree& tree,
                          std::vector<Wish>& wishes) {
-    for (const std::string& name : blueprint.package_set.services) {
+    for (const std::string& name : set.services) {
         const std::string unit = full_unit_name(name);
         const bool decided = std::any_of(wishes.begin(), wishes.end(), [&](const Wish& wish) {
             return wish.unit == unit && wish.state != UnitState::preset;
@@ -107,17 +106,17 @@ void add_services_of_set(const Context& ctx, const Blueprint& blueprint, const T
         }
         if (has_unit(tree, unit)) {
             wishes.push_back(
-                {unit, UnitState::enabled, "package set " + describe_package_set(blueprint)});
+                {unit, UnitState::enabled, "package set " + describe_package_set(set)});
         } else {
             ctx.console->warn_of(
                 fmt::format("units that package set {} enables, but the image does not have",
-                            describe_package_set(blueprint)),
+                            describe_package_set(set)),
                 unit);
         }
     }
 }
 
-/// Throws for a unit that is not there or has two states.
+/// Throws for a unit that does not exist or has two states.
 void check_wishes(const Context& ctx, const Tree& tree, const std::vector<Wish>& wishes) {
     std::map<std::string, UnitState> states;
     for (const Wish& wish : wishes) {
@@ -125,7 +124,7 @@ void check_wishes(const Context& ctx, const Tree& tree, const std::vector<Wish>&
             throw error(ErrorKind::usage, "{}: '{}' is not the name of a unit", wish.where,
                         wish.unit);
         }
-        // A preset is what holds where nothing else is said.
+        // Any other state overrides a preset.
         const auto [earlier, fresh] = states.emplace(wish.unit, wish.state);
         if (!fresh && earlier->second == UnitState::preset) {
             earlier->second = wish.state;
@@ -137,22 +136,22 @@ void check_wishes(const Context& ctx, const Tree& tree, const std::vector<Wish>&
             continue;
         }
         if (wish.state == UnitState::masked) {
-            // A precaution that makes sense: it is no error.
+            // Not an error: masking may be a precaution.
             ctx.console->warn_of("masked units that are not in the image", wish.unit);
             continue;
         }
         std::string hint = near_units(tree, wish.unit);
         throw error(ErrorKind::usage, "{}: the image has no unit '{}'", wish.where, wish.unit)
-            .hinted(hint.empty() ? "add the package that brings it" : std::move(hint));
+            .hinted(hint.empty() ? "add the package that contains it" : std::move(hint));
     }
 }
 
-void place_units(const Context& ctx, const Blueprint& blueprint, Tree& tree) {
-    for (const UnitRequest& unit : blueprint.systemd.units) {
+void place_units(const Context& ctx, const std::vector<UnitRequest>& units, Tree& tree) {
+    for (const UnitRequest& unit : units) {
         if (unit.contents) {
             if (has_unit(tree, unit.name)) {
                 throw error_at(unit.location, "the image has a unit {} already", unit.name)
-                    .hinted("change it with drop_ins, or replace it by an overlay");
+                    .hinted("change it with drop_ins, or replace it with an overlay");
             }
             put_entry(tree, fmt::format("{}/{}", own_directory, unit.name),
                       make_file_entry(ctx, *unit.contents, 0644));
@@ -183,8 +182,8 @@ void run_systemctl(const Context& ctx, const Tree& tree, const char* verb,
     }
 }
 
-/// Takes what systemctl removed out of the tree. A link that a package's own scriptlet made is in
-/// the upper layer alone, and leaves no whiteout there for sync_tree.
+/// Removes links from the tree that systemctl removed. Those that a scriptlet made exist in the
+/// upper layer only, so that their removal leaves no whiteout for sync_tree.
 void drop_removed_links(Tree& tree) {
     const ImageRoot root(tree.root);
     std::vector<std::string> gone;
@@ -204,18 +203,18 @@ void mask_unit(Tree& tree, const std::string& unit) {
 
 }  // namespace
 
-void set_units(const Context& ctx, const Blueprint& blueprint, const std::set<std::string>& placed,
+void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths& placed,
                Tree& tree) {
-    place_units(ctx, blueprint, tree);
-    std::vector<Wish> wishes = gather_wishes(blueprint);
-    add_services_of_set(ctx, blueprint, tree, wishes);
+    place_units(ctx, wanted.systemd.units, tree);
+    std::vector<Wish> wishes = gather_wishes(wanted.systemd, wanted.services);
+    add_services_of_set(ctx, wanted.package_set, tree, wishes);
     check_wishes(ctx, tree, wishes);
-    check_units(ctx, blueprint, placed, tree);
-    bool changed = blueprint.systemd.preset_all;
+    check_units(ctx, wanted.systemd.units, placed, tree);
+    bool changed = wanted.systemd.preset_all;
     if (changed) {
         run_systemctl(ctx, tree, "preset-all", {});
     }
-    // What is said of a unit wins over its preset.
+    // Presets first, so that explicit states override them.
     for (const auto& [state, verb] :
          {std::pair<UnitState, const char*>{UnitState::preset, "preset"},
           {UnitState::disabled, "disable"},

@@ -1,24 +1,30 @@
 #pragma once
 
-#include <set>
-#include <string>
-
-#include "blueprint/blueprint.hpp"
+#include "blueprint/device.hpp"
+#include "blueprint/packages.hpp"
+#include "customise/units/unit_check.hpp"
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Writes the units and drop-ins of `[systemd]` (below /usr/lib/systemd/system: they belong to the
-/// image), has them and the units among `placed` (paths that overlays brought) verified, and then
-/// sets states: presets of all units if asked for, those of `[[systemd.units]]`, those of
-/// `customizations.services`. The image's own systemctl and systemd-analyze do it, because only
-/// they know [Install] sections, aliases, templates, presets and keys of that systemd.
+/// The tables of a blueprint that configure units.
+struct UnitSettings {
+    const SystemdRequest& systemd;
+    const ServicesRequest& services;
+    const PackageSet& package_set;
+};
+
+/// Writes the units and drop-ins of `[systemd]` below /usr/lib/systemd/system, verifies them and
+/// the units in `placed` (paths of overlays and files), and then sets states: presets of all units
+/// if requested, those of `[[systemd.units]]`, `customizations.services` and the package set. This
+/// is done by the image's own systemctl and systemd-analyze, since [Install] sections, aliases,
+/// templates, presets and keys depend on the version of systemd.
 ///
-/// Throws ErrorKind::usage for a unit that the image does not have, with near names; for one that
-/// it has already where the blueprint brings its own; for one with two states; and for what
-/// `check_units` refuses. Masking what is not there is a warning.
-void set_units(const Context& ctx, const Blueprint& blueprint, const std::set<std::string>& placed,
+/// Throws ErrorKind::usage for a unit that the image does not have, with similar names; for a new
+/// unit of the blueprint that the image has already; for a unit with two states; and for errors of
+/// `check_units`. Masking a unit that does not exist is a warning.
+void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths& placed,
                Tree& tree);
 
 }  // namespace edgegpu

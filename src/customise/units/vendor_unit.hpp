@@ -2,14 +2,14 @@
 
 #include <string>
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Puts a unit of edgegpu's own into /usr/lib/systemd/system and makes `target` want it there.
-/// Below /usr neither can be missing on a device whose /etc has a history. Throws Error where the
-/// image has no systemd.
+/// Adds a unit of edgegpu to /usr/lib/systemd/system and a link that makes `target` want it. Both
+/// are below /usr so that they exist on upgraded devices as well, whatever their /etc. Throws Error
+/// if the image has no `target`.
 void add_vendor_unit(const Context& ctx, Tree& tree, const std::string& name,
                      const std::string& target, const std::string& text);
 

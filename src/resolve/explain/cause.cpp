@@ -21,7 +21,7 @@ std::string dependency_text(const PackagePool& pool, Id dependency) {
     return pool_dep2str(pool.get(), dependency);
 }
 
-/// "x-1, x-2 and 3 more": packages that exist but do not do.
+/// "x-1, x-2, x-3 and 2 more", best first.
 std::string some(const PackagePool& pool, std::vector<Id> ids) {
     constexpr std::size_t most = 3;
     pool.sort_best_first(ids);
@@ -38,7 +38,7 @@ std::string some(const PackagePool& pool, std::vector<Id> ids) {
     return text;
 }
 
-/// The name that a dependency is about: `x` of `x >= 1`; 0 for a rich one.
+/// The name in a dependency: `x` of `x >= 1`; 0 for a rich dependency.
 Id plain_name(const PackagePool& pool, Id dependency) {
     while (ISRELDEP(dependency) != 0) {
         const Reldep* relation = GETRELDEP(pool.get(), dependency);
@@ -76,7 +76,8 @@ public:
 
 private:
     struct Found {
-        /// dead ends before conflicts before requests ruled out, then the shortest chain
+        /// Rank: 0 for an unsatisfied dependency, 1 for a conflict, 2 for a request that is ruled
+        /// out; the shortest chain within a rank.
         std::size_t kind = 0;
         std::size_t length = 0;
         Cause cause;
@@ -84,7 +85,8 @@ private:
 
     [[nodiscard]] bool usable(Id id) const { return pool_.visible(id) && !forbidden_.contains(id); }
 
-    /// The order of rules is that of ids, which says nothing to a user: newest packages first.
+    /// Rules come in the order of ids, which is arbitrary to a user: sorts by name, newest package
+    /// first.
     [[nodiscard]] std::vector<ProblemRule> sorted_rules() const {
         std::vector<ProblemRule> rules = refusal_.rules;
         const auto before = [&](const ProblemRule& left, const ProblemRule& right) {
@@ -148,7 +150,7 @@ private:
 
     void consider_requirement(const ProblemRule& rule) {
         std::vector<Id> providers = all_providers(pool_, rule.dependency);
-        // A solve takes no stand-in but the one that its jobs name.
+        // The solver may only install the stand-in named by the jobs.
         std::erase_if(providers,
                       [&](Id id) { return pool_.is_stand_in(id) && id != jobs_.stand_in; });
         if (std::any_of(providers.begin(), providers.end(), [&](Id id) { return usable(id); })) {
@@ -188,8 +190,8 @@ private:
                     "{} requires {}, but all parts of the container toolkit have one version", who,
                     what);
             }
-            cause.lines.push_back(
-                fmt::format("  only {} would do, and is ruled out", some(pool_, ruled_out)));
+            cause.lines.push_back(fmt::format("  only {} would satisfy it, and is ruled out",
+                                              some(pool_, ruled_out)));
             return;
         }
         if (!cause.filtered.empty()) {
@@ -208,8 +210,8 @@ private:
         }
     }
 
-    /// A kernel symbol that the image's kernel does not have, or not with the checksum that is
-    /// wanted: the symbol alone would say nothing.
+    /// Describes a requirement of a kernel symbol that the image's kernel does not provide, or with
+    /// another checksum: the bare symbol would not explain anything.
     bool describe_kabi(const ProblemRule& rule, Cause& cause) const {
         const Id name = plain_name(pool_, rule.dependency);
         const auto kernel =
@@ -226,7 +228,7 @@ private:
             return false;
         }
         cause.message = kabi->message;
-        // The chain ends with one symbol of many.
+        // Removes the line with the single symbol.
         cause.lines.pop_back();
         for (const std::string& line : kabi->lines) {
             cause.lines.push_back("  " + line);
@@ -267,7 +269,7 @@ private:
         append_end(cause, *other, second);
         if (rule.type == SOLVER_RULE_PKG_SAME_NAME) {
             cause.message =
-                fmt::format("{} is wanted in two versions: {} and {}", pool_.name(rule.from),
+                fmt::format("{} is required in two versions: {} and {}", pool_.name(rule.from),
                             std::min(left, right), std::max(left, right));
         } else {
             const bool obsoletes = rule.type != SOLVER_RULE_PKG_CONFLICTS;
@@ -290,7 +292,7 @@ private:
         cause.packages.push_back(end);
     }
 
-    /// A request all of whose packages are forbidden: another kernel, driver or toolkit is chosen.
+    /// A request whose packages are all ruled out by the chosen kernel, driver or toolkit.
     void consider_request(const Install& install) {
         if (std::any_of(install.any_of.begin(), install.any_of.end(),
                         [&](Id id) { return usable(id); })) {
@@ -313,7 +315,7 @@ private:
         keep(std::move(found));
     }
 
-    /// What was chosen in place of the packages of `install`.
+    /// Adds the jobs that rule out the packages of `install`.
     void append_rivals(const Install& install, bool toolkit, Cause& cause) const {
         for (const Install& rival : jobs_.installs) {
             const bool same = std::any_of(rival.any_of.begin(), rival.any_of.end(), [&](Id id) {

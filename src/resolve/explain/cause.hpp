@@ -11,7 +11,7 @@
 
 namespace edgegpu {
 
-/// The line of the blueprint that something goes back to.
+/// The line of the blueprint that causes a job.
 struct Origin {
     enum class Kind : std::uint8_t {
         package,  ///< blueprint.packages[index]
@@ -20,35 +20,36 @@ struct Origin {
         set,      ///< the package set of the distribution
         nvidia,   ///< [nvidia] driver
         toolkit,  ///< [nvidia] toolkit
-        kernel    ///< the image's kernel: [nvidia] kernel where there is one
+        kernel    ///< the image's kernel ([nvidia] kernel, if set)
     };
     Kind kind = Kind::kernel;
     std::size_t index = 0;
     SourceLocation location;
-    /// "FILE:9:5 asks for app-1.*"
+    /// "FILE:9:5 requests app-1.*"
     std::string text;
 };
 
-/// Why a set of packages cannot be had.
+/// Why the packages cannot be installed together.
 struct Cause {
     std::string message;
-    /// the chains of packages, from the blueprint's lines down
+    /// The chains of dependencies, each beginning with a line of the blueprint.
     std::vector<std::string> lines;
-    /// where the chains begin
+    /// The requests at which the chains begin.
     std::vector<Origin> origins;
-    /// the packages along the chains, from the blueprint's lines down
+    /// The packages of the chains, in order.
     std::vector<Id> packages;
-    /// packages that are filtered out and would do, best first
+    /// Packages that would satisfy the dependency but are filtered out, best first.
     std::vector<Id> filtered;
 };
 
-/// The line of the blueprint that an install job goes back to.
+/// The line of the blueprint that causes an install job.
 [[nodiscard]] Origin origin_of(const PackagePool& pool, const Blueprint& blueprint,
                                const Install& install);
 
-/// Finds the cause in the rules of a refused solve: a dependency that nothing (visible) fulfils,
-/// two packages that exclude each other, or a request that kernel and driver rule out. Of several
-/// the one nearest to the blueprint. The pool must be filtered as it was for the solve.
+/// Finds the cause in the rules of a failed solve: a dependency that no visible package provides,
+/// else two packages that conflict, else a request that kernel and driver rule out; of several the
+/// one with the shortest chain. An empty message if none is found. The pool must be filtered as it
+/// was for the solve.
 [[nodiscard]] Cause find_cause(const Universe& universe, const Blueprint& blueprint,
                                const Jobs& jobs, const Refusal& refusal);
 

@@ -8,8 +8,8 @@ namespace edgegpu {
 
 namespace {
 
-/// The order of ids is that of the repositories' metadata, which says nothing to a user: by text,
-/// newest version first.
+/// Sorts by name, newest version first, instead of by id, which depends on the repositories'
+/// metadata.
 void sort_for_reading(const PackagePool& pool, std::vector<Id>& ids) {
     std::sort(ids.begin(), ids.end());
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());

@@ -10,30 +10,30 @@
 
 namespace edgegpu {
 
-/// "package requires dependency", one step of a chain.
+/// "`package` requires `dependency`", one step of a chain.
 struct Link {
     Id package = 0;
     Id dependency = 0;
-    /// it only recommends it
+    /// `package` only recommends it.
     bool weak = false;
 };
 
-/// The way from a request to a package.
+/// The dependencies that lead from a request to a package.
 struct Chain {
     const Install* install = nullptr;
-    /// empty where the package itself was asked for
+    /// Empty if the package itself is requested.
     std::vector<Link> links;
 };
 
-/// Shortest ways from the requests to every package they can reach.
+/// Shortest chains from the requests to all packages that they reach.
 class Chains {
 public:
-    /// Through packages that the refused rules speak of, and no others: the way that was tried.
+    /// Considers only packages in the rules of a failed solve.
     Chains(const PackagePool& pool, const Jobs& jobs, const Refusal& refusal);
-    /// Through `packages` only: a solution.
+    /// Considers only `packages`, those of a solution.
     Chains(const PackagePool& pool, const Jobs& jobs, const std::vector<Id>& packages);
 
-    /// The way to a package; nothing where none leads there. Points into the jobs.
+    /// The chain to a package; nothing if it is not reached. Points into the jobs.
     [[nodiscard]] std::optional<Chain> to(Id package) const;
 
 private:

@@ -29,7 +29,7 @@ void say_filtered(const Universe& universe, const Blueprint& blueprint, const st
     }
 }
 
-/// Requests that match nothing visible: what hides it, if anything does.
+/// For requests that match no visible package: why matching packages are hidden.
 void say_unmatched(const Universe& universe, const Blueprint& blueprint, Error& failure) {
     for (const PackageRequest& request : blueprint.packages) {
         if (!request.spec.starts_with('@') && match_spec(universe.pool(), request.spec).empty()) {
@@ -41,7 +41,8 @@ void say_unmatched(const Universe& universe, const Blueprint& blueprint, Error& 
 
 void say_outranked(const Universe& universe, const Blueprint& blueprint, Error& failure) {
     const PackagePool& pool = universe.pool();
-    const std::vector<Id> kernels = outranked_kernels(pool, blueprint);
+    const std::vector<Id> kernels =
+        outranked_kernels(pool, blueprint.kernel.name, blueprint.nvidia);
     for (std::size_t i = 0; i < kernels.size() && i < most_filtered; ++i) {
         const Repo* repo = pool.solvable(kernels[i])->repo;
         failure.traced(
@@ -78,15 +79,15 @@ Error from_cause(const Universe& universe, const Blueprint& blueprint, const Cau
     return failure;
 }
 
-/// What was said where it happened, with what only the whole picture shows. `advice` becomes what
-/// was advised there, unless the whole picture shows more.
+/// The original error, with packages that are filtered out. `advice` becomes its hint if nothing
+/// was added.
 Error from_failure(const Universe& universe, const Blueprint& blueprint, const Error& said,
                    std::string& advice) {
     Error failure = said;
     say_unmatched(universe, blueprint, failure);
     if (blueprint.nvidia && blueprint.nvidia->modules == DriverModules::dkms) {
         say_filtered(universe, blueprint,
-                     hidden_build_tools(universe.pool(), blueprint.kernel_name), failure);
+                     hidden_build_tools(universe.pool(), blueprint.kernel.name), failure);
     }
     if (failure.traces().size() == said.traces().size()) {
         advice = said.hint();
@@ -98,7 +99,7 @@ Error from_failure(const Universe& universe, const Blueprint& blueprint, const E
 void append_proof(const Universe& universe, const Blueprint& blueprint, const Outcome& outcome,
                   Error& failure) {
     if (!outcome.refused) {
-        failure.traced("no proof: it did not come to a solve");
+        failure.traced("no proof: the solver was not run");
         return;
     }
     failure.traced("the solver's proof:");
@@ -122,7 +123,7 @@ Error explain(const Context& ctx, Universe& universe, const Blueprint& blueprint
     }
     const std::vector<Fix> fixes = verified_fixes(ctx, universe, blueprint, outcome);
     if (!fixes.empty()) {
-        // Advice makes room for changes that were tried, but what it lists stays.
+        // Verified changes replace the hint, whose information is kept as a trace.
         if (!advice.empty()) {
             failure.traced(advice);
         }

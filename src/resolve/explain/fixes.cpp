@@ -23,7 +23,7 @@ std::string blueprint_file(const Blueprint& blueprint) {
     return shown.empty() ? blueprint.path.string() : shown;
 }
 
-/// Collects changes in two rows: those that keep what was asked for, then those that drop it.
+/// Collects changes that keep everything that was requested, followed by those that drop a request.
 class FixFinder {
 public:
     FixFinder(const Failed& failed, BlueprintText& text)
@@ -69,8 +69,8 @@ private:
                                    static_cast<std::ptrdiff_t>(index));
     }
 
-    /// The name that a spec "name-version" begins with, the longest that some package has; empty if
-    /// the spec has no version: those begin with a digit or a glob.
+    /// The name in a spec "name-version", the longest one that a package has; empty if the spec has
+    /// no version, which begins with a digit or a glob.
     [[nodiscard]] std::string pinned_name(const std::string& spec) const {
         std::string best;
         for (const Id id : pool_.packages()) {
@@ -86,7 +86,7 @@ private:
         return best;
     }
 
-    /// Another version for a pinned package, or none for any.
+    /// Changes the version of a pinned package; "*" allows any.
     void set_version(std::size_t index, const std::string& name, const std::string& version) {
         const PackageRequest& request = blueprint_.packages[index];
         const std::string old = request.spec.substr(name.size() + 1);
@@ -150,7 +150,7 @@ private:
                });
     }
 
-    /// "@" says the same in all tables.
+    /// Groups with "@" have the same form in all tables.
     void set_group(std::size_t index, const std::string& spec) {
         const PackageRequest& request = blueprint_.groups[index];
         Fix& fix = keep(
@@ -158,7 +158,7 @@ private:
         fix.changed.groups[index].spec = spec;
     }
 
-    /// "@MODULE:STREAM" with the module's other streams; newest first.
+    /// Replaces "@MODULE:STREAM" by the module's other streams, newest first.
     void other_group_streams(std::size_t index) {
         const auto spec = parse_module_spec(blueprint_.groups[index].spec.substr(1));
         const ModuleCatalogue& catalogue = failed_.universe.catalogue();
@@ -176,13 +176,13 @@ private:
         drop_group(index);
     }
 
-    /// Where modules may be compiled, but not with what can be seen.
+    /// For kernel modules to be compiled: makes filtered build tools visible.
     void compilers() {
         if (!blueprint_.nvidia || blueprint_.nvidia->modules == DriverModules::precompiled ||
             failed_.outcome.refused) {
             return;
         }
-        for (const Id id : hidden_build_tools(pool_, blueprint_.kernel_name)) {
+        for (const Id id : hidden_build_tools(pool_, blueprint_.kernel.name)) {
             show(id);
         }
     }
@@ -194,7 +194,8 @@ private:
         fix.changed.groups.erase(fix.changed.groups.begin() + static_cast<std::ptrdiff_t>(index));
     }
 
-    /// Streams that could not be enabled: nothing was filtered then, and there is no cause.
+    /// For module streams that could not be enabled: then nothing was filtered, and there is no
+    /// cause.
     void modules() {
         if (!failed_.outcome.modules.enabled.empty() || !failed_.cause.message.empty()) {
             return;
@@ -211,7 +212,7 @@ private:
         const ModuleRequest& request = blueprint_.modules[index];
         const ModuleCatalogue& catalogue = failed_.universe.catalogue();
         std::vector<std::string> streams = catalogue.stream_names(request.name);
-        // The highest number first: a newer stream lives longer.
+        // Highest number first: newer streams are supported longer.
         std::reverse(streams.begin(), streams.end());
         for (const std::string& stream : streams) {
             if (stream != request.stream) {
@@ -247,7 +248,7 @@ private:
         fix.changed.modules[index].stream = stream;
     }
 
-    /// Makes a filtered package visible.
+    /// Makes a filtered package visible, depending on why it is hidden.
     void show(Id id) {
         switch (pool_.hidden(id)) {
             case Hidden::excluded:
@@ -324,7 +325,7 @@ private:
         }
     }
 
-    /// Takes back something of what a line of the blueprint asks for.
+    /// Relaxes or removes the request of a line of the blueprint.
     void loosen(const Origin& origin) {
         switch (origin.kind) {
             case Origin::Kind::package: {

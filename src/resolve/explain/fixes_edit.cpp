@@ -21,7 +21,7 @@ bool is_blank(const std::string& line) {
     return text.empty() || text.front() == '#';
 }
 
-/// The end of the value that begins at `begin`: a string with its quotes, or a bare word.
+/// End of the value that begins at `begin`: a quoted string or a bare word.
 std::size_t value_end(const std::string& line, std::size_t begin) {
     if (begin < line.size() && (line[begin] == '"' || line[begin] == '\'')) {
         for (std::size_t i = begin + 1; i < line.size(); ++i) {
@@ -42,7 +42,7 @@ struct Value {
     std::size_t end = 0;
 };
 
-/// Where the value of `key` stands in a line, which may be an inline table.
+/// Position of the value of `key` in a line, which may contain an inline table.
 std::optional<Value> find_value(const std::string& line, const std::string& key) {
     if (trim(line).starts_with('#')) {
         return std::nullopt;
@@ -88,7 +88,7 @@ const std::vector<std::string>& BlueprintText::lines(const std::string& file) {
         const std::vector<std::string_view> read = lines_of(text);
         found.assign(read.begin(), read.end());
     } catch (const Error&) {
-        // A blueprint that was made in memory, or is gone by now: edits are written from values.
+        // The blueprint exists only in memory, or was deleted: edits are derived from its values.
         found.clear();
     }
     return found;
@@ -105,7 +105,8 @@ BlueprintText::Range BlueprintText::table_range(const SourceLocation& place) {
     Range range;
     range.begin = std::min<std::size_t>(place.line == 0 ? 0 : place.line - 1, text.size());
     if (place.line != 0) {
-        while (range.begin > 0 && !is_header(text[range.begin])) {
+        // The file may have become shorter since it was parsed.
+        while (range.begin > 0 && (range.begin == text.size() || !is_header(text[range.begin]))) {
             --range.begin;
         }
     }
@@ -160,7 +161,7 @@ Edit BlueprintText::remove_table(const SourceLocation& place, const std::string&
     const std::string& line = all[place.line - 1];
     const std::size_t open = line.rfind('{', place.column == 0 ? 0 : place.column - 1);
     if (open != std::string::npos) {
-        // An element of an array of inline tables: the line without it and its comma.
+        // An element of an array of inline tables: removes it and its comma from the line.
         std::size_t close = line.find('}', open);
         close = close == std::string::npos ? line.size() : close + 1;
         const std::size_t comma = line.find_first_not_of(" \t", close);

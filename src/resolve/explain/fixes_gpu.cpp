@@ -22,7 +22,7 @@ public:
           text_(text) {}
 
     std::vector<Fix> run() {
-        // Whoever wants a version or a kernel may want the branch more: from the least change on.
+        // The smallest changes first: version and kernel matter less than the branch.
         raise_priority();
         older_kernel();
         toolkits();
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    /// A value of [nvidia] as the blueprint has it.
+    /// A value of [nvidia] in TOML.
     template <typename Value>
     static std::string as_written(const Value& value) {
         if constexpr (std::is_same_v<Value, KernelChoice>) {
@@ -58,7 +58,7 @@ private:
         }
     }
 
-    /// `driver` is always there; the other keys may be.
+    /// Adds a fix that sets `key` to `value`, unless it has that value.
     template <typename Value>
     void set(const std::string& key, Value NvidiaRequest::*member, const Value& value) {
         if (nvidia_.*member == value) {
@@ -72,9 +72,11 @@ private:
         fixes_.push_back(std::move(fix));
     }
 
-    /// A kernel that is asked for by name, in a repository that another one outranks.
+    /// For a requested kernel in a repository with a lower priority than another one: raises the
+    /// priority.
     void raise_priority() {
-        const std::vector<Id> kernels = outranked_kernels(pool_, failed_.blueprint);
+        const std::vector<Id> kernels =
+            outranked_kernels(pool_, failed_.blueprint.kernel.name, failed_.blueprint.nvidia);
         if (kernels.empty()) {
             return;
         }
@@ -99,15 +101,15 @@ private:
 
     void older_kernel() {
         set("kernel", &NvidiaRequest::kernel, KernelChoice{});
-        if (failed_.blueprint.kernel_name != "kernel") {
+        if (failed_.blueprint.kernel.name != "kernel") {
             const std::string file = nvidia_.location.file;
             const SourceLocation table = text_.find_table(file, "[customizations.kernel]");
             Fix fix{
                 {text_.set_key(table.line != 0 ? table : SourceLocation{file, 0, 0}, "name",
-                               fmt::format("\"{}\"", failed_.blueprint.kernel_name), "\"kernel\"")},
+                               fmt::format("\"{}\"", failed_.blueprint.kernel.name), "\"kernel\"")},
                 failed_.blueprint,
                 ""};
-            fix.changed.kernel_name = "kernel";
+            fix.changed.kernel.name = "kernel";
             fixes_.push_back(std::move(fix));
         }
     }
@@ -126,7 +128,7 @@ private:
         }
     }
 
-    /// Other branches, the nearest first; of two that are as near, the newer.
+    /// Other branches, the nearest first, the newer of two equally near ones.
     void branches() {
         std::set<unsigned> found;
         for (const std::string& stream : failed_.universe.catalogue().stream_names(driver_module)) {
@@ -153,7 +155,7 @@ private:
         }
     }
 
-    /// Last, as it takes back what was asked for: without one of the GPUs.
+    /// Last, because it drops a request: removes one of the GPUs.
     void devices() {
         for (std::size_t i = 0; i < nvidia_.devices.size() && i < 4; ++i) {
             Fix fix{{text_.remove_element(nvidia_.location, "devices", nvidia_.devices[i])},
@@ -172,7 +174,7 @@ private:
     std::vector<Fix> fixes_;
 };
 
-/// Whether kernel, driver or toolkit have anything to do with the failure.
+/// Whether the failure may concern kernel, driver or toolkit.
 bool concerns_gpu(const Failed& failed) {
     if (failed.cause.message.empty()) {
         return true;

@@ -11,8 +11,8 @@ namespace edgegpu {
 
 namespace {
 
-/// Solves cost milliseconds each, the more the more packages there are: this bounds what a hopeless
-/// blueprint costs. A bound in time would give another answer on a slower machine.
+/// Maximum number of solves, to bound the time for a hopeless blueprint: each takes milliseconds,
+/// depending on the number of packages. A time limit would give other results on a slower machine.
 std::size_t solves_for(std::size_t packages) {
     constexpr std::size_t fewest = 12;
     constexpr std::size_t most = 40;
@@ -20,7 +20,7 @@ std::size_t solves_for(std::size_t packages) {
     return std::clamp(looks / std::max<std::size_t>(packages, 1), fewest, most);
 }
 
-/// How many changes a fix may put together.
+/// Maximum number of changes in a fix.
 constexpr std::size_t deepest = 3;
 
 class Verifier {
@@ -36,7 +36,7 @@ public:
     }
 
     std::vector<Fix> run(const Outcome& outcome) {
-        // First every single change; only if none does it, two and three together.
+        // First single changes, then combinations of two and three if none of them works.
         std::vector<Fix> failed;
         for (Fix& fix : fixes_for(original_, outcome)) {
             if (done()) {
@@ -45,7 +45,7 @@ public:
             attempt(std::move(fix), failed);
         }
         for (std::size_t depth = 2; depth <= deepest && found_.empty(); ++depth) {
-            failed = deepen(std::move(failed));
+            failed = deepen(failed);
         }
         return std::move(found_);
     }
@@ -81,14 +81,14 @@ private:
         }
     }
 
-    /// Tries further changes on top of those that only led to another problem.
-    std::vector<Fix> deepen(std::vector<Fix> failed) {
+    /// Tries further changes on top of those that led to another problem.
+    std::vector<Fix> deepen(const std::vector<Fix>& failed) {
         std::vector<Fix> next;
         for (const Fix& before : failed) {
             if (done()) {
                 break;
             }
-            // The look at the next problem needs the pool as this change filters it.
+            // Finding the next problem needs the pool filtered for this change.
             ++solves_;
             const Outcome outcome = solve_blueprint(ctx_, universe_, before.changed);
             for (Fix& more : fixes_for(before.changed, outcome)) {
@@ -102,7 +102,7 @@ private:
         return next;
     }
 
-    /// Two changes of one line would be written against the same original line.
+    /// Both edits of one line would be based on the original line.
     static bool touches_same_lines(const Fix& before, const Fix& more) {
         for (const Edit& edit : before.edits) {
             for (const Edit& other : more.edits) {

@@ -10,10 +10,10 @@ namespace {
 
 Origin located(Origin::Kind kind, std::size_t index, const SourceLocation& location,
                const std::string& what) {
-    return {kind, index, location, fmt::format("{} asks for {}", location.text(), what)};
+    return {kind, index, location, fmt::format("{} requests {}", location.text(), what)};
 }
 
-/// What a line of the blueprint's packages or groups asks for.
+/// The origin of a job for the blueprint's packages or groups.
 Origin line_origin(const Blueprint& blueprint, const RequestLine& line, const Reason& why) {
     const bool is_group = line.table == RequestLine::Table::groups;
     const PackageRequest& request =
@@ -23,12 +23,12 @@ Origin line_origin(const Blueprint& blueprint, const RequestLine& line, const Re
                    why.kind == Reason::Kind::requested ? request.spec : why.text());
 }
 
-/// What [nvidia] asks for.
+/// The origin of a job for [nvidia].
 Origin nvidia_origin(const NvidiaRequest& nvidia, const Reason& why) {
     if (why.kind == Reason::Kind::kernel) {
         return {
             Origin::Kind::kernel, 0, nvidia.location,
-            fmt::format("{} asks for kernel \"{}\"", nvidia.location.text(), nvidia.kernel.text())};
+            fmt::format("{} requests kernel \"{}\"", nvidia.location.text(), nvidia.kernel.text())};
     }
     if (why.kind == Reason::Kind::toolkit) {
         return located(Origin::Kind::toolkit, 0, nvidia.location,
@@ -46,11 +46,12 @@ Origin origin_of(const PackagePool& pool, const Blueprint& blueprint, const Inst
     }
     switch (install.why.kind) {
         case Reason::Kind::package_set:
-            return {Origin::Kind::set, 0, blueprint.package_set.location,
-                    fmt::format("package set {} has {}", describe_package_set(blueprint),
-                                pool.name(install.any_of.front()))};
+            return {
+                Origin::Kind::set, 0, blueprint.package_set.location,
+                fmt::format("package set {} has {}", describe_package_set(blueprint.package_set),
+                            pool.name(install.any_of.front()))};
         case Reason::Kind::asked_about:
-            return {Origin::Kind::kernel, 0, {}, "if it were asked for"};
+            return {Origin::Kind::kernel, 0, {}, "if it were requested"};
         default:
             break;
     }

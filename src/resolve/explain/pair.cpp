@@ -12,7 +12,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Visible versions of the driver, whatever branch, newest first.
+/// Visible versions of the driver of all branches, newest first.
 std::vector<std::string> all_versions(const PackagePool& pool) {
     std::vector<std::string> versions;
     for (const char* name : {"nvidia-driver", "nvidia-driver-cuda", "nvidia-kmod-common"}) {
@@ -26,7 +26,7 @@ std::vector<std::string> all_versions(const PackagePool& pool) {
     return versions;
 }
 
-/// Drivers that have a module for this kernel.
+/// Versions of drivers with a module for this kernel.
 std::vector<std::string> drivers_of(const PackagePool& pool, const NvidiaRequest& nvidia,
                                     Id kernel) {
     std::vector<std::string> found = all_versions(pool);
@@ -63,7 +63,8 @@ void say_nearest_kernel(const PackagePool& pool, const Blueprint& blueprint,
     cause.lines.push_back(fmt::format("  no {} has a module of it", kernel_name));
 }
 
-/// Modules for the kernel that are filtered out, by their names: the streams of other branches.
+/// Adds packages of modules for the kernel (by their names) that are filtered out, in streams of
+/// other branches.
 void find_filtered(const PackagePool& pool, Id kernel, Cause& cause) {
     const Nevra nevra = pool.nevra(kernel);
     const std::string release = nevra.release.substr(0, nevra.release.rfind('.'));
@@ -92,15 +93,15 @@ Cause unpaired_cause(const Universe& universe, const Blueprint& blueprint,
     Origin origin;
     origin.kind = Origin::Kind::kernel;
     origin.location = nvidia.location;
-    origin.text = fmt::format("{} asks for NVIDIA driver \"{}\" with kernel \"{}\"",
+    origin.text = fmt::format("{} requests NVIDIA driver \"{}\" with kernel \"{}\"",
                               nvidia.location.text(), nvidia.driver, nvidia.kernel.text());
     cause.lines.push_back(origin.text);
     cause.origins.push_back(origin);
-    if (blueprint.kernel_name != "kernel") {
+    if (blueprint.kernel.name != "kernel") {
         cause.lines.push_back(
             fmt::format("  {} is a variant of the kernel: NVIDIA's precompiled "
                         "modules are for the standard one only",
-                        blueprint.kernel_name));
+                        blueprint.kernel.name));
     }
     say_nearest_kernel(pool, blueprint, "kernel", cause);
     const std::vector<std::string> others = drivers_of(pool, nvidia, newest);

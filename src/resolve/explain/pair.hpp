@@ -8,8 +8,8 @@
 
 namespace edgegpu {
 
-/// The cause where `kernels` have no module of the driver that [nvidia] asks for: which kernels and
-/// which drivers do fit each other.
+/// The cause if none of `kernels` has a module of the driver that [nvidia] requests, with the
+/// kernels and drivers that match.
 [[nodiscard]] Cause unpaired_cause(const Universe& universe, const Blueprint& blueprint,
                                    const std::vector<Id>& kernels);
 

@@ -23,17 +23,17 @@ void check_branch(const NvidiaRequest& request, const Gpu& gpu, unsigned branch)
     }
     if (gpu.last_branch != 0 && branch > gpu.last_branch) {
         throw refusal(request,
-                      fmt::format("NVIDIA driver {} does not drive {}: its last branch is {}",
+                      fmt::format("NVIDIA driver {} does not support {}: its last branch is {}",
                                   branch, gpu.text(), gpu.last_branch),
-                      fmt::format("set driver = \"{}\", or take {} out of devices", gpu.last_branch,
+                      fmt::format("set driver = \"{}\", or remove {} from devices", gpu.last_branch,
                                   gpu.id()));
     }
     if (gpu.first_branch != 0 && branch < gpu.first_branch) {
         throw refusal(
             request,
-            fmt::format("NVIDIA driver {} does not drive {}: its first branch is {}", branch,
+            fmt::format("NVIDIA driver {} does not support {}: its first branch is {}", branch,
                         gpu.text(), gpu.first_branch),
-            fmt::format("set driver = \"{}\"{}, or take {} out of devices", gpu.first_branch,
+            fmt::format("set driver = \"{}\"{}, or remove {} from devices", gpu.first_branch,
                         gpu.last_branch == 0 ? " or a later branch" : "", gpu.id()));
     }
 }
@@ -43,14 +43,14 @@ void check_flavor(const NvidiaRequest& request, const Gpu& gpu) {
     if (request.flavor == DriverFlavor::proprietary && open_only) {
         throw refusal(request,
                       fmt::format("{} needs the open kernel modules: the proprietary ones of "
-                                  "driver {} do not drive it",
+                                  "driver {} do not support it",
                                   gpu.text(), request.driver),
                       "set flavor = \"open\" or \"auto\" in [nvidia]");
     }
     if (request.flavor == DriverFlavor::open && gpu.modules == GpuModules::proprietary) {
         throw refusal(request,
                       fmt::format("{} needs the proprietary kernel modules: the open ones of "
-                                  "driver {} do not drive it",
+                                  "driver {} do not support it",
                                   gpu.text(), request.driver),
                       "set flavor = \"proprietary\" or \"auto\" in [nvidia]");
     }
@@ -82,7 +82,7 @@ DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
         if (gpu == nullptr && own) {
             throw refusal(
                 request, fmt::format("NVIDIA driver {} does not support device {}", driver, device),
-                fmt::format("a newer branch may: edgegpu gpus {}; or take it out of devices",
+                fmt::format("a newer branch may: edgegpu gpus {}; or remove it from devices",
                             device));
         }
         if (gpu == nullptr) {
@@ -93,7 +93,7 @@ DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
         check_flavor(request, *gpu);
         if (gpu->modules == GpuModules::unclear) {
             verdict.warnings.push_back(
-                fmt::format("the boards of {} differ in the kernel modules that they need: say "
+                fmt::format("the boards of {} differ in the kernel modules that they need: set "
                             "flavor = \"open\" or \"proprietary\"",
                             gpu->text()));
         }
@@ -101,11 +101,12 @@ DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
         proprietary_only = gpu->modules == GpuModules::proprietary ? gpu : proprietary_only;
     }
     if (open_only != nullptr && proprietary_only != nullptr) {
-        throw refusal(request,
-                      fmt::format("no kernel modules drive both {} and {}: the one needs the open, "
-                                  "the other the proprietary ones",
-                                  open_only->text(), proprietary_only->text()),
-                      "use a blueprint for each");
+        throw refusal(
+            request,
+            fmt::format("no kernel modules support both {} and {}: the one needs the open, "
+                        "the other the proprietary ones",
+                        open_only->text(), proprietary_only->text()),
+            "use a blueprint for each");
     }
     if (open_only != nullptr) {
         verdict.flavor = DriverFlavor::open;

@@ -8,11 +8,11 @@
 
 namespace edgegpu {
 
-/// What the GPUs of a blueprint mean for its driver.
+/// Result of checking a blueprint's GPUs.
 struct DeviceVerdict {
-    /// The kernel modules that they leave, or the request's own `automatic`.
+    /// The flavor that they require, else the request's own.
     DriverFlavor flavor = DriverFlavor::automatic;
-    /// what could not be told, a line each
+    /// What could not be checked, one line each.
     std::vector<std::string> warnings;
 };
 
@@ -20,10 +20,10 @@ struct DeviceVerdict {
 /// "latest".
 [[nodiscard]] unsigned branch_of(const std::string& driver);
 
-/// Checks the GPUs of `request` against what `table` knows, for the driver `driver` (a version, a
-/// branch or "latest", of which no branch is known). `own` says that the table is this driver's:
-/// it is complete then, while a table of another driver may lack newer GPUs. Throws
-/// ErrorKind::unsolvable naming card, branch and the way out if a GPU would not run.
+/// Checks the GPUs of `request` against `table` for `driver`: a version, a branch, or "latest",
+/// whose branch is unknown. `own`: the table belongs to this driver and is complete; that of
+/// another driver may lack newer GPUs. Throws ErrorKind::unsolvable naming GPU, branch and remedy
+/// if the driver does not support a GPU.
 [[nodiscard]] DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
                                           const std::string& driver, bool own);
 

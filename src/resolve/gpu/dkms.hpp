@@ -7,15 +7,15 @@
 
 namespace edgegpu {
 
-/// Solves for the throw-away root in which kernel modules are compiled: kernel-devel (of `name`,
-/// "kernel") of exactly `kernel`, and with it gcc, make, dkms, and elfutils-libelf-devel where a
-/// repository has it. The packages of kernel module sources and the driver's user space are kept
-/// out: only the sources' payload is needed there. Where a package is in no repository, that is the
-/// problem returned.
+/// Solves for the temporary root in which kernel modules are compiled: `name`-devel of exactly
+/// `kernel`, gcc, make, dkms, and elfutils-libelf-devel if a repository has it. Packages that
+/// provide nvidia-kmod are excluded: of the sources only the payload is needed there. If a package
+/// is in no repository, the result has a problem that says so.
 [[nodiscard]] Solution solve_build_root(const PackagePool& pool, const std::string& name,
                                         Id kernel);
 
-/// What `solve_build_root` needs but only has filtered out: the best package of each such tool.
+/// The packages that `solve_build_root` needs but which are only available filtered out: the best
+/// one of each tool.
 [[nodiscard]] std::vector<Id> hidden_build_tools(const PackagePool& pool, const std::string& name);
 
 }  // namespace edgegpu

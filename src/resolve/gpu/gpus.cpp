@@ -32,7 +32,7 @@ constexpr auto table_rows = std::to_array<TableRow>({
 #include "resolve/gpu/gpu_table.inc"
 });
 
-/// The last branch with modules for GPUs that the open ones do not drive.
+/// The last branch with kernel modules for GPUs that the open ones do not support.
 constexpr unsigned last_proprietary_branch = 580;
 
 std::string lower(std::string text) {
@@ -53,7 +53,7 @@ std::optional<std::uint16_t> device_number(std::string_view text, std::string_vi
                                                                          : std::nullopt;
 }
 
-/// One row of supported-gpus.json; throws nlohmann's exceptions for a wrong shape.
+/// Reads an element of `chips`; throws nlohmann's exceptions for a wrong structure.
 Gpu read_row(const nlohmann::json& chip) {
     Gpu gpu;
     const std::string device = lower(chip.at("devid").get<std::string>());

@@ -21,14 +21,14 @@ std::string requested_at(const NvidiaRequest& request) {
     return fmt::format("[nvidia] at {}", request.location.text());
 }
 
-/// Whether `version` is the request's exact version, or of its branch.
+/// Whether `version` is the requested version, or of the requested branch.
 bool is_wanted(const std::string& version, const NvidiaRequest& request) {
     return request.driver == "latest" || version == request.driver ||
            version.starts_with(request.driver + ".");
 }
 
-/// Whether a package name ends in the kernel's version and release, the latter with or without
-/// its last parts (the dist tag is cut, and minor releases append to it).
+/// Whether a package name is `prefix` and the kernel's version and release. The release may lack
+/// its last parts: package names omit the dist tag, to which minor releases append.
 bool name_fits(const std::string& name, const std::string& prefix, const Nevra& kernel) {
     if (!name.starts_with(prefix)) {
         return false;
@@ -39,9 +39,9 @@ bool name_fits(const std::string& name, const std::string& prefix, const Nevra& 
            (full.size() == tail.size() || full[tail.size()] == '.');
 }
 
-/// What modules for this kernel may say that they were built for. A variant such as kernel-rt has
-/// the version of the plain kernel, but another `uname -r`; of the plain one the version counts
-/// too.
+/// Values of `kernel-modules` that match this kernel: its `uname -r`, and for the standard kernel
+/// its version. A variant such as kernel-rt may have the same version as the standard kernel, but
+/// not the same `uname -r`.
 std::vector<std::string> targets_of(const PackagePool& pool, Id kernel) {
     const Nevra nevra = pool.nevra(kernel);
     std::vector<std::string> targets = pool.provided_versions(kernel, "kernel-uname-r");
@@ -64,12 +64,12 @@ bool fits_kernel(const PackagePool& pool, Id kmod, const std::string& prefix, co
            name_fits(pool.name(kmod), prefix, kernel);
 }
 
-/// Whether `name` is of `flavor`; DKMS packages of proprietary modules have several names.
+/// Whether a package is of `flavor`; DKMS packages of proprietary modules have several names.
 bool is_flavor(std::string_view name, DriverFlavor flavor) {
     return name.starts_with("kmod-nvidia-open-") == (flavor == DriverFlavor::open);
 }
 
-/// Whether a package may belong to the driver: user space, firmware or modules.
+/// Whether a package may belong to the driver: user space, firmware or kernel modules.
 bool is_driver_name(std::string_view name) {
     constexpr std::array<std::string_view, 22> prefixes{
         "nvidia-driver",   "nvidia-open",         "nvidia-kmod-common",    "nvidia-persistenced",
@@ -82,7 +82,7 @@ bool is_driver_name(std::string_view name) {
                        [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-/// Names of the driver module's artifacts, which have the driver's epoch 3.
+/// Names of the driver stream's artifacts with the driver's epoch, 3.
 std::set<std::string, std::less<>> artifact_names(const ModuleSelection& modules) {
     std::set<std::string, std::less<>> names;
     if (const ModuleStream* stream = modules.find(driver_module); stream != nullptr) {
@@ -112,7 +112,8 @@ void add_profile(const PackagePool& pool, const NvidiaRequest& request, const Mo
     const Reason why{Reason::Kind::profile, stream.id.name, stream.id.stream, request.profile};
     for (const std::string& name : profile->second) {
         if (name == "dkms" || name.ends_with("-dkms")) {
-            // The modules are precompiled, or are compiled outside the image.
+            // DKMS is not needed in the image: modules are precompiled, or compiled in the build
+            // root.
             continue;
         }
         std::vector<Id> found = pool.named(name);
@@ -125,7 +126,7 @@ void add_profile(const PackagePool& pool, const NvidiaRequest& request, const Mo
     }
 }
 
-/// The highest branch that has a stream of its own, or "latest".
+/// The highest branch that has a stream; "latest" if none has.
 std::string highest_branch(const ModuleCatalogue& catalogue) {
     unsigned highest = 0;
     for (const std::string& stream : catalogue.stream_names(driver_module)) {
@@ -134,21 +135,21 @@ std::string highest_branch(const ModuleCatalogue& catalogue) {
     return highest == 0 ? "latest" : std::to_string(highest);
 }
 
-/// Name of the stream for a request without "auto".
+/// The module stream for a request in which modules and flavor are not automatic.
 std::string stream_name(const NvidiaRequest& request, const ModuleCatalogue& catalogue) {
     const bool open = request.flavor == DriverFlavor::open;
     std::string base = request.driver.substr(0, request.driver.find('.'));
     if (request.driver == "latest") {
         const std::string suffix = request.modules == DriverModules::dkms ? "-dkms" : "";
-        const std::string stream = (open ? "open" : "latest") + suffix;
+        std::string stream = (open ? "open" : "latest") + suffix;
         const std::vector<std::string> streams = catalogue.stream_names(driver_module);
         if (std::find(streams.begin(), streams.end(), stream) != streams.end()) {
             return stream;
         }
         base = highest_branch(catalogue);
     }
-    // The streams N-open hold DKMS sources; repositories that have precompiled open modules put
-    // them there too.
+    // Streams N-open contain DKMS sources, and also the precompiled open modules if a repository
+    // has any.
     return base + (open ? "-open" : request.modules == DriverModules::dkms ? "-dkms" : "");
 }
 
@@ -162,7 +163,7 @@ std::vector<DriverFlavor> flavors_of(const NvidiaRequest& request, const std::st
     if (request.flavor != DriverFlavor::automatic) {
         return {request.flavor};
     }
-    // NVIDIA made the open modules its default with branch 560; "latest" is later.
+    // The open modules are NVIDIA's default since branch 560, and thus for "latest" (branch 0).
     constexpr unsigned first_open_default = 560;
     const unsigned branch = branch_of(version);
     if (branch == 0 || branch >= first_open_default) {
@@ -210,7 +211,7 @@ std::vector<NvidiaRequest> driver_ways(const NvidiaRequest& request,
                                streams.end();
     });
     if (ways.empty()) {
-        // The plain stream is the one to miss.
+        // The error is about the plain stream then.
         const auto plain = std::find_if(all.begin(), all.end(), [](const NvidiaRequest& way) {
             return way.modules == DriverModules::precompiled &&
                    way.flavor == DriverFlavor::proprietary;
@@ -244,7 +245,7 @@ std::vector<std::string> driver_versions(const PackagePool& pool, const NvidiaRe
         Error failure =
             error(ErrorKind::unsolvable, "no repository has nvidia driver '{}'", request.driver);
         if (!all.empty()) {
-            failure.hinted(fmt::format("versions there are: {}", fmt::join(all, ", ")));
+            failure.hinted(fmt::format("available versions: {}", fmt::join(all, ", ")));
         }
         throw failure.traced(requested_at(request));
     }
@@ -337,7 +338,7 @@ void add_toolkit_jobs(const PackagePool& pool, const NvidiaRequest& request, Job
         Error failure = error(ErrorKind::unsolvable,
                               "no nvidia-container-toolkit matches version '{}'", request.toolkit);
         if (!all.empty()) {
-            failure.hinted(fmt::format("versions there are: {}", fmt::join(all, ", ")));
+            failure.hinted(fmt::format("available versions: {}", fmt::join(all, ", ")));
         }
         throw failure.traced(requested_at(request));
     }

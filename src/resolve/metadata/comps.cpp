@@ -11,7 +11,7 @@ namespace edgegpu {
 
 namespace {
 
-/// State while walking comps.xml; elements nest at most three deep where it matters.
+/// State of the parser of comps.xml.
 struct Reader {
     Comps& comps;
     std::vector<std::string> path;
@@ -22,7 +22,7 @@ struct Reader {
     PackageGroup group;
     std::vector<std::string> members;
 
-    /// Whether the elements above the current one end in `parent`.
+    /// Whether the parent of the current element is `parent`.
     [[nodiscard]] bool inside(std::string_view parent) const {
         return path.size() >= 2 && path[path.size() - 2] == parent;
     }

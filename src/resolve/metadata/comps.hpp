@@ -12,15 +12,14 @@ struct PackageGroup {
     std::vector<std::string> mandatory;
     std::vector<std::string> standard;
     std::vector<std::string> optional;
-    /// package, and the package that must be installed for it
+    /// Package → package whose installation it depends on.
     std::vector<std::pair<std::string, std::string>> conditional;
 };
 
-/// The groups and environments of all repositories; a group that several repositories have is the
-/// union of theirs.
+/// Groups and environments of all repositories; definitions of the same group are merged.
 struct Comps {
     std::map<std::string, PackageGroup> groups;
-    /// environment → ids of its groups (not those that are optional)
+    /// Environment → ids of its groups, without optional ones.
     std::map<std::string, std::vector<std::string>> environments;
 };
 

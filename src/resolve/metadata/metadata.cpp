@@ -13,12 +13,12 @@
 
 #include <glib.h>
 
+#include "cache/last_use.hpp"
+#include "execution/parallel.hpp"
 #include "resolve/metadata/metadata_download.hpp"
 #include "resolve/metadata/solv.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/last_use.hpp"
-#include "support/parallel.hpp"
 
 namespace edgegpu {
 
@@ -26,10 +26,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What every resolve reads: packages, and the modules that filter them.
+/// Metadata that every resolve needs: packages, and the modules that filter them.
 constexpr std::array always_read{MetadataKind::primary, MetadataKind::modules};
 
-/// What every resolution needs.
+/// The records of the metadata in `always_read`.
 std::vector<MetadataRecord> choose_records(const Repository& repository, const fs::path& repomd) {
     const MetadataRecords records = read_records(repository, repomd);
     std::vector<MetadataRecord> chosen;
@@ -41,8 +41,8 @@ std::vector<MetadataRecord> choose_records(const Repository& repository, const f
     return chosen;
 }
 
-/// The file of one kind, brought here if the cache does not have it; empty where the repository has
-/// none.
+/// Path of the metadata of one kind, downloaded if they are not in the cache; empty if the
+/// repository has none.
 fs::path bring(const Context& ctx, const RepositoryMetadata& metadata, MetadataKind kind) {
     const MetadataRecord* record = metadata.records.find(kind);
     if (record == nullptr) {
@@ -77,8 +77,8 @@ RepositoryMetadata open_state(const Context& ctx, const Repository& repository,
     return metadata;
 }
 
-/// What a name must end with for libsolv to uncompress the file, by its first bytes: names of
-/// metadata are the repository's, and not always right.
+/// A file name from which libsolv derives the compression. It depends on the first bytes of the
+/// file: its own name comes from the repository and may be wrong.
 std::string true_name(const fs::path& path) {
     constexpr std::array<std::pair<std::string_view, const char*>, 5> magics{{
         {"\x1f\x8b", ".gz"},
@@ -101,7 +101,8 @@ std::string true_name(const fs::path& path) {
     return "metadata";
 }
 
-/// librepo writes what it finds odd in a repomd.xml to stderr; what matters is an Error anyway.
+/// Suppresses warnings about repomd.xml that librepo prints to stderr; real problems are reported
+/// as Error.
 void quiet_librepo() {
     const auto ignore = [](const char*, GLogLevelFlags, const char*, void*) {};
     g_log_set_handler("librepo", static_cast<GLogLevelFlags>(G_LOG_LEVEL_WARNING), ignore, nullptr);
@@ -118,7 +119,7 @@ std::vector<RepositoryMetadata> load_metadata(const Context& ctx,
             enabled.push_back(&repository);
         }
     }
-    // They wait for servers more than they compute.
+    // Mostly waiting for servers, not computing.
     constexpr unsigned least_jobs = 6;
     Context waiting = ctx;
     waiting.jobs = std::max(ctx.jobs, least_jobs);
@@ -172,7 +173,7 @@ MetadataStream open_metadata_file(const std::string& repository, const fs::path&
                     path.filename().string())
             .hinted("have the repository made with createrepo_c --compress-type gz, xz or zstd");
     }
-    // The stream owns the descriptor then.
+    // If it succeeds, the stream owns the descriptor.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     MetadataStream file(fd >= 0 ? solv_xfopen_fd(name.c_str(), fd, "r") : nullptr);
     if (!file) {

@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 
+#include "cache/entry_lock.hpp"
 #include "resolve/metadata/gpgkeys.hpp"
 #include "resolve/metadata/metadata_signature.hpp"
 #include "support/digest.hpp"
 #include "support/directory.hpp"
-#include "support/entry_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "transfer/mirrors.hpp"
@@ -32,7 +32,7 @@ namespace {
 constexpr std::uint64_t largest_repomd = 16ULL << 20U;
 constexpr std::uint64_t largest_signature = 1ULL << 20U;
 
-/// A scratch directory that is removed unless it was renamed away.
+/// A scratch directory that the destructor removes, unless it has been renamed.
 class Scratch {
 public:
     Scratch(const fs::path& parent, std::string_view name) {
@@ -48,7 +48,7 @@ public:
         try {
             remove_tree(path_);
         } catch (const Error&) {
-            // Left-overs in the cache do no harm; the next run removes them.
+            // Leftovers in the cache are harmless, and removed later.
             return;
         }
     }
@@ -60,7 +60,7 @@ private:
     fs::path path_;
 };
 
-/// Digest of what a signature was checked with: "unsigned", or that of the key material.
+/// What signatures are verified with: "unsigned", or a digest of the keys.
 std::string trust_mark(const Context& ctx, const Repository& repository) {
     if (!repository.repo_gpgcheck) {
         return "unsigned";
@@ -71,11 +71,12 @@ std::string trust_mark(const Context& ctx, const Repository& repository) {
             .traced(fmt::format("repository defined at {}", repository.location.text()))
             .hinted("give gpgkey, or repo_gpgcheck = false to accept unsigned metadata");
     }
-    // The number changes with the rules: what earlier ones let pass is checked again.
+    // Increment the number when verification becomes stricter: cached states are then verified
+    // again.
     return sha256_hex("rules 3\n" + key_material(ctx, repository));
 }
 
-/// Checks that a metalink, where there is one, knows this repomd.xml.
+/// Checks that the metalink, if there is one, lists this repomd.xml.
 void check_promises(const Repository& repository, const MirrorList& list, const fs::path& repomd) {
     const std::uint64_t size = fs::file_size(repomd);
     const bool known =
@@ -86,13 +87,14 @@ void check_promises(const Repository& repository, const MirrorList& list, const 
         });
     if (!known) {
         throw error(ErrorKind::fetch,
-                    "repository '{}': repomd.xml is another one than the metalink promises",
+                    "repository '{}': repomd.xml is not the one that the metalink promises",
                     repository.id)
             .hinted("the mirrors are stale, or being updated: try again later");
     }
 }
 
-/// repodata/repomd.xml.asc of that mirror, or "" where it has none; `why` then says how it said so.
+/// Content of repodata/repomd.xml.asc of that mirror, or "" if it has none; then `why` is its
+/// answer.
 std::string get_signature(const Context& ctx, const Repository& repository,
                           const std::string& mirror, const fs::path& destination,
                           std::string& why) {
@@ -128,7 +130,7 @@ void check_signature(const Context& ctx, const std::vector<Repository>& reposito
     }
 }
 
-/// Held shared by who reads that state: `<base>/<digest>.lock`, beside it.
+/// `<base>/<digest>.lock`, on which readers of that state hold a shared lock.
 fs::path state_lock(const fs::path& state) {
     return fs::path(state).concat(".lock");
 }
@@ -138,7 +140,7 @@ bool is_verified(const fs::path& directory, const std::string& mark) {
     return fs::exists(file) && read_file(file, 4096) == mark;
 }
 
-/// Removes the metadata of earlier states, but for those that somebody reads.
+/// Removes earlier states that no build is reading.
 void remove_old_states(const fs::path& base, const std::string& digest) {
     for (const fs::directory_entry& entry : children_of(base)) {
         const fs::path& path = entry.path();
@@ -167,10 +169,10 @@ std::string cached_state(const Repository& repository, const fs::path& base,
         .hinted("run once without --offline");
 }
 
-/// A repomd.xml of a mirror.
+/// A repomd.xml and the mirrors for its files.
 struct FoundRepomd {
     std::string digest;
-    /// The mirrors, with the one that has it first.
+    /// The mirror that delivered it comes first.
     std::vector<std::string> mirrors;
 };
 
@@ -182,12 +184,12 @@ WantedFile repomd_file(const fs::path& destination) {
     return wanted;
 }
 
-/// Brings the repomd.xml of the first mirror that has a good one below `scratch`.
+/// Downloads repomd.xml to `scratch`, from the first mirror with a valid one.
 FoundRepomd find_repomd(const Context& ctx, const std::vector<Repository>& repositories,
                         const Repository& repository, const fs::path& base, const fs::path& scratch,
                         const std::string& mark) {
     MirrorList list = find_mirrors(ctx, repository);
-    // What belongs to an earlier repomd.xml must not pass for this one's.
+    // Files of an earlier repomd.xml must not be taken for those of this one.
     remove_tree(scratch / "repodata");
     make_directories(scratch / "repodata");
     WantedFile wanted = repomd_file(scratch / "repodata/repomd.xml");
@@ -219,7 +221,7 @@ void download_from(const Context& ctx, const Repository& repository,
         WantedFile wanted;
         wanted.destination = metadata_path(directory, record);
         if (fs::exists(wanted.destination)) {
-            continue;  // it was checked before it got this name
+            continue;  // verified before it was renamed
         }
         wanted.location = record.base.empty() ? record.href : join_url(record.base, record.href);
         wanted.promise.size = record.size;
@@ -235,7 +237,7 @@ void download_from(const Context& ctx, const Repository& repository,
     }
 }
 
-/// Makes `<base>/<digest>` of what repomd.xml in `scratch` and `choose` want.
+/// Creates `<base>/<digest>`: repomd.xml of `scratch`, and the records that `choose` selects.
 void complete_state(const Context& ctx, const Repository& repository, const FoundRepomd& found,
                     const fs::path& base, const fs::path& scratch, const std::string& mark,
                     const RecordChoice& choose) {
@@ -252,8 +254,6 @@ void complete_state(const Context& ctx, const Repository& repository, const Foun
 
 }  // namespace
 
-/// `<cache>/repos/<id>-<digest>`: the digest keeps two blueprints apart that give one id to
-/// different repositories.
 fs::path repository_directory(const Context& ctx, const Repository& repository) {
     Sha256 digest;
     for (const std::string& url : repository.baseurls) {
@@ -325,7 +325,7 @@ std::string refresh_metadata(const Context& ctx, const std::vector<Repository>& 
         if (problem.kind() != ErrorKind::fetch) {
             throw;
         }
-        // A file that is gone or another one: perhaps the repository was renewed just now.
+        // A missing or different file: the repository may have just been updated.
         FoundRepomd now = find();
         if (now.digest == found.digest) {
             throw;

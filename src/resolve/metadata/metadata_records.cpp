@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 using RepomdPtr = Handle<LrYumRepoMd, lr_yum_repomd_free>;
 using GErrorPtr = Handle<GError, g_error_free>;
 
-/// A kind of metadata and its spellings, the one to prefer first. What createrepo_c calls "_gz" has
-/// the same content as the plain one.
+/// A kind of metadata, its name, and the types of its records in repomd.xml, the preferred first.
+/// createrepo_c's "_gz" has the same content as the plain type.
 struct Spellings {
     MetadataKind kind;
     const char* name;
@@ -48,10 +48,10 @@ Error unreadable(const Repository& repository, const std::string& type, const st
         .traced("repository defined at " + repository.location.text());
 }
 
-/// libsolv as Debian builds it cannot read zchunk.
+/// Debian builds libsolv without support for zchunk.
 Error only_zchunk(const Repository& repository, const std::string& type) {
     return unreadable(repository, type,
-                      "are there as zchunk (.zck) only, which edgegpu cannot read")
+                      "are available as zchunk (.zck) only, which edgegpu cannot read")
         .hinted("have the repository made with createrepo_c --compress-type gz, xz or zstd");
 }
 
@@ -105,7 +105,7 @@ std::int64_t time_of(LrYumRepoMd* repomd) {
     if (newest > 0) {
         return newest;
     }
-    // createrepo_c's revision is the time; others write "1.0" or whatever they count.
+    // createrepo_c's revision is the time; other programs write "1.0" or a counter.
     const std::string revision = text_of(repomd->revision);
     std::int64_t time = 0;
     const auto [end, code] =
@@ -124,7 +124,7 @@ bool has_scheme(std::string_view url) {
            });
 }
 
-/// Whether any of its files may be read in place.
+/// Whether it has a local baseurl.
 bool is_on_this_machine(const Repository& repository) {
     return std::any_of(
         repository.baseurls.begin(), repository.baseurls.end(),
@@ -186,7 +186,7 @@ Checksum accepted_checksum(const Repository& repository, const std::string& what
     }
     const std::optional<ChecksumAlgorithm> algorithm = checksum_algorithm(type);
     if (!algorithm && (type == "md5" || type == "MD5")) {
-        throw refuse("has only an MD5 checksum, which protects nothing: it is never taken")
+        throw refuse("has only an MD5 checksum, which protects nothing: it is never accepted")
             .hinted(way_out);
     }
     if (!algorithm) {
@@ -194,8 +194,7 @@ Checksum accepted_checksum(const Repository& repository, const std::string& what
     }
     if (*algorithm == ChecksumAlgorithm::sha1 && !repository.allow_sha1) {
         throw refuse("has only a SHA-1 checksum, which can be forged")
-            .hinted(
-                fmt::format("{}; allow_sha1 = true of the repository takes it as it is", way_out));
+            .hinted(fmt::format("{}; allow_sha1 = true of the repository accepts it", way_out));
     }
     try {
         return make_checksum(type, hex);
@@ -226,7 +225,7 @@ FilePlace file_place(const Repository& repository, const std::string& what, cons
     const bool here = is_on_this_machine(repository);
     const std::string scheme = place.base.substr(0, place.base.find("://"));
     if (!place.base.empty() && !has_scheme(place.base)) {
-        throw refuse("has an xml:base that is no URL");
+        throw refuse("has an xml:base that is not a URL");
     }
     if (!place.base.empty() && scheme != "http" && scheme != "https" &&
         !(scheme == "file" && here)) {

@@ -12,65 +12,62 @@
 
 namespace edgegpu {
 
-/// What edgegpu reads of a repository's metadata. Everything else in repomd.xml is passed over.
+/// The kinds of metadata that edgegpu reads; other records of repomd.xml are ignored.
 enum class MetadataKind : std::uint8_t { primary, filelists, comps, modules, updateinfo };
 
-/// A file of metadata, as repomd.xml promises it.
+/// A record of repomd.xml.
 struct MetadataRecord {
-    /// As repomd.xml spells it: "primary", "group_gz", …
+    /// As in repomd.xml: "primary", "group_gz", …
     std::string type;
-    /// Where it lies, see FilePlace: below `base`, or below the repository where that is empty.
+    /// Path relative to `base`, or to the repository if that is empty; see FilePlace.
     std::string href;
     std::string base;
     Checksum checksum;
-    /// Bytes of the file; 0: repomd.xml does not say.
+    /// Bytes of the file; 0: unknown.
     std::uint64_t size = 0;
 };
 
-/// What a repomd.xml lists: of each kind the spelling that can be read.
+/// The records of a repomd.xml, at most one of each kind.
 struct MetadataRecords {
     std::map<MetadataKind, MetadataRecord> readable;
-    /// Kinds that are listed in ways only that cannot be read or must not be trusted, and why.
+    /// Kinds of which all records are unreadable or must not be trusted, and why.
     std::map<MetadataKind, Error> refused;
-    /// Newest timestamp of the records; the revision where they have none and it is a number; else
-    /// 0. Unix time.
+    /// Newest timestamp of the records, else the revision if it is a number, else 0. Unix time.
     std::int64_t revision_time = 0;
 
-    /// The record, or null where the repository has no such metadata. Throws the Error of
+    /// The record of `kind`, or null if the repository has no such metadata. Throws the Error in
     /// `refused`.
     [[nodiscard]] const MetadataRecord* find(MetadataKind kind) const;
 };
 
-/// Reads a repomd.xml (https://createrepo.baseurl.org; what createrepo_c writes), whose signature
-/// has been checked. Only what is damaged as a whole, or lists no primary metadata, is an error:
-/// ErrorKind::fetch naming the repository.
+/// Reads a verified repomd.xml (https://createrepo.baseurl.org, as written by createrepo_c). Throws
+/// ErrorKind::fetch naming the repository if it cannot be parsed or has no usable primary metadata.
 [[nodiscard]] MetadataRecords read_records(const Repository& repository,
                                            const std::filesystem::path& repomd);
 
-/// Where the file of a record lies in `directory` (a RepositoryMetadata's): in repodata/, under its
-/// own name.
+/// Path of a record's file in RepositoryMetadata::directory: in repodata/, under its own name.
 [[nodiscard]] std::filesystem::path metadata_path(const std::filesystem::path& directory,
                                                   const MetadataRecord& record);
 
-/// The checksum that metadata give of `what` ("package x-1-1.noarch", "primary"), if the repository
-/// may use its algorithm: never MD5, SHA-1 only with `allow_sha1`. Throws ErrorKind::fetch naming
-/// repository and `what`; `type` may be empty, for none.
+/// The checksum of `what` ("package x-1-1.noarch", "primary") in the metadata, if its algorithm is
+/// acceptable: SHA-1 only with `allow_sha1`, MD5 never. Throws ErrorKind::fetch naming repository
+/// and `what`, also if `type` or `hex` is empty.
 [[nodiscard]] Checksum accepted_checksum(const Repository& repository, const std::string& what,
                                          std::string_view type, std::string_view hex);
 
-/// Where metadata say that a file lies.
+/// Location of a file according to the metadata.
 struct FilePlace {
-    /// URL that `location` is relative to; empty: the repository's.
+    /// URL that `location` is relative to; empty: that of the repository.
     std::string base;
-    /// Relative, without "." and empty parts. Of a server perhaps with leading "..".
+    /// Relative path without "." and empty components; may begin with ".." on servers.
     std::string location;
 };
 
-/// The place that `href` and xml:base (may be empty) of `what` mean. As with dnf, both may be
-/// absolute URLs, and a path may leave a server's directory: what it says is what its checksum
-/// says, from wherever it comes. Of a repository in this machine's files nothing outside of it is
-/// read unless a file:// URL says so openly, and a server's metadata cannot name files of this
-/// machine. Throws ErrorKind::fetch naming repository and `what`.
+/// The location that `href` and xml:base (may be empty) of `what` specify. As in dnf, both may be
+/// absolute URLs, and a path may leave the repository's directory on a server: the checksum
+/// guarantees the content. In a local repository, files outside of it are only read with an
+/// explicit file:// URL; metadata from a server cannot refer to local files. Throws
+/// ErrorKind::fetch naming repository and `what`.
 [[nodiscard]] FilePlace file_place(const Repository& repository, const std::string& what,
                                    const std::string& base, const std::string& href);
 

@@ -29,7 +29,7 @@ std::vector<Certificate> certificates_of(const Context& ctx, const Repository& r
     return all;
 }
 
-/// The keys of the blueprint's other repositories, as far as they can be read.
+/// The keys of the blueprint's other repositories that can be read.
 std::vector<OtherKeys> keys_of_others(const Context& ctx,
                                       const std::vector<Repository>& repositories,
                                       const Repository& repository) {
@@ -42,7 +42,7 @@ std::vector<OtherKeys> keys_of_others(const Context& ctx,
             others.push_back(
                 {fmt::format("repository '{}'", other.id), certificates_of(ctx, other)});
         } catch (const Error& problem) {
-            // They only serve a message about another repository.
+            // Ignored: these keys are only used for an error message.
             if (problem.kind() == ErrorKind::interrupted) {
                 throw;
             }

@@ -3,15 +3,14 @@
 #include <string_view>
 
 #include "blueprint/blueprint.hpp"
-#include "support/context.hpp"
+#include "execution/context.hpp"
 
 namespace edgegpu {
 
-/// Checks `signature`, the content of repodata/repomd.xml.asc (empty where there is none), of
-/// `repomd`, the content of repodata/repomd.xml, with the repository's gpgkey. Where another key
-/// was used, the blueprint's other repositories are asked whose it is. Throws ErrorKind::fetch, one
-/// message for each way in which a signature can be wrong (signature_error), without saying where
-/// the repository is defined.
+/// Verifies `signature` (content of repodata/repomd.xml.asc, empty if there is none) of `repomd`
+/// (content of repodata/repomd.xml) with the repository's gpgkey. If it was made with another key,
+/// that is looked up among the keys of the blueprint's other repositories. Throws ErrorKind::fetch
+/// with the message of `signature_error`, which does not include where the repository is defined.
 void check_repomd_signature(const Context& ctx, const std::vector<Repository>& repositories,
                             const Repository& repository, std::string_view repomd,
                             std::string_view signature);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using FilePtr = Handle<FILE, std::fclose>;
 using Writer = Handle<Repowriter, repowriter_free>;
 
-/// Raised whenever the content of the caches changes for the same metadata.
+/// Increment the number whenever the content of the caches changes for the same metadata.
 constexpr const char* cache_suffix = "-1.solv";
 
 bool load_cache(Repo* repo, const fs::path& path, int flags) {
@@ -31,11 +31,11 @@ bool load_cache(Repo* repo, const fs::path& path, int flags) {
     return file && repo_add_solv(repo, file.get(), flags) == 0;
 }
 
-/// The part of a repository's data that comes from primary metadata; the first one loaded.
+/// Id of the repodata with primary metadata, the first one loaded.
 constexpr Id primary_data = 1;
 
-/// Writes what came from primary metadata with all dependencies, or without `primary` the data
-/// loaded last. A cache that cannot be written costs time only, so failures are not reported.
+/// Writes the data of primary metadata with all dependencies, or without `primary` the data loaded
+/// last. Failures are not reported: they only cost time.
 void save_cache(Repo* repo, const fs::path& path, bool primary) {
     std::string part = path.string() + ".XXXXXX";
     const int descriptor = ::mkostemp(part.data(), O_CLOEXEC);

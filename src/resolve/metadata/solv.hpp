@@ -36,8 +36,8 @@ private:
     Queue queue_{};
 };
 
-/// Replaces `ids` by what the package says under `key`, a list such as SOLVABLE_REQUIRES. libsolv
-/// 0.7.23 adds such a list to what the queue holds already; other releases empty it first.
+/// Replaces `ids` by the package's list `key`, such as SOLVABLE_REQUIRES. libsolv 0.7.23 appends
+/// the list to the queue; other releases empty it first.
 inline void lookup_ids(Solvable* package, Id key, IdQueue& ids) {
     queue_empty(ids.get());
     solvable_lookup_idarray(package, key, ids.get());

@@ -15,67 +15,70 @@
 
 namespace edgegpu {
 
-/// One modulemd document: a stream in one version and context.
+/// A modulemd document: one version and context of a module stream.
 struct ModuleStream {
     ResolvedModule id;
     std::string arch;
-    /// "name-epoch:version-release.arch", epoch always written
+    /// "name-epoch:version-release.arch"; the epoch is never omitted.
     std::vector<std::string> artifacts;
-    /// names that are no part of the module any more: packages outside modules show themselves
+    /// Package names that no longer belong to the module: non-modular packages of that name are
+    /// visible.
     std::vector<std::string> demodularized;
-    /// profile → package names
+    /// Profile → package names.
     std::map<std::string, std::vector<std::string>> profiles;
-    /// alternatives of: module → allowed streams (empty: any; "-x": any but x)
+    /// Sets of dependencies: module → allowed streams (empty: any; "-x": any except x).
     std::vector<std::map<std::string, std::vector<std::string>>> dependencies;
 
     /// "name:stream:version:context"
     [[nodiscard]] std::string text() const;
 };
 
-/// A document of modules.yaml that could not be read and was left out, as dnf leaves it out. What
-/// it says is told as far as it can be made out; empty otherwise.
+/// A document of modules.yaml that cannot be read and is ignored, as in dnf. Fields contain what
+/// could be extracted from it, and are empty otherwise.
 struct LostDocument {
     enum class Kind : std::uint8_t {
         stream,
         defaults,
-        other  ///< translations, obsoletes, a type that nobody knows: no package depends on it
+        other  ///< translations, obsoletes, unknown types: they do not affect packages
     };
     Kind kind = Kind::other;
     std::string repository;
-    /// line of modules.yaml, uncompressed, on which it begins (1-based)
+    /// First line in the decompressed modules.yaml (1-based).
     std::size_t line = 0;
-    /// libmodulemd's words
+    /// libmodulemd's message.
     std::string cause;
     ResolvedModule id;
     std::string arch;
-    /// as ModuleStream::artifacts
+    /// As ModuleStream::artifacts.
     std::vector<std::string> artifacts;
 
     /// "repository 'r', modules.yaml line 7: the document of module m:1 cannot be read: …"
     [[nodiscard]] std::string text() const;
 };
 
-/// module → stream → names of the profiles that are installed where none is asked for
+/// Module → stream → profiles that are installed if none is requested.
 using DefaultProfiles = std::map<std::string, std::map<std::string, std::vector<std::string>>>;
 
-/// What all repositories together say about modules.
+/// The modules of all repositories.
 struct ModuleCatalogue {
     std::vector<ModuleStream> streams;
-    /// module → default stream
+    /// Module → default stream.
     std::map<std::string, std::string> defaults;
     DefaultProfiles default_profiles;
     std::vector<LostDocument> lost;
-    /// What else the user should know of the repositories' documents, a line each.
+    /// Warnings about the repositories' documents, one line each.
     std::vector<std::string> warnings;
-    /// The stream of the module "platform" that the image is: "el9"; empty: any that is asked for.
+    /// The image's stream of the module "platform", "el9"; empty: every requested stream is
+    /// provided.
     std::string platform;
 
     [[nodiscard]] bool has_module(const std::string& name) const;
-    /// Stream names of a module, sorted, each once.
+    /// Stream names of a module, sorted, unique.
     [[nodiscard]] std::vector<std::string> stream_names(const std::string& name) const;
 };
 
-/// A stream to enable; `version` prefers documents that hold an artifact of that version.
+/// A stream to enable. With `version`, documents that have an artifact of that version are
+/// preferred.
 struct StreamRequest {
     std::string name;
     std::string stream;
@@ -83,36 +86,38 @@ struct StreamRequest {
     SourceLocation location;
 };
 
-/// The enabled streams and what they do to the set of available packages.
+/// The enabled streams and their effect on the available packages.
 struct ModuleSelection {
-    /// sorted by name; of each stream the newest document
+    /// The newest document of each enabled stream, sorted by name.
     std::vector<ModuleStream> enabled;
-    /// All documents whose artifacts are included: those of `enabled`, and older versions of the
-    /// same streams and contexts.
+    /// All documents whose artifacts are available: `enabled`, and older versions of the same
+    /// streams and contexts.
     std::vector<ModuleStream> active;
     DefaultProfiles default_profiles;
-    /// artifacts of enabled streams → "name:stream:version:context"
+    /// Artifacts of active documents → "name:stream:version:context".
     std::map<std::string, std::string> included;
-    /// artifacts of streams that are not enabled
+    /// Artifacts of streams that are not enabled.
     std::set<std::string> excluded;
-    /// names of the included artifacts: packages outside modules that have or provide one of these
-    /// names are hidden
+    /// Names of the included artifacts: non-modular packages that have or provide one of these
+    /// names are hidden.
     std::set<std::string> names;
 
+    /// The enabled stream of a module, or nullptr.
     [[nodiscard]] const ModuleStream* find(const std::string& module) const;
 };
 
-/// Whether `spec` means the document.
+/// Whether `spec` matches the document.
 [[nodiscard]] bool matches(const ModuleSpec& spec, const ModuleStream& document);
 
-/// Reads the modulemd documents (YAML) of repositories. A document that cannot be read is listed in
+/// Reads the modulemd documents (YAML) of repositories. Documents that cannot be read are listed in
 /// ModuleCatalogue::lost.
 class ModuleReader {
 public:
     explicit ModuleReader(std::string architecture) : architecture_(std::move(architecture)) {}
-    /// Adds the documents of one repository, `origin`. Throws ErrorKind::fetch naming it where its
-    /// text is no YAML.
+    /// Adds the documents of the repository `origin`. Throws ErrorKind::fetch naming it if the text
+    /// is not YAML.
     void add(const std::string& yaml, const std::string& origin);
+    /// The catalogue of all documents added so far; call it once.
     [[nodiscard]] ModuleCatalogue take();
 
 private:
@@ -120,7 +125,7 @@ private:
 
     std::string architecture_;
     ModuleCatalogue catalogue_;
-    /// libmodulemd's index of all repositories so far; null where they contradict one another
+    /// libmodulemd's merged index of all repositories so far; null if they contradict each other.
     std::shared_ptr<void> united_;
     bool contradictory_ = false;
 };
@@ -129,17 +134,17 @@ private:
 [[nodiscard]] ModuleCatalogue read_modules(const std::vector<RepositoryMetadata>& repositories,
                                            const std::string& architecture);
 
-/// Whether `document` is active where `newest` is enabled: the same stream and context, no newer.
+/// Whether `document` is active if `newest` is enabled: same stream and context, not newer.
 [[nodiscard]] bool is_part_of(const ModuleStream& document, const ModuleStream& newest);
 
-/// The stream of "platform" of a distribution ("rhel-9.4": "el9", "fedora-40": "f40"); empty where
-/// it has none.
+/// A distribution's stream of "platform" ("rhel-9.4": "el9", "fedora-40": "f40"); empty for an
+/// empty `distro`.
 [[nodiscard]] std::string platform_of(const std::string& distro);
 
-/// Enables the requested streams, the default streams of other modules, and what they depend on, as
-/// dnf does: of several that would do libsolv chooses. Throws ErrorKind::unsolvable for unknown
-/// modules and streams (listing those there are), for streams that contradict one another, and
-/// where a document that was lost is what was asked for.
+/// Enables the requested streams, the default streams of other modules, and their dependencies, as
+/// dnf does; libsolv chooses among alternatives. Throws ErrorKind::unsolvable for unknown modules
+/// and streams (with suggestions), for conflicting streams, and if the document of a requested
+/// stream is lost.
 [[nodiscard]] ModuleSelection select_modules(const ModuleCatalogue& catalogue,
                                              const std::vector<StreamRequest>& requests);
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view mark = "\xEF\xBB\xBF";
 
-/// "---" or "..." alone or with something behind it: YAML lets them stand for nothing else at the
-/// beginning of a line.
+/// Whether a line begins with "---" or "...", which at the beginning of a line are always document
+/// markers in YAML.
 bool is_marker(std::string_view line, std::string_view marker) {
     return line.starts_with(marker) &&
            (line.size() == marker.size() ||
@@ -50,7 +50,7 @@ public:
     Parser(const Parser&) = delete;
     Parser& operator=(const Parser&) = delete;
 
-    /// The next event; nullptr at the end, or where the text is no YAML any more (`broken`).
+    /// The next event; nullptr at the end, or if the text is not valid YAML (`broken`).
     const yaml_event_t* next() {
         yaml_event_delete(&event_);
         if (yaml_parser_parse(&parser_, &event_) == 0) {
@@ -68,7 +68,7 @@ private:
     bool broken_ = false;
 };
 
-/// Walks the mappings and lists, keeping the keys that lead to where it is.
+/// Walks the events and keeps track of the current path of keys.
 class LostReader {
 public:
     std::optional<LostDocument> read(std::string_view text) {
@@ -111,14 +111,14 @@ private:
         }
     }
 
-    /// After a key comes its value, after that the next key.
+    /// In a mapping, keys and values alternate.
     void node_ended() {
         if (!levels_.empty() && levels_.back().mapping) {
             levels_.back().key_next = !levels_.back().key_next;
         }
     }
 
-    /// A list or mapping that is a key leads to nothing that is wanted.
+    /// A collection as a key: nothing below it is needed.
     void collection_began(bool mapping) {
         if (!levels_.empty() && levels_.back().mapping && levels_.back().key_next) {
             levels_.back().key.clear();
@@ -174,7 +174,7 @@ private:
     std::vector<Level> levels_;
 };
 
-/// Whether another document says what the lost one said.
+/// Whether a readable document has the same stream, version and context.
 bool is_there(const ModuleCatalogue& catalogue, const LostDocument& lost) {
     return std::any_of(
         catalogue.streams.begin(), catalogue.streams.end(), [&](const ModuleStream& stream) {
@@ -183,7 +183,7 @@ bool is_there(const ModuleCatalogue& catalogue, const LostDocument& lost) {
         });
 }
 
-/// Whether a document of the same stream that could be read is newer.
+/// Whether a readable document of the same stream is newer.
 bool is_outdated(const ModuleCatalogue& catalogue, const LostDocument& lost) {
     return std::any_of(
         catalogue.streams.begin(), catalogue.streams.end(), [&](const ModuleStream& stream) {
@@ -266,7 +266,7 @@ void refuse_lost_request(const ModuleCatalogue& catalogue, const StreamRequest& 
             throw error(ErrorKind::unsolvable, "the newest document of module {}:{} cannot be read",
                         request.name, request.stream)
                 .traced(lost.text())
-                .hinted("take another stream, or have the repository fixed");
+                .hinted("use another stream, or have the repository fixed");
         }
     }
 }
@@ -281,7 +281,8 @@ void refuse_changed_by_loss(const ModuleCatalogue& catalogue, const ModuleSelect
         const bool is_default =
             preset != catalogue.defaults.end() && preset->second == lost.id.stream;
         if (lost.kind == LostDocument::Kind::stream && !is_there(catalogue, lost)) {
-            // It would be active: as the default stream, or as a newer document of what is enabled.
+            // It would be active as the default stream, or as the newest document of an enabled
+            // stream.
             if (enabled == nullptr
                     ? is_default
                     : enabled->id.stream == lost.id.stream && !is_outdated(catalogue, lost)) {

@@ -74,7 +74,7 @@ ModuleStream read_stream(ModulemdModuleStream* source) {
     return stream;
 }
 
-/// Adds one document to the index; the cause where libmodulemd refuses it.
+/// Adds one document to the index; returns the cause if libmodulemd rejects it.
 std::optional<std::string> add_document(ModulemdModuleIndex* index, std::string_view text) {
     if (text.find('\0') != std::string_view::npos) {
         return "a NUL byte";
@@ -96,7 +96,7 @@ std::optional<std::string> add_document(ModulemdModuleIndex* index, std::string_
     return message_of(problem, "unknown problem");
 }
 
-/// libmodulemd counts lines from the beginning of what it was given, here a document.
+/// Converts a line number relative to the document, as libmodulemd reports it, to one of the file.
 std::string with_file_line(std::string cause, std::size_t first_line) {
     constexpr std::string_view before = "[line ";
     const std::size_t at = cause.rfind(before);
@@ -111,7 +111,7 @@ std::string with_file_line(std::string cause, std::size_t first_line) {
     return cause;
 }
 
-/// Reads a repository's documents one by one, so that one that cannot be read costs no other.
+/// Reads a repository's documents one by one, so that an unreadable one does not affect others.
 Index read_documents(const std::string& yaml, const std::string& origin,
                      std::vector<LostDocument>& lost) {
     Index index(modulemd_module_index_new());
@@ -122,10 +122,10 @@ Index read_documents(const std::string& yaml, const std::string& origin,
         }
         std::optional<LostDocument> left_out = read_lost_document(document.text);
         if (!left_out) {
-            // dnf stops here, too: what is no YAML was cut off or mixed up on its way.
+            // As in dnf, invalid YAML is an error: the file is probably truncated or corrupt.
             throw error(ErrorKind::fetch,
-                        "repository '{}': invalid modules metadata: line {} of modules.yaml begins "
-                        "what is no YAML: {}",
+                        "repository '{}': invalid modules metadata: the document at line {} of "
+                        "modules.yaml is not valid YAML: {}",
                         origin, document.line, *cause);
         }
         left_out->repository = origin;
@@ -136,9 +136,9 @@ Index read_documents(const std::string& yaml, const std::string& origin,
     return index;
 }
 
-/// Documents of `earlier` repositories and of another one, as libmodulemd unites them for dnf:
-/// where default streams contradict each other there is none. Null, and `cause`, where default
-/// profiles of one stream do.
+/// Merges the documents of `earlier` repositories and of another one, as libmodulemd does for dnf:
+/// conflicting default streams result in none. Null, and sets `cause`, for conflicting default
+/// profiles of one stream.
 Index unite(ModulemdModuleIndex* earlier, ModulemdModuleIndex* other, std::string& cause) {
     const Object<ModulemdModuleIndexMerger> merger(modulemd_module_index_merger_new());
     modulemd_module_index_merger_associate_index(merger.get(), earlier, 0);
@@ -175,7 +175,7 @@ void read_defaults(ModulemdModuleIndex* index, ModuleCatalogue& catalogue) {
             continue;
         }
         ModulemdDefaultsV1* v1 = MODULEMD_DEFAULTS_V1(defaults);
-        // Intents ("server", "desktop") are nothing that dnf asks for.
+        // dnf does not use intents ("server", "desktop").
         const std::string stream = text_of(modulemd_defaults_v1_get_default_stream(v1, nullptr));
         if (!stream.empty()) {
             catalogue.defaults[name] = stream;

@@ -16,15 +16,15 @@ bool has_version(const ModuleStream& stream, const std::string& version) {
     });
 }
 
-/// Module documents as packages of a pool of their own, as libdnf sees them: a document provides
-/// its module and its stream, excludes other documents of its module, and requires streams.
+/// Module documents as packages of a separate pool, as in libdnf: a document provides its module
+/// and stream, conflicts with other documents of its module, and requires streams.
 class ModulePool {
 public:
     ModulePool(const ModuleCatalogue& catalogue, const std::vector<StreamRequest>& requests)
         : catalogue_(catalogue), pool_(pool_create()) {
         pool_setdisttype(pool_.get(), DISTTYPE_RPM);
         Repo* repo = repo_create(pool_.get(), "modules");
-        // libsolv takes the first of several that are equally good.
+        // libsolv chooses the first of several equivalent ones.
         std::vector<const ModuleStream*> documents;
         for (const ModuleStream& stream : catalogue.streams) {
             if (!passed_over(stream, requests)) {
@@ -42,13 +42,13 @@ public:
         pool_createwhatprovides(pool_.get());
     }
 
-    /// The documents that fulfil the requests, with as many of the defaults as go along; nothing
-    /// where the requests contradict one another or miss something. `causes` gets the reasons.
+    /// The documents that satisfy the requests, and as many of the defaults as possible; nothing if
+    /// the requests conflict or a dependency is missing. `causes` receives the reasons.
     std::optional<std::vector<const ModuleStream*>> solve(
         const std::vector<StreamRequest>& requests,
         const std::map<std::string, std::string>& defaults,
         std::vector<std::string>* causes = nullptr) {
-        // As dnf: the newest documents, where they cannot be had older ones.
+        // As in dnf: the newest documents, or older ones if there is no solution.
         for (const int best : {SOLVER_FORCEBEST, 0}) {
             IdQueue jobs;
             for (const StreamRequest& request : requests) {
@@ -76,8 +76,8 @@ private:
         return fmt::format("{}:{}:{}", stream.id.name, stream.id.stream, stream.id.context);
     }
 
-    /// A request may prefer documents that hold an artifact of some version: the others of the
-    /// stream step back then.
+    /// Whether a request prefers documents with an artifact of some version, and others of the
+    /// stream, but not this one, have it.
     [[nodiscard]] bool passed_over(const ModuleStream& stream,
                                    const std::vector<StreamRequest>& requests) const {
         return std::any_of(requests.begin(), requests.end(), [&](const StreamRequest& request) {
@@ -120,7 +120,7 @@ private:
         }
     }
 
-    /// "a" and "b" are alternatives, "-c" is ruled out, no stream at all is any.
+    /// "a" and "b" are alternatives, "-c" is excluded, an empty list allows any stream.
     void require(Solvable* solvable, const std::string& module,
                  const std::vector<std::string>& streams) {
         Id any_of = 0;
@@ -137,7 +137,7 @@ private:
                               any_of == 0 ? capability(module) : any_of, -1);
     }
 
-    /// What the image itself is; where that is not known, whatever is asked for.
+    /// Adds the image's platform; if that is unknown, every platform that is required.
     void add_platforms(Repo* repo, const std::set<std::string>& wanted) {
         Solvable* solvable = pool_id2solvable(pool_.get(), repo_add_solvable(repo));
         solvable->name = id("platform");
@@ -191,9 +191,9 @@ private:
                 line = fmt::format("{} excludes {}", one->second->text(), other->second->text());
             } else if (type == SOLVER_RULE_PKG_NOTHING_PROVIDES_DEP ||
                        type == SOLVER_RULE_PKG_REQUIRES) {
-                line = fmt::format("{} requires {}{}", one->second->text(),
-                                   pool_dep2str(pool_.get(), dependency),
-                                   type == SOLVER_RULE_PKG_REQUIRES ? "" : ", which nothing has");
+                line = fmt::format(
+                    "{} requires {}{}", one->second->text(), pool_dep2str(pool_.get(), dependency),
+                    type == SOLVER_RULE_PKG_REQUIRES ? "" : ", which nothing provides");
             }
             if (!line.empty() && std::find(lines.begin(), lines.end(), line) == lines.end()) {
                 lines.push_back(line);
@@ -235,7 +235,7 @@ void check_request(const ModuleCatalogue& catalogue, const StreamRequest& reques
     }
 }
 
-/// The first request that does not go together with those before it.
+/// The error for the first request that conflicts with those before it.
 Error contradiction(ModulePool& pool, const std::vector<StreamRequest>& requests) {
     std::vector<StreamRequest> some;
     for (const StreamRequest& request : requests) {
@@ -254,7 +254,7 @@ Error contradiction(ModulePool& pool, const std::vector<StreamRequest>& requests
     return error(ErrorKind::unsolvable, "the module streams cannot be enabled together");
 }
 
-/// Default streams of modules of which no stream is requested.
+/// Default streams of modules without a requested stream.
 std::map<std::string, std::string> open_defaults(const ModuleCatalogue& catalogue,
                                                  const std::vector<StreamRequest>& requests) {
     std::map<std::string, std::string> defaults = catalogue.defaults;
@@ -286,7 +286,7 @@ void include(const ModuleCatalogue& catalogue, ModuleSelection& selection) {
     for (const std::string& name : demodularized) {
         selection.names.erase(name);
     }
-    // Newer documents list the packages of older ones again.
+    // If several documents list an artifact, the enabled one wins.
     for (const ModuleStream& stream : selection.enabled) {
         for (const std::string& artifact : stream.artifacts) {
             selection.included[artifact] = stream.text();

@@ -13,10 +13,10 @@ namespace edgegpu {
 namespace {
 
 constexpr const char* devel = "selinux-policy-devel";
-/// selinux-policy-devel requires them, but not in every version.
+/// Not every version of selinux-policy-devel requires them.
 constexpr std::array policy_tools{"checkpolicy", "m4", "make"};
-/// What the recipes of its Makefile call, by the names of those packages that there are; semodule
-/// tools are a package of their own in some distributions.
+/// Packages of programs that its Makefile calls, as far as they exist; only some distributions have
+/// a separate package for semodule's tools.
 constexpr std::array recipe_tools{"bash", "coreutils", "findutils",       "gawk",
                                   "grep", "sed",       "policycoreutils", "semodule-utils"};
 constexpr const char* plain_hint =
@@ -33,7 +33,7 @@ Error no_policy(const InterfaceNeed& need) {
         .hinted("add selinux-policy-targeted to the packages");
 }
 
-/// What there is instead of the package that is wanted.
+/// The error for a missing package, listing those that exist.
 Error no_devel(const PackagePool& pool, const InterfaceNeed& need, Id policy) {
     const std::string wanted = fmt::format("{}-{}", devel, pool.nevra(policy).evr());
     std::vector<Id> others = match_spec(pool, devel, true);
@@ -43,11 +43,11 @@ Error no_devel(const PackagePool& pool, const InterfaceNeed& need, Id policy) {
     });
     const bool locked = same != others.end() && pool.hidden(*same) == Hidden::locked;
     const bool excluded = same != others.end() && pool.hidden(*same) == Hidden::excluded;
-    Error problem =
-        error(ErrorKind::unsolvable, "{}: compiling it takes {}, which {}", need_text(need), wanted,
-              locked     ? "is not locked"
-              : excluded ? "excludes or includepkgs rule out"
-                         : "no repository has");
+    Error problem = error(ErrorKind::unsolvable, "{}: compiling it requires {}, which {}",
+                          need_text(need), wanted,
+                          locked     ? "is not locked"
+                          : excluded ? "excludes or includepkgs rule out"
+                                     : "no repository has");
     constexpr std::size_t most = 3;
     for (std::size_t i = 0; i < others.size() && i < most; ++i) {
         problem.traced(fmt::format("there is {} in '{}'", pool.nevra(others[i]).text(),
@@ -74,7 +74,7 @@ std::optional<Id> policy_of(const PackagePool& pool, const std::vector<Id>& pack
     return found == packages.end() ? std::nullopt : std::optional(*found);
 }
 
-/// The solved root, or the Error thrown.
+/// Throws Error if there is no solution.
 Solution solve_policy_root(const PackagePool& pool, const InterfaceNeed& need, Id policy) {
     Jobs jobs;
     std::vector<Id> fitting = pool.named(devel);

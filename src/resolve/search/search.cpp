@@ -25,8 +25,7 @@ Error unsolvable(const std::string& what, const std::vector<std::string>& proble
     return failure;
 }
 
-/// Finds the newest kernel (and driver) with which the whole blueprint solves. Solving costs
-/// milliseconds, so every pair is tried in earnest instead of being guessed from names.
+/// The implementation of find_kernel.
 class Search {
 public:
     Search(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
@@ -39,7 +38,7 @@ public:
 
     SearchResult run() {
         const KernelChoice wanted = blueprint_.nvidia ? blueprint_.nvidia->kernel : KernelChoice{};
-        std::vector<Id> kernels = kernel_candidates(pool_, blueprint_.kernel_name, wanted.glob);
+        std::vector<Id> kernels = kernel_candidates(pool_, blueprint_.kernel.name, wanted.glob);
         if (wanted.policy == KernelPolicy::newest) {
             kernels.resize(1);
         }
@@ -85,10 +84,10 @@ private:
         return found;
     }
 
-    /// The jobs of one attempt; without [nvidia] those of the kernel alone.
+    /// The jobs of one attempt: base, kernel, and with [nvidia] the driver.
     [[nodiscard]] Jobs jobs_of(const Attempt& attempt) const {
         Jobs jobs = base_;
-        add_kernel_jobs(pool_, blueprint_.kernel_name, attempt.kernel, jobs);
+        add_kernel_jobs(pool_, blueprint_.kernel.name, attempt.kernel, jobs);
         if (blueprint_.nvidia) {
             add_driver_jobs(pool_, *blueprint_.nvidia, modules_, attempt.driver, attempt.kmods,
                             jobs);
@@ -108,7 +107,7 @@ private:
         std::string reason;
         Solution build_root;
         if (compiles()) {
-            build_root = solve_build_root(pool_, blueprint_.kernel_name, kernel);
+            build_root = solve_build_root(pool_, blueprint_.kernel.name, kernel);
             if (!build_root.solved) {
                 passed_over_.push_back(
                     {kernel, "no modules can be compiled for it: " + build_root.problems.front()});
@@ -136,7 +135,7 @@ private:
         return std::nullopt;
     }
 
-    /// That a package that was asked for has no version built for this kernel.
+    /// That a requested package has no version built for this kernel; empty if there is none.
     [[nodiscard]] std::string kabi_reason(Id kernel) const {
         for (const Install& install : base_.installs) {
             const bool none = std::all_of(install.any_of.begin(), install.any_of.end(), [&](Id id) {
@@ -155,7 +154,7 @@ private:
                            compiles() ? "kmod sources" : "kmod", blueprint_.nvidia->driver);
     }
 
-    /// Precompiled proprietary modules are the usual ones: only "open " needs to be said.
+    /// Only an explicit request for open modules is mentioned.
     [[nodiscard]] std::string flavor_prefix() const {
         return blueprint_.nvidia->flavor == DriverFlavor::open ? "open " : "";
     }
@@ -210,7 +209,7 @@ private:
         if (names.size() > most) {
             names.erase(names.begin(), names.end() - most);
         }
-        return fmt::format("kernel module packages there are: {}", fmt::join(names, ", "));
+        return fmt::format("available kernel module packages: {}", fmt::join(names, ", "));
     }
 
     const Context& ctx_;

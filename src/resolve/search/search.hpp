@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "resolve/modules/modules.hpp"
 #include "resolve/solve/advisories.hpp"
 #include "resolve/solve/pool.hpp"
 #include "resolve/solve/solve.hpp"
-#include "support/context.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -18,45 +18,45 @@ namespace edgegpu {
 struct Attempt {
     Id kernel = 0;
     std::string driver;
-    /// nothing without driver
+    /// Nothing without driver.
     std::optional<DriverFlavor> flavor;
     /// Precompiled modules to choose from, or the stand-in of `dkms_source`.
     std::vector<Id> kmods;
-    /// The package of sources to compile; 0: the modules are precompiled.
+    /// The package with the sources to compile; 0: the modules are precompiled.
     Id dkms_source = 0;
 };
 
 /// A solved attempt.
 struct Chosen {
     Attempt attempt;
-    /// everything that was asked of the solver
+    /// All jobs of the solve.
     Jobs jobs;
     Solution solution;
-    /// with `attempt.dkms_source`: what it is compiled in
+    /// With `attempt.dkms_source`: the root in which it is compiled.
     Solution build_root;
-    /// kernels newer than the chosen one, newest first
+    /// Kernels newer than the chosen one, newest first.
     std::vector<PassedKernel> passed_kernels;
-    /// newer driver versions that have no modules for the chosen kernel, newest first
+    /// Newer driver versions that were not chosen, newest first.
     std::vector<std::string> passed_drivers;
-    /// what the blueprint's policy modules are compiled in; empty where they are plain
+    /// The root in which the blueprint's policy modules are compiled; empty if they use no macros.
     Solution policy_root{};
 };
 
-/// What a search came to.
+/// The result of a search.
 struct SearchResult {
     std::optional<Chosen> chosen;
-    /// without `chosen`: the cause
+    /// Without `chosen`: the error.
     std::optional<Error> failure;
-    /// without `chosen`: the jobs of the best kernel that were refused, if any were tried
+    /// Without `chosen`: the jobs of the first attempt that failed to solve, if any.
     std::optional<Jobs> refused;
-    /// without `chosen`: the kernels that have no module of the wanted driver, if that is all
+    /// Without `chosen`: the kernels without a module of the requested driver.
     std::vector<Id> unpaired;
 };
 
-/// Finds the newest kernel (and driver) with which the whole blueprint solves, `base` being its
-/// other jobs. Solving costs milliseconds, so every pair is tried in earnest instead of being
-/// guessed from names. [nvidia] is one of `driver_ways`: `modules` that is "auto" means precompiled
-/// ones. Throws ErrorKind::unsolvable where there is nothing to try.
+/// Finds the newest kernel (and driver) with which the whole blueprint can be solved; `base` are
+/// its other jobs. Solving takes milliseconds, so every pair is actually solved instead of guessed
+/// from names. [nvidia] must be one of `driver_ways`; automatic `modules` are taken as precompiled.
+/// Throws ErrorKind::unsolvable if there is nothing to try.
 [[nodiscard]] SearchResult find_kernel(const Context& ctx, const Blueprint& blueprint,
                                        const PackagePool& pool, const ModuleSelection& modules,
                                        Jobs base);

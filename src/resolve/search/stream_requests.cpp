@@ -12,7 +12,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Collects streams, each module's once; who names another one is told both places.
+/// Collects one stream per module; a second one is an error that names both locations.
 class StreamCollector {
 public:
     explicit StreamCollector(const ModuleCatalogue& catalogue) : catalogue_(catalogue) {}
@@ -24,14 +24,15 @@ public:
             return;
         }
         if (earlier->stream != request.stream) {
-            throw error(ErrorKind::usage, "two streams of module {}: {} asks for {}, {} for {}",
-                        request.name, earlier->location.text(), earlier->stream,
-                        request.location.text(), request.stream)
+            throw error(ErrorKind::usage,
+                        "two streams of module {}: {} requests {}, {} requests {}", request.name,
+                        earlier->location.text(), earlier->stream, request.location.text(),
+                        request.stream)
                 .hinted("one stream of a module can be enabled: leave one out");
         }
     }
 
-    /// The driver's stream. It prefers documents that hold the wanted version.
+    /// Adds the driver's stream, which prefers documents with the requested version.
     void add_driver(const StreamRequest& driver) {
         for (StreamRequest& request : requests_) {
             if (request.name == driver.name) {
@@ -43,8 +44,8 @@ public:
         requests_.push_back(driver);
     }
 
-    /// What "@SPEC" enables, if it means modules: of each the stream that it names, or of several
-    /// the one that is enabled already or the default, as in dnf.
+    /// Adds the streams that "@SPEC" enables if it matches modules: of each module the matching
+    /// stream; if several match, the one that is already enabled or the default, as in dnf.
     void add_spec(const std::string& text, const SourceLocation& location,
                   const StreamRequest* driver) {
         const auto spec = parse_module_spec(text);
@@ -59,7 +60,7 @@ public:
         }
         if (found.empty() && spec->exact() &&
             (spec->version + spec->context + spec->arch).empty()) {
-            // No group is called like that: select_modules says what is wrong with it.
+            // It cannot be a group: select_modules reports what is wrong with it.
             add({spec->name, spec->stream, "", location});
         }
         for (const auto& [module, streams] : found) {
@@ -98,9 +99,9 @@ private:
         }
         const StreamRequest* earlier = find(module);
         const auto preset = catalogue_.defaults.find(module);
-        const std::string stream = earlier != nullptr                    ? earlier->stream
-                                   : preset != catalogue_.defaults.end() ? preset->second
-                                                                         : "";
+        std::string stream = earlier != nullptr                    ? earlier->stream
+                             : preset != catalogue_.defaults.end() ? preset->second
+                                                                   : "";
         if (streams.contains(stream)) {
             return stream;
         }
@@ -120,6 +121,7 @@ private:
             }
         }
         std::vector<std::string> texts;
+        texts.reserve(streams.size());
         for (const std::string& stream : streams) {
             texts.push_back(fmt::format("@{}:{}", module, stream));
         }

@@ -19,7 +19,7 @@ namespace edgegpu {
 
 namespace {
 
-/// What must hold whatever the solver did: it is checked, not assumed.
+/// Checks invariants of the solution instead of relying on the solver.
 void check_chosen(const PackagePool& pool, const Chosen& chosen) {
     for (const Id id : chosen.solution.packages) {
         if (id != chosen.attempt.kernel && is_kernel(pool, id)) {
@@ -37,7 +37,7 @@ void check_chosen(const PackagePool& pool, const Chosen& chosen) {
     }
 }
 
-/// A module document that could not be read must not have changed what was chosen.
+/// Checks that no lost module document may have changed the solution.
 void check_lost(const PackagePool& pool, const ModuleCatalogue& catalogue,
                 const ModuleSelection& modules, const Chosen& chosen) {
     if (catalogue.lost.empty()) {
@@ -50,7 +50,7 @@ void check_lost(const PackagePool& pool, const ModuleCatalogue& catalogue,
     refuse_changed_by_loss(catalogue, modules, packages);
 }
 
-/// Says so where a requested package is not the newest there is: dnf is silent about it.
+/// Notes requested packages that are not the newest available, which dnf does silently.
 void note_older(const Context& ctx, const PackagePool& pool, const Jobs& jobs,
                 const Solution& solution) {
     for (const Install& install : jobs.installs) {
@@ -86,7 +86,7 @@ Comps read_comps(const std::vector<RepositoryMetadata>& metadata) {
     return comps;
 }
 
-/// What the modules' documents hold against them. Of those that cannot be read the first few.
+/// Prints warnings about module documents, and the first few lost ones.
 void warn_lost(const Context& ctx, const ModuleCatalogue& catalogue) {
     constexpr std::size_t most = 5;
     for (const std::string& warning : catalogue.warnings) {
@@ -101,7 +101,7 @@ void warn_lost(const Context& ctx, const ModuleCatalogue& catalogue) {
     }
 }
 
-/// Whether the blueprint asks for anything that may be a group: "@m:1" and "@m/p" are modules.
+/// Whether a request may be a group: "@m:1" and "@m/p" are modules.
 bool asks_for_groups(const Blueprint& blueprint) {
     const auto may_be_one = [](const PackageRequest& request) {
         return request.spec.find_first_of(":/") == std::string::npos;
@@ -113,8 +113,8 @@ bool asks_for_groups(const Blueprint& blueprint) {
                        });
 }
 
-/// Brings the groups of all repositories here. A disabled one's only help to explain a failure; and
-/// as with dnf, groups in a form that cannot be read are as good as none.
+/// Loads the groups of all repositories. Failures are warnings for disabled repositories, whose
+/// groups only help to explain a failure, and, as in dnf, for groups in an unsupported format.
 void load_groups(const Context& ctx, std::vector<RepositoryMetadata>& metadata) {
     for (RepositoryMetadata& repository : metadata) {
         const bool refused = repository.records.refused.contains(MetadataKind::comps);
@@ -130,8 +130,8 @@ void load_groups(const Context& ctx, std::vector<RepositoryMetadata>& metadata) 
     }
 }
 
-/// A subscription lists hundreds of disabled repositories: those beyond this many are only looked
-/// at where the cache has them.
+/// A subscription may list hundreds of disabled repositories: beyond this number only cached
+/// metadata are used.
 constexpr std::size_t most_downloads = 8;
 
 void add_disabled(const Context& ctx, const std::vector<Repository>& repositories,
@@ -153,7 +153,7 @@ void add_disabled(const Context& ctx, const std::vector<Repository>& repositorie
             if (problem.kind() == ErrorKind::interrupted) {
                 throw;
             }
-            ctx.console->note(fmt::format("disabled repository '{}' not looked at: {}",
+            ctx.console->note(fmt::format("disabled repository '{}' is not considered: {}",
                                           repository.id, problem.message()));
         }
     }
@@ -171,7 +171,7 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
     if (which == Repositories::all) {
         add_disabled(ctx, blueprint.repositories, metadata);
     }
-    // The metadata outlive the blueprint they were loaded for.
+    // The metadata outlive the blueprint for which they were loaded.
     for (RepositoryMetadata& loaded : metadata) {
         loaded.repository =
             &*std::find_if(repositories_.begin(), repositories_.end(),
@@ -214,14 +214,14 @@ const Universe::Extras& Universe::extras(const Blueprint& blueprint) {
 
 namespace {
 
-/// Shows all that the blueprint's repositories have, whatever their modules: a failure that comes
-/// before a selection of streams is explained with packages too.
+/// Shows all packages of the blueprint's repositories regardless of modules, to explain failures
+/// that happen before streams are selected.
 void show_all(const Context& ctx, PackagePool& pool, const Blueprint& blueprint) {
     pool.filter(blueprint, {});
     pool.prepare(ctx, blueprint.packages);
 }
 
-/// Filters for a blueprint and a selection of streams.
+/// Filters the pool for a blueprint and a selection of streams.
 void show(const Context& ctx, PackagePool& pool, const Blueprint& blueprint,
           const ModuleSelection& modules, const Limits& limits) {
     pool.filter(blueprint, modules);
@@ -231,7 +231,7 @@ void show(const Context& ctx, PackagePool& pool, const Blueprint& blueprint,
     pool.prepare(ctx, blueprint.packages);
 }
 
-/// Solves a blueprint whose [nvidia], if any, is one of `driver_ways`.
+/// Solves a blueprint whose [nvidia], if present, is one of `driver_ways`.
 Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                   const ModuleCatalogue& catalogue, const Limits& limits) {
     PackagePool& pool = universe.pool();
@@ -244,7 +244,7 @@ Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& bluep
             throw;
         }
         show(ctx, pool, blueprint, outcome.modules, limits);
-        outcome.kernel_name = blueprint.kernel_name;
+        outcome.kernel_name = blueprint.kernel.name;
         outcome.jobs =
             request_jobs(ctx, blueprint, pool, universe.comps(blueprint), outcome.modules);
         SearchResult found = find_kernel(ctx, blueprint, pool, outcome.modules, outcome.jobs);
@@ -255,7 +255,7 @@ Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& bluep
             check_chosen(pool, *found.chosen);
             check_lost(pool, catalogue, outcome.modules, *found.chosen);
             if (blueprint.nvidia) {
-                // Of "latest" the branch is known only now.
+                // For "latest" the branch is only known now.
                 (void)check_devices(*blueprint.nvidia, shipped_gpus(), found.chosen->attempt.driver,
                                     false);
             }
@@ -273,8 +273,8 @@ Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& bluep
     return outcome;
 }
 
-/// Tries the ways one after the other. If none leads anywhere, what stands against the first that
-/// came to a solve is the answer: it is the one that the user most likely means.
+/// Tries the variants in order. If none has a solution, returns the failure of the first that got
+/// as far as solving, the one that the user most likely expects; else of the first.
 Outcome solve_ways(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                    const std::vector<NvidiaRequest>& ways, const ModuleCatalogue& catalogue,
                    const Limits& limits) {
@@ -290,7 +290,7 @@ Outcome solve_ways(const Context& ctx, Universe& universe, const Blueprint& blue
             told = std::move(outcome);
         }
     }
-    // The pool is still filtered for the last way.
+    // The pool is still filtered for the last variant.
     show(ctx, universe.pool(), blueprint, told->modules, limits);
     return std::move(*told);
 }

@@ -35,8 +35,8 @@ bool is_word(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// Each CVE-NUMBER-NUMBER that stands as a word of its own. (std::regex recurses for each
-/// character: a long number would exhaust the stack.)
+/// All words of the form CVE-NUMBER-NUMBER. (std::regex recurses for each character: a long number
+/// would exhaust the stack.)
 std::vector<std::string_view> cves_in(std::string_view text) {
     constexpr std::string_view prefix = "CVE-";
     std::vector<std::string_view> found;
@@ -63,7 +63,7 @@ std::vector<std::string_view> cves_in(std::string_view text) {
     return found;
 }
 
-/// The higher, the more severe.
+/// Higher is more severe; 0 is unknown.
 std::size_t rank_of(const std::string& severity) {
     static constexpr std::array<const char*, 4> ranks = {"Low", "Moderate", "Important",
                                                          "Critical"};
@@ -75,7 +75,8 @@ std::size_t rank_of(const std::string& severity) {
     return 0;
 }
 
-/// Calls `function` at every element of an array of structures; inside SOLVID_POS is the element.
+/// Calls `function` for every element of an array of structures, with SOLVID_POS set to the
+/// element.
 template <typename Function>
 void for_each_element(Pool* pool, Id id, Id key, const Function& function) {
     Dataiterator iterator;
@@ -87,8 +88,7 @@ void for_each_element(Pool* pool, Id id, Id key, const Function& function) {
     dataiterator_free(&iterator);
 }
 
-/// Reads one repository's advisories into a pool of their own: libsolv would otherwise take part
-/// in the solve with them.
+/// Reads advisories into a separate pool, because libsolv would consider them when solving.
 class AdvisoryReader {
 public:
     explicit AdvisoryReader(std::set<std::string> names)
@@ -111,7 +111,7 @@ public:
         return found;
     }
 
-    /// Adds those that name one of `packages`, by id.
+    /// Adds advisories that name one of `packages` to `found`, by id.
     void collect_fixed(const std::vector<ResolvedPackage>& packages,
                        std::map<std::string, FixedAdvisory>& found) {
         std::map<Id, std::vector<const Nevra*>> by_name;
@@ -141,7 +141,7 @@ public:
     }
 
 private:
-    /// Those that were not retracted.
+    /// Skips retracted advisories.
     template <typename Function>
     void for_each_security_patch(const Function& function) {
         for (Id id = 2; id < pool_->nsolvables; ++id) {
@@ -154,7 +154,7 @@ private:
         }
     }
 
-    /// NEVRAs of those packages that an advisory names.
+    /// NEVRAs of packages in `by_name` that an advisory names.
     std::set<std::string> fixed_packages(Id id,
                                          const std::map<Id, std::vector<const Nevra*>>& by_name) {
         std::set<std::string> fixed;
@@ -176,7 +176,7 @@ private:
         return fixed;
     }
 
-    /// Sorted by URL, one for each CVE (see `fixed_advisories`).
+    /// One reference for each CVE, sorted by URL (see `fixed_advisories`).
     std::vector<FixedAdvisory::Reference> references(Id id) {
         std::set<FixedAdvisory::Reference> bugs;
         std::set<FixedAdvisory::Reference> others;
@@ -205,7 +205,7 @@ private:
         return result;
     }
 
-    /// Whether a title names a CVE that is not in `known`; all it names are known then.
+    /// Whether a title names a CVE that is not in `known`; adds all that it names.
     static bool names_new_cve(const std::string& title, std::set<std::string>& known) {
         bool any = false;
         for (const std::string_view cve : cves_in(title)) {
@@ -271,7 +271,7 @@ std::vector<KernelAdvisory> read_advisories(const Context& ctx, const PackagePoo
     AdvisoryReader reader({name, name + "-core"});
     for (RepositoryMetadata metadata : pool.repositories()) {
         ctx.check_cancelled();
-        // They only inform: nothing about them ends a build.
+        // Advisories are only informative: failures do not end a build.
         try {
             if (!load_updateinfo(ctx, metadata)) {
                 ctx.console->note(fmt::format(
@@ -315,6 +315,7 @@ std::vector<PassedOver> describe_passed(const Context& ctx, const PackagePool& p
                                         const std::string& name, Id chosen,
                                         const std::vector<PassedKernel>& passed) {
     std::vector<PassedOver> result;
+    result.reserve(passed.size());
     for (const PassedKernel& kernel : passed) {
         result.push_back(
             {fmt::format("kernel {}", pool.nevra(kernel.kernel).text()), kernel.reason, {}});
@@ -365,10 +366,14 @@ std::vector<FixedAdvisory> fixed_advisories(const Context& ctx, const PackagePoo
                 reader.collect_fixed(packages, found);
             }
         } catch (const Error& problem) {
+            if (problem.kind() == ErrorKind::interrupted) {
+                throw;
+            }
             unknown(problem.message());
         }
     }
     std::vector<FixedAdvisory> result;
+    result.reserve(found.size());
     for (auto& [id, advisory] : found) {
         result.push_back(std::move(advisory));
     }

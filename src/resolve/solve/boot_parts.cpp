@@ -10,18 +10,18 @@ namespace edgegpu {
 
 namespace {
 
-/// A part of every ostree device, and how packages that have it are called.
+/// A component that every ostree device needs, and the packages that contain it.
 struct BootPart {
     const char* what;
-    /// any of these names does
+    /// Names of packages that contain it.
     std::array<std::string_view, 3> names;
-    /// or any name that begins so, its -devel, -doc and the like aside
+    /// Or a prefix of their names; -devel, -doc and the like do not count.
     std::string_view prefix;
     const char* package;
 };
 
-// The kernel is not here: no image is resolved without one. Enterprise Linux and Fedora have
-// dracut's ostree module in ostree, Debian (and with it the lab) in ostree-boot.
+// The kernel is not listed: no image is resolved without one. dracut's ostree module is part of
+// ostree in Enterprise Linux and Fedora, and of ostree-boot in Debian and the test lab.
 constexpr std::array<BootPart, 4> parts{{
     {"systemd", {"systemd"}, {}, "systemd"},
     {"dracut, which makes the initramfs", {"dracut"}, {}, "dracut"},
@@ -46,10 +46,10 @@ bool brings(const std::string& name, const BootPart& part) {
 
 }  // namespace
 
-std::vector<std::string> missing_boot_parts(const Blueprint& blueprint,
+std::vector<std::string> missing_boot_parts(const std::string& distro,
                                             const Resolution& resolution) {
     std::vector<std::string> missing;
-    if (blueprint.distro.empty()) {
+    if (distro.empty()) {
         return missing;
     }
     for (const BootPart& part : parts) {
@@ -62,20 +62,21 @@ std::vector<std::string> missing_boot_parts(const Blueprint& blueprint,
     return missing;
 }
 
-void require_boot_parts(const Blueprint& blueprint, const Resolution& resolution) {
-    const std::vector<std::string> missing = missing_boot_parts(blueprint, resolution);
+void require_boot_parts(const std::filesystem::path& blueprint, const std::string& distro,
+                        const PackageSet& set, const Resolution& resolution) {
+    const std::vector<std::string> missing = missing_boot_parts(distro, resolution);
     if (missing.empty()) {
         return;
     }
     Error failure = error(ErrorKind::usage, "{}: the image would not boot as an ostree device",
-                          blueprint.path.string());
+                          blueprint.string());
     for (const std::string& part : missing) {
         failure.traced("it lacks " + part);
     }
-    throw failure.hinted(blueprint.package_set.name.empty()
+    throw failure.hinted(set.name.empty()
                              ? "add these packages to the blueprint; for rhel, centos and fedora "
-                               "[image] package_set = \"edge-commit\" brings them"
-                             : "take these packages out of excludes");
+                               "[image] package_set = \"edge-commit\" adds them"
+                             : "remove these packages from excludes");
 }
 
 }  // namespace edgegpu

@@ -29,7 +29,7 @@ std::string excluded_because(const PackagePool& pool, const Blueprint& blueprint
     const std::vector<std::string>& left_out = blueprint.package_set.excludes;
     if (std::find(left_out.begin(), left_out.end(), pool.name(id)) != left_out.end()) {
         return fmt::format("package set {} excludes it, unless [[packages]] names it",
-                           describe_package_set(blueprint));
+                           describe_package_set(blueprint.package_set));
     }
     const std::string repository = pool.solvable(id)->repo->name;
     for (const Repository& candidate : blueprint.repositories) {
@@ -91,12 +91,13 @@ std::vector<std::pair<std::string, std::string>> streams_holding(const PackagePo
     return {found.begin(), found.end()};
 }
 
-std::vector<Id> outranked_kernels(const PackagePool& pool, const Blueprint& blueprint) {
-    if (!blueprint.nvidia || blueprint.nvidia->kernel.policy != KernelPolicy::matching) {
+std::vector<Id> outranked_kernels(const PackagePool& pool, const std::string& kernel,
+                                  const std::optional<NvidiaRequest>& nvidia) {
+    if (!nvidia || nvidia->kernel.policy != KernelPolicy::matching) {
         return {};
     }
-    const std::string& glob = blueprint.nvidia->kernel.glob;
-    const std::string stem = blueprint.kernel_name + "-";
+    const std::string& glob = nvidia->kernel.glob;
+    const std::string stem = kernel + "-";
     // "kernel-6.1*" means the kernel in kernel-core-6.1….
     const std::string core =
         glob.starts_with(stem) ? stem + "core-" + glob.substr(stem.size()) : glob;

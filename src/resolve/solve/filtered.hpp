@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,22 +10,21 @@
 
 namespace edgegpu {
 
-/// What hides a package in the user's terms: "excludes has 'we*'", "repository 'x' is disabled",
-/// "modular filtering: it is part of nodejs:18, which is not enabled", …; empty for a visible one.
+/// Why a package is hidden: `excludes has "we*"`, "repository 'x' is disabled", "modular filtering:
+/// it is part of nodejs:18, which is not enabled", …; empty for a visible one.
 [[nodiscard]] std::string filtered_because(const PackagePool& pool, const Blueprint& blueprint,
                                            const ModuleCatalogue& catalogue, Id id);
 
-/// Streams whose artifacts the package is among, "name:stream", sorted, each once.
+/// Streams (name, stream) with the package among their artifacts, sorted, unique.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> streams_holding(
     const PackagePool& pool, const ModuleCatalogue& catalogue, Id id);
 
-/// Kernels that [nvidia] kernel asks for by name and that are left out because another repository
-/// with kernels ranks above theirs, best first.
-[[nodiscard]] std::vector<Id> outranked_kernels(const PackagePool& pool,
-                                                const Blueprint& blueprint);
+/// Kernels that match the glob in [nvidia] kernel but are not considered because another repository
+/// with kernels has a better priority, best first. `kernel` is the name of the kernel's package.
+[[nodiscard]] std::vector<Id> outranked_kernels(const PackagePool& pool, const std::string& kernel,
+                                                const std::optional<NvidiaRequest>& nvidia);
 
-/// Hidden packages that the spec would match, or (by name and Provides) that would fulfil it, best
-/// first.
+/// Hidden packages that match the spec, or else provide it, best first.
 [[nodiscard]] std::vector<Id> hidden_matches(const PackagePool& pool, const std::string& spec);
 
 /// Hidden packages that provide a dependency, best first.

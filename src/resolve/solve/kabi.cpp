@@ -13,7 +13,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Name and checksum of a kernel symbol; no name for any other dependency.
+/// Capability and checksum of a kernel symbol; 0 and 0 for any other dependency.
 std::pair<Id, Id> symbol_of(const PackagePool& pool, Id dependency) {
     if (ISRELDEP(dependency) == 0) {
         return {0, 0};
@@ -26,8 +26,8 @@ std::pair<Id, Id> symbol_of(const PackagePool& pool, Id dependency) {
     return {relation->name, relation->evr};
 }
 
-/// Checksums of each symbol that these packages provide. One may be there in several versions of a
-/// kernel's packages (debug, rt).
+/// Capability → checksums that these packages provide. Several variants of a kernel (debug, rt) may
+/// provide the same symbol.
 std::map<Id, std::vector<Id>> checksums_of(const PackagePool& pool, const std::set<Id>& parts) {
     std::map<Id, std::vector<Id>> checksums;
     for (const Id part : parts) {
@@ -43,7 +43,7 @@ std::map<Id, std::vector<Id>> checksums_of(const PackagePool& pool, const std::s
     return checksums;
 }
 
-/// Adds the providers that are packages of the kernel's version.
+/// Adds the providers of `capability` that have the kernel's version.
 void add_parts(const PackagePool& pool, Id capability, Id kernel, std::set<Id>& parts) {
     const Solvable* own = pool.solvable(kernel);
     for (const Id id : all_providers(pool, capability)) {
@@ -62,9 +62,9 @@ std::string kernel_text(const PackagePool& pool, Id kernel) {
     return fmt::format("kernel {}", pool.nevra(kernel).evr());
 }
 
-/// "a (0x1 in the kernel, 0x2 wanted)", "b (not exported, 0x3 wanted)"
+/// "a (0x1 in the kernel, 0x2 required)", "b (not exported, 0x3 required)"
 std::string difference_text(const KabiDifference& difference) {
-    return fmt::format("{} ({}, {} wanted)", difference.symbol,
+    return fmt::format("{} ({}, {} required)", difference.symbol,
                        difference.has.empty() ? "not exported" : difference.has + " in the kernel",
                        difference.wanted);
 }
@@ -74,16 +74,16 @@ std::string message_of(const std::string& package, const std::string& kernel,
     if (first.has.empty()) {
         return fmt::format(
             "{} was built for another kABI: {} does not export the symbol {}, which the module "
-            "wants with checksum {}",
+            "requires with checksum {}",
             package, kernel, first.symbol, first.wanted);
     }
     return fmt::format(
-        "{} was built for another kABI: symbol {} has checksum {} in {}, the module wants {}",
+        "{} was built for another kABI: symbol {} has checksum {} in {}, the module requires {}",
         package, first.symbol, first.has, kernel, first.wanted);
 }
 
-/// Kernels that have every symbol, those next to `kernel` in the order of versions first; of two
-/// that are as near, the newer.
+/// Kernels that provide every symbol, sorted by the distance from `kernel` in the order of
+/// versions, of two equally near ones the newer first.
 std::vector<Id> fitting_kernels(const PackagePool& pool, Id package, Id kernel) {
     std::vector<Id> kernels;
     for (const Id id : pool.packages()) {

@@ -33,13 +33,13 @@ bool glob_matches(const PackagePool& pool, Id id, const std::string& name,
     if (matches_package(pool, id, glob)) {
         return true;
     }
-    // "kernel-6.1.0-50*" means the kernel whose image is in kernel-core-6.1.0-50….
+    // "kernel-6.1.0-50*" matches the kernel in kernel-core-6.1.0-50….
     const std::string stem = name + "-";
     return glob.starts_with(stem) && !glob.starts_with(stem + "core-") &&
            matches_package(pool, id, stem + "core-" + glob.substr(stem.size()));
 }
 
-/// X of "/usr/lib/modules/X/vmlinuz" (or, without `image`, of any path below X) or "".
+/// X of "/usr/lib/modules/X/vmlinuz" (without `image` of any path in /usr/lib/modules), or "".
 std::string module_directory(const std::string& path, bool image) {
     const std::size_t start = path.starts_with("/usr/") ? 4 : 0;
     constexpr std::string_view parent = "/lib/modules/";
@@ -84,13 +84,14 @@ std::vector<Id> kernel_candidates(const PackagePool& pool, const std::string& na
         return found;
     }
     std::vector<std::string> names;
+    names.reserve(found.size());
     for (const Id id : found) {
         names.push_back(pool.nevra(id).text());
     }
     std::erase_if(found, [&](Id id) { return !glob_matches(pool, id, name, glob); });
     if (found.empty()) {
         throw error(ErrorKind::unsolvable, "no kernel matches '{}'", glob)
-            .hinted(fmt::format("kernels there are: {}", fmt::join(names, ", ")));
+            .hinted(fmt::format("available kernels: {}", fmt::join(names, ", ")));
     }
     return found;
 }
@@ -125,7 +126,7 @@ void add_kernel_jobs(const PackagePool& pool, const std::string& name, Id kernel
 
 std::string kernel_uname(const Context& ctx, PackagePool& pool, Id kernel) {
     const Nevra nevra = pool.nevra(kernel);
-    const std::string usual = fmt::format("{}-{}.{}", nevra.version, nevra.release, nevra.arch);
+    std::string usual = fmt::format("{}-{}.{}", nevra.version, nevra.release, nevra.arch);
     const std::vector<std::string> unames = pool.provided_versions(kernel, "kernel-uname-r");
     if (std::find(unames.begin(), unames.end(), usual) != unames.end()) {
         return usual;

@@ -19,7 +19,7 @@ bool is_glob(const std::string& text) {
     return text.find_first_of(glob_characters) != std::string::npos;
 }
 
-/// The forms in which dnf lets one write a package.
+/// The forms in which dnf accepts the name of a package.
 std::array<std::string, 9> forms(const Nevra& nevra) {
     const std::string bare = fmt::format("{}-{}", nevra.version, nevra.release);
     const std::string full = fmt::format("{}:{}", nevra.epoch, bare);
@@ -34,8 +34,8 @@ std::array<std::string, 9> forms(const Nevra& nevra) {
             fmt::format("{}:{}-{}.{}", nevra.epoch, nevra.name, bare, nevra.arch)};
 }
 
-/// Cheap test that rules out nearly all packages: the name and the fixed beginning of the pattern
-/// must agree as far as both go.
+/// A cheap test that rules out nearly all packages: whether the name and the first `fixed`
+/// characters of the pattern agree as far as both go.
 bool may_match(const char* name, const std::string& pattern, std::size_t fixed) {
     std::size_t i = 0;
     for (; i < fixed && name[i] != '\0'; ++i) {
@@ -123,7 +123,7 @@ std::vector<Id> matching_packages(const PackagePool& pool, const std::string& pa
                      [&](Id id) { return matches_package(pool, id, pattern); });
         return found;
     }
-    // A form is the name, or goes on after it with '-' or '.'; one of them begins with the epoch.
+    // In every form the name ends at '-', '.' or the end; one form begins with the epoch.
     const std::size_t digits = pattern.find_first_not_of("0123456789");
     const bool epoch = digits != 0 && digits != std::string::npos && pattern[digits] == ':';
     for (const std::size_t begin : {std::size_t{0}, epoch ? digits + 1 : std::size_t{0}}) {

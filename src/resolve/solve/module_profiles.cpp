@@ -14,13 +14,13 @@ namespace edgegpu {
 
 namespace {
 
-/// Installs the profiles of modules that requests "@MODULE…" mean.
+/// Adds jobs for the module profiles of requests "@MODULE…".
 class ProfileReader {
 public:
     ProfileReader(const PackagePool& pool, const ModuleSelection& modules, Jobs& jobs)
         : pool_(pool), modules_(modules), jobs_(jobs) {}
 
-    /// False where `text` means no module.
+    /// False if `text` matches no enabled module.
     bool add(const std::string& text, const SourceLocation& location) {
         const auto spec = parse_module_spec(text);
         if (!spec) {
@@ -56,7 +56,7 @@ private:
         return failure.traced(fmt::format("requested at {}", location.text()));
     }
 
-    /// Of several versions that are meant the newest has the profiles, all have the packages.
+    /// If several versions match, profiles are those of the newest, packages those of all.
     bool add_module(const ModuleSpec& spec, const std::vector<const ModuleStream*>& documents,
                     const SourceLocation& location) {
         const ModuleStream& newest = **std::max_element(
@@ -133,8 +133,8 @@ private:
                                 names.front(), fmt::join(names, ", ")));
     }
 
-    /// The module's own packages, or those of hot-fix repositories, come first; a profile may name
-    /// others, too.
+    /// Packages of the module or of hot-fix repositories, else any others: a profile may name
+    /// packages outside of the module.
     [[nodiscard]] std::vector<Id> packages(const std::string& name,
                                            const std::set<std::string>& artifacts) const {
         const std::vector<Id> all = pool_.named(name);

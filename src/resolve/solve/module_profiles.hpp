@@ -9,11 +9,10 @@
 
 namespace edgegpu {
 
-/// Adds the packages of the profiles that "@TEXT" asks for: the one named (a glob: all it matches),
-/// or the default profiles of the stream, as modulemd-defaults have them. Packages of the module
-/// come first; a profile may name others. False where `text` means no enabled module. Throws
-/// ErrorKind::unsolvable, where dnf has an error too: no such profile, no default profile, a
-/// package that no repository has.
+/// Adds the packages of the profiles that "@TEXT" requests: all that match the profile or glob, or
+/// the default profiles of the stream (modulemd-defaults). Packages of the module are preferred to
+/// others. False if `text` matches no enabled module. Throws ErrorKind::unsolvable, as dnf does, if
+/// there is no such profile, no default profile, or no repository has a package.
 [[nodiscard]] bool add_module_profiles(const PackagePool& pool, const ModuleSelection& modules,
                                        const std::string& text, const SourceLocation& location,
                                        Jobs& jobs);

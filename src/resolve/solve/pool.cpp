@@ -30,14 +30,13 @@ void collect_paths(Pool* pool, Id dependency, std::set<Id>& paths) {
     }
 }
 
-/// Whether createrepo_c lists such a path in primary metadata already.
+/// Whether createrepo_c lists such paths in primary metadata.
 bool is_in_primary(std::string_view path) {
     return path.starts_with("/etc/") || path == "/usr/lib/sendmail" ||
            path.find("bin/") != std::string_view::npos;
 }
 
-/// What stands before the colon of "EPOCH:VERSION-RELEASE", 0 without one; nothing where it is no
-/// number of 32 bits, as RPM has it.
+/// The epoch of "EPOCH:VERSION-RELEASE", 0 if omitted; nothing if it is not a 32-bit number.
 std::optional<std::uint32_t> epoch_of(std::string_view evr) {
     const std::size_t colon = evr.find(':');
     if (colon == std::string_view::npos) {
@@ -49,7 +48,7 @@ std::optional<std::uint32_t> epoch_of(std::string_view evr) {
     return code == std::errc() && end == last ? std::optional(epoch) : std::nullopt;
 }
 
-/// libsolv's name of a type of checksum.
+/// libsolv's name of a checksum type.
 std::string checksum_type(Id type) {
     const char* name = solv_chksum_type2str(type);
     return name != nullptr ? name : "";
@@ -89,7 +88,7 @@ void PackagePool::load(const Context& ctx, const RepositoryMetadata& metadata) {
     Repo* repo = repo_create(pool_.get(), repository.id.c_str());
     repo->priority = -repository.priority;
     repo->subpriority = -repository.cost;
-    // Lives as long as metadata_, which is never changed in size.
+    // Valid as long as metadata_, whose size never changes.
     repo->appdata = const_cast<void*>(static_cast<const void*>(&metadata));
     load_primary(metadata, repo);
 }
@@ -121,7 +120,7 @@ void PackagePool::add_stand_ins() {
     Repo* repo = repo_create(pool, "compiled modules");
     for (const Id source : sources) {
         const Id id = repo_add_solvable(repo);
-        // The new solvable may have moved the others.
+        // Adding a solvable may have moved the others.
         Solvable* stand_in = solvable(id);
         const Solvable* original = solvable(source);
         const std::string name = pool_id2str(pool, original->name);
@@ -172,7 +171,7 @@ void PackagePool::prepare(const Context& ctx, const std::vector<PackageRequest>&
             more = load_files(ctx, repo) || more;
         }
     }
-    // What was made for all packages once holds whatever is hidden: only new file lists count.
+    // whatprovides covers hidden packages too: it only needs to be rebuilt for new file lists.
     if (more) {
         add_file_provides();
         pool_createwhatprovides(pool_.get());
@@ -257,7 +256,7 @@ ResolvedPackage PackagePool::resolved(Id id) const {
     const Repository& from =
         *static_cast<const RepositoryMetadata*>(package->repo->appdata)->repository;
     const std::string what = "package " + result.nevra.text();
-    // Those that nobody asks for do no harm.
+    // Checked here, because packages that are not installed do no harm.
     if (const char* evr = pool_id2str(pool_.get(), package->evr); !epoch_of(evr)) {
         throw error(ErrorKind::fetch,
                     "repository '{}': {}: the epoch of its version '{}' is not a number up to {}",
@@ -319,7 +318,7 @@ std::vector<Id> PackagePool::providers(const std::string& capability) const {
 std::vector<Id> PackagePool::with_name(Id name) const {
     std::vector<Id> found;
     const auto index = static_cast<std::size_t>(name);
-    // Names that were asked for after loading have no package.
+    // Names that were added to the pool after loading have no package.
     Id id = index < first_of_name_.size() ? first_of_name_[index] : 0;
     for (; id != 0; id = next_of_name_[static_cast<std::size_t>(id)]) {
         found.push_back(id);

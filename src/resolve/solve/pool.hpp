@@ -9,45 +9,46 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "resolve/metadata/metadata.hpp"
 #include "resolve/metadata/solv.hpp"
 #include "resolve/modules/modules.hpp"
 #include "resolve/resolution.hpp"
-#include "support/context.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
 
-/// Why a package takes no part in the solve.
+/// Why a package is not considered by the solver.
 enum class Hidden : std::uint8_t {
-    no,            ///< it does take part
+    no,            ///< visible
     architecture,  ///< built for another architecture, or a source package
-    excluded,      ///< matched by `excludes` or `excludepkgs`, or left out by `includepkgs`
+    excluded,      ///< matched by `excludes` or `excludepkgs`, or not by `includepkgs`
     module,        ///< filtered out by modular filtering
     repository,    ///< its repository is disabled
-    locked         ///< not what the lockfile holds
+    locked         ///< hidden by `limit`: another version is locked
 };
 
-/// All packages of all repositories in one libsolv pool. Life cycle: construct (loads), `filter`,
-/// `prepare`, then match and solve.
+/// All packages of all repositories in one libsolv pool. Construct it (which loads the metadata),
+/// then call `filter` and `prepare` before matching and solving.
 class PackagePool {
 public:
-    /// Loads every repository from its .solv cache, or from XML (and writes the cache).
-    /// Throws ErrorKind::fetch naming the repository if its metadata cannot be parsed.
+    /// Loads every repository from its .solv cache, or from XML, and then writes the cache. Throws
+    /// ErrorKind::fetch naming the repository if its metadata cannot be parsed.
     PackagePool(const Context& ctx, std::vector<RepositoryMetadata> repositories,
                 const std::string& architecture);
     ~PackagePool();
     PackagePool(const PackagePool&) = delete;
     PackagePool& operator=(const PackagePool&) = delete;
 
-    /// Hides what architecture, disabled repositories, excludes and modules rule out, and shows the
-    /// rest again: filtering anew, with another blueprint of the same repositories too, costs
-    /// milliseconds where loading costs many times that.
+    /// Hides packages that are ruled out by architecture, disabled repositories, excludes and
+    /// modules, and shows all others. May be repeated, also for another blueprint with the same
+    /// repositories: it takes milliseconds, much less than loading.
     void filter(const Blueprint& blueprint, const ModuleSelection& modules);
-    /// Hides what is visible and `keeps` refuses, as Hidden::locked, until the next `filter`.
+    /// Hides visible packages for which `keeps` is false as Hidden::locked, until the next
+    /// `filter`.
     void limit(const std::function<bool(Id)>& keeps);
-    /// Makes dependencies resolvable; downloads file lists where a visible package or a request
-    /// needs a path that primary metadata leave out.
+    /// Indexes Provides and paths; downloads file lists if a visible package or a request needs a
+    /// path that is not in primary metadata.
     void prepare(const Context& ctx, const std::vector<PackageRequest>& requests);
 
     [[nodiscard]] Pool* get() const noexcept { return pool_.get(); }
@@ -60,34 +61,36 @@ public:
         return metadata_;
     }
 
-    /// For every package of DKMS sources (kmod-nvidia-…-dkms) the package that compiling it for the
-    /// image leads to: it provides the same `nvidia-kmod` and requires nothing, so that neither
-    /// compiler nor dkms is drawn into the image. Stand-ins are no members of `packages`, and a
-    /// solve takes none but the one its jobs name.
+    /// Package with DKMS sources (kmod-nvidia-…-dkms) → stand-in for the package of modules
+    /// compiled from it, which provides the same `nvidia-kmod` and has no dependencies, so that
+    /// neither compiler nor dkms is installed in the image. Stand-ins are not in `packages`, and
+    /// the solver may only install the one named by its jobs.
     [[nodiscard]] const std::map<Id, Id>& stand_ins() const noexcept { return stand_ins_; }
     [[nodiscard]] bool is_stand_in(Id id) const;
 
     [[nodiscard]] std::string name(Id id) const;
+    /// Without epoch and release.
     [[nodiscard]] std::string version(Id id) const;
     [[nodiscard]] Nevra nevra(Id id) const;
-    /// The form that modulemd uses: the epoch is always written.
+    /// The form used in modulemd, in which the epoch is never omitted.
     [[nodiscard]] std::string nevra_with_epoch(Id id) const;
-    /// Everything the blueprint's repository says about the package. Throws ErrorKind::fetch for
-    /// a package without a checksum that the repository may use (accepted_checksum) or with a place
-    /// that is not read from (file_place).
+    /// The package with its location, checksum and size. Throws ErrorKind::fetch without an
+    /// acceptable checksum (accepted_checksum) or location (file_place), or for an invalid epoch.
     [[nodiscard]] ResolvedPackage resolved(Id id) const;
-    /// "epoch:version-release" of the Provides called `capability`, each as written; a Provides
-    /// without version gives "".
+    /// The versions ("epoch:version-release", as written) of the package's Provides named
+    /// `capability`; "" for one without version.
     [[nodiscard]] std::vector<std::string> provided_versions(Id id,
                                                              const std::string& capability) const;
-    /// All packages, visible or not, that provide `capability` in any version; ascending. Only
-    /// after `prepare`.
+    /// Ids of all packages, visible or not, that provide `capability` in any version, ascending.
+    /// Only after `prepare`.
     [[nodiscard]] std::vector<Id> providers(const std::string& capability) const;
-    /// All paths of a package, as its repository's file lists (downloaded if need be) have them.
+    /// All paths of a package, sorted, from its repository's file lists, which are downloaded if
+    /// necessary.
     [[nodiscard]] std::vector<std::string> files(const Context& ctx, Id id);
-    /// All packages, visible or not, of this name (0: none), ascending. Costs no look at others.
+    /// Ids of all packages, visible or not, with this name (an id of the pool; 0: none), ascending.
+    /// Uses an index.
     [[nodiscard]] std::vector<Id> with_name(Id name) const;
-    /// Names of the visible packages, each once.
+    /// Names of the visible packages, unique.
     [[nodiscard]] std::vector<std::string> visible_names() const;
     /// Visible packages with exactly this name, best first: repository priority, newest version.
     [[nodiscard]] std::vector<Id> named(const std::string& name) const;
@@ -95,7 +98,7 @@ public:
     void sort_best_first(std::vector<Id>& ids) const;
 
 private:
-    /// What a blueprint says of one repository: flags by package id.
+    /// The filters of one repository: flags by package id.
     struct Rules {
         const Repository* repository = nullptr;
         std::vector<bool> excluded;
@@ -104,7 +107,7 @@ private:
     [[nodiscard]] std::map<Id, Rules> repository_rules(
         const std::vector<Repository>& repositories) const;
     void load(const Context& ctx, const RepositoryMetadata& metadata);
-    /// False if they are loaded already.
+    /// False if the file lists are already loaded.
     bool load_files(const Context& ctx, Repo* repo);
     void add_file_provides();
     void add_stand_ins();
@@ -116,28 +119,29 @@ private:
     Map considered_{};
     std::vector<Hidden> hidden_;
     std::vector<Id> packages_;
-    /// name → its first package (0: none), and package → the next of the same name
+    /// Name → first package of that name (0: none), and package → next one of the same name.
     std::vector<Id> first_of_name_;
     std::vector<Id> next_of_name_;
-    /// package of sources → stand-in
+    /// Package with sources → stand-in.
     std::map<Id, Id> stand_ins_;
-    /// repositories whose file lists are loaded
+    /// Ids of repositories whose file lists are loaded.
     std::set<Id> with_files_;
-    /// `prepare` ran
+    /// Whether `prepare` has run.
     bool prepared_ = false;
 };
 
-/// Packages, visible or not, that `pattern` means (see matches_package), ascending. Without globs
-/// only packages of the names that `pattern` can begin with are looked at.
+/// Ids of packages, visible or not, that match `pattern` (see matches_package), ascending. Patterns
+/// without globs are looked up by name.
 [[nodiscard]] std::vector<Id> matching_packages(const PackagePool& pool,
                                                 const std::string& pattern);
 
-/// Packages that an install spec means, as dnf understands it: name, name.arch, a NEVRA form
-/// (globs allowed), a Provides ("x", "x >= 1"), a path. Visible ones only, unless `hidden_too`.
+/// Packages that match an install spec as in dnf: name, name.arch, a NEVRA form (with globs), a
+/// Provides ("x", "x >= 1"), or a path. Only visible ones; with `hidden_too` all, but only by name
+/// and NEVRA.
 [[nodiscard]] std::vector<Id> match_spec(const PackagePool& pool, const std::string& spec,
                                          bool hidden_too = false);
 
-/// Whether the package is meant by `pattern` (name, name.arch or another NEVRA form, with globs).
+/// Whether the package matches `pattern` (name, name.arch or another NEVRA form, with globs).
 [[nodiscard]] bool matches_package(const PackagePool& pool, Id id, const std::string& pattern);
 
 }  // namespace edgegpu

@@ -8,7 +8,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Which packages one of the patterns means, by id.
+/// Flags by id: whether a package matches one of the patterns.
 std::vector<bool> matched(const PackagePool& pool, const std::vector<std::string>& patterns) {
     std::vector<bool> found(static_cast<std::size_t>(pool.get()->nsolvables));
     for (const std::string& pattern : patterns) {
@@ -44,7 +44,7 @@ std::map<Id, PackagePool::Rules> PackagePool::repository_rules(
 }
 
 void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modules) {
-    // pool_installable() knows of `considered` too: it must not see the last filter.
+    // pool_installable() uses `considered`: it must not see the previous filter.
     pool_->considered = nullptr;
     map_setall(&considered_);
     hidden_.assign(hidden_.size(), Hidden::no);

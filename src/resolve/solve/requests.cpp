@@ -58,7 +58,7 @@ Error no_match(const PackagePool& pool, const PackageRequest& request) {
     return failure;
 }
 
-/// A glob over names asks for every name it matches; anything else for one package.
+/// A glob requests every name that it matches; any other spec one package.
 void add_package(const PackagePool& pool, const PackageRequest& request, Jobs& jobs) {
     const std::vector<Id> found = match_spec(pool, request.spec);
     if (found.empty()) {
@@ -82,8 +82,8 @@ public:
     GroupReader(const Context& ctx, const PackagePool& pool, const Comps& comps, Jobs& jobs)
         : ctx_(ctx), pool_(pool), comps_(comps), jobs_(jobs) {}
 
-    /// Groups and environments that `pattern` means: the one of that id, or all that it matches as
-    /// a glob, capitals or not, as in dnf.
+    /// Adds groups and environments with the id `pattern`, or else those that it matches as a
+    /// case-insensitive glob, as in dnf.
     void add(const std::string& pattern, const SourceLocation& location) {
         const bool exact = comps_.groups.contains(pattern) || comps_.environments.contains(pattern);
         const auto means = [&](const std::string& id) {
@@ -131,7 +131,7 @@ private:
         if (!near.empty()) {
             failure.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
         } else if (!ids.empty() && ids.size() <= 20) {
-            failure.hinted(fmt::format("groups there are: {}", fmt::join(ids, ", ")));
+            failure.hinted(fmt::format("available groups: {}", fmt::join(ids, ", ")));
         }
         return failure;
     }
@@ -166,12 +166,13 @@ private:
 Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
                   const Comps& comps, const ModuleSelection& modules) {
     Jobs jobs;
-    // First what the blueprint itself asks for: it is the better reason of what both want.
+    // The blueprint's own requests come first: they are the better reason for packages that the
+    // package set contains too.
     GroupReader groups(ctx, pool, comps, jobs);
     const auto add_group = [&](const PackageRequest& request) {
         const std::string text =
             request.spec.starts_with('@') ? request.spec.substr(1) : request.spec;
-        // A module comes before a group of its name, as in dnf.
+        // As in dnf, a module takes precedence over a group of the same name.
         if (!add_module_profiles(pool, modules, text, request.location, jobs)) {
             groups.add(text, request.location);
         }
@@ -192,7 +193,12 @@ Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackageP
     };
     add_lines(blueprint.packages, RequestLine::Table::packages);
     add_lines(blueprint.groups, RequestLine::Table::groups);
-    add_package_set(blueprint, pool, jobs);
+    const std::vector<Install> set =
+        package_set_installs(pool, blueprint.package_set, blueprint.excludes);
+    if (blueprint.package_set.weak_dependencies && !blueprint.weak_dependencies) {
+        jobs.recommended = recommended_by_set(pool, set, blueprint.kernel.name);
+    }
+    jobs.installs.insert(jobs.installs.end(), set.begin(), set.end());
     return jobs;
 }
 

@@ -29,7 +29,7 @@ void fill_queue(const PackagePool& packages, const Jobs& jobs, Queue* queue) {
                     one_of(pool, wish.any_of));
     }
     if (!jobs.forbidden.empty()) {
-        // Erasing what is not installed forbids to install it.
+        // Erasing a package that is not installed forbids its installation.
         queue_push2(queue, SOLVER_ERASE | SOLVER_SOLVABLE_ONE_OF, one_of(pool, jobs.forbidden));
     }
     for (const auto& [source, stand_in] : packages.stand_ins()) {
@@ -52,8 +52,8 @@ SolverPtr make_solver(const PackagePool& pool, bool weak_dependencies) {
     return solver;
 }
 
-/// Explains a set of packages from the requests outwards, so that every chain of reasons is a
-/// shortest one and does not depend on the order in which the solver happened to decide.
+/// Finds the reasons of packages by breadth-first search from the requests, so that chains are
+/// shortest and do not depend on the order of the solver's decisions.
 class Explainer {
 public:
     Explainer(const PackagePool& pool, const std::vector<Id>& packages)
@@ -87,8 +87,8 @@ private:
         }
     }
 
-    /// Goes outwards level by level. Within a level packages are taken by name: the order of
-    /// dependencies in the pool is another one when it was read from the cache.
+    /// One breadth-first search. Within a level packages are sorted by name, because the order of
+    /// dependencies differs between a pool read from XML and one read from the cache.
     void walk(bool weak) {
         next_.clear();
         for (const auto& entry : why_) {
@@ -131,7 +131,7 @@ private:
     std::vector<Id> next_;
 };
 
-/// What the solver itself says of a package: rich dependencies and Supplements end here.
+/// The solver's own reason for a package, needed for rich dependencies and Supplements.
 Reason decision(const PackagePool& pool, Solver* solver, Id id) {
     Id rule = 0;
     const int reason = solver_describe_decision(solver, id, &rule);
@@ -148,8 +148,8 @@ Reason decision(const PackagePool& pool, Solver* solver, Id id) {
     return {Reason::Kind::dependency};
 }
 
-/// How much a kind of rule explains: causes first, then what follows from them. "conflicting
-/// requests" and the like say nothing that the others do not.
+/// Rank of a kind of rule: 0 for causes, 1 for consequences, 2 for "conflicting requests" and the
+/// like, which add no information.
 int rank(SolverRuleinfo type) {
     switch (type) {
         case SOLVER_RULE_PKG_NOTHING_PROVIDES_DEP:
@@ -190,12 +190,12 @@ std::vector<std::string> describe_problems(Solver* solver) {
     return lines[0];
 }
 
-/// Adds the proof of one problem: what was decided, and the rule that it follows from.
+/// Adds the proof of one problem: decisions, and the rules that they follow from.
 void append_proof(Solver* solver, Id problem, std::vector<std::string>& lines) {
     constexpr int flags = SOLVER_DECISIONLIST_PROBLEM | SOLVER_DECISIONLIST_SORTED |
                           SOLVER_DECISIONLIST_WITHINFO | SOLVER_DECISIONLIST_MERGEDINFO;
-    // A decision is eight ids: package (negative: not installed), reason, rule; its bits, kind,
-    // from, to and dependency.
+    // A decision consists of eight ids: package (negative: not installed), reason, rule, bits,
+    // type, from, to and dependency.
     constexpr int width = 8;
     IdQueue decisions;
     solver_get_decisionlist(solver, problem, flags, decisions.get());
@@ -203,7 +203,7 @@ void append_proof(Solver* solver, Id problem, std::vector<std::string>& lines) {
         const Id* item = decisions.begin() + i;
         const int step = width * (solver_decisionlist_merged(solver, decisions.get(), i) + 1);
         const bool end = item[1] == SOLVER_REASON_UNSOLVABLE;
-        // That a name is taken once goes without saying.
+        // That only one package of a name can be installed is obvious.
         if (end || item[4] != SOLVER_RULE_PKG_SAME_NAME) {
             const std::string text =
                 item[4] == 0
@@ -268,7 +268,7 @@ Refusal refuse(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies
         ProblemRule info;
         info.type = solver_ruleinfo(solver.get(), rule, &info.from, &info.to, &info.dependency);
         if ((info.type & SOLVER_RULE_TYPEMASK) == SOLVER_RULE_JOB) {
-            // Of a job libsolv tells its place in the queue, no packages.
+            // For a job these are positions in the queue, not packages.
             info = {info.type, 0, 0, 0};
         }
         refusal.rules.push_back(info);

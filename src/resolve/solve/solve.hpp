@@ -13,71 +13,71 @@
 
 namespace edgegpu {
 
-/// A line of the blueprint that asks for packages: `packages[index]` or `groups[index]`.
+/// A request of the blueprint: `packages[index]` or `groups[index]`.
 struct RequestLine {
     enum class Table : std::uint8_t { packages, groups };
     Table table = Table::packages;
     std::size_t index = 0;
 };
 
-/// One package that must be there: any of these, the best that fits.
+/// A package to install: any of these, preferably the best.
 struct Install {
     std::vector<Id> any_of;
     Reason why;
-    /// where a line of its own asks for it
+    /// The request of the blueprint that it follows from, if any.
     std::optional<RequestLine> line{};
 };
 
-/// What a solve has to fulfil; all of it but `recommended` is hard.
+/// Input of the solver; all jobs except `recommended` must be satisfied.
 struct Jobs {
     std::vector<Install> installs;
-    /// wishes: what cannot be had together with the rest is left out
+    /// Installed only if possible together with everything else.
     std::vector<Install> recommended;
     std::vector<Id> forbidden;
-    /// names: the first is installed if the second is
+    /// Names: the first is installed if the second is.
     std::vector<std::pair<std::string, std::string>> conditional;
-    /// The stand-in (see PackagePool::stand_ins) that may be taken; 0: none.
+    /// The stand-in (see PackagePool::stand_ins) that may be installed; 0: none.
     Id stand_in = 0;
 };
 
 /// The result of one solve.
 struct Solution {
     bool solved = false;
-    /// packages to install, ascending ids
+    /// Packages to install, ascending ids.
     std::vector<Id> packages;
-    /// package → reason
+    /// Package → reason.
     std::map<Id, Reason> why;
-    /// if not solved: what stands against it, a line each, the essential first
+    /// If not solved: the problems, one line each, the most important first.
     std::vector<std::string> problems;
 };
 
-/// Solves for an empty root: nothing is installed, and no package in two versions. Recommends and
-/// Supplements count only with `weak_dependencies`. Same pool and jobs, same result.
+/// Solves for an empty root; no package is installed in two versions. Recommends and Supplements
+/// are considered only with `weak_dependencies`. Deterministic.
 [[nodiscard]] Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies);
 
-/// One rule of those that cannot all hold; ids are 0 where the kind of rule has none.
+/// One of the rules that contradict each other; ids are 0 if this type of rule has none.
 struct ProblemRule {
-    /// a SolverRuleinfo
+    /// A SolverRuleinfo.
     int type = 0;
     Id from = 0;
     Id to = 0;
     Id dependency = 0;
 };
 
-/// What stands against jobs that cannot be solved.
+/// Why jobs cannot be solved.
 struct Refusal {
-    /// the rules of the first problem, in the solver's order
+    /// The rules of the first problem, in the solver's order.
     std::vector<ProblemRule> rules;
-    /// libsolv's decisions and the rules they follow from, up to the contradiction, one a line; the
-    /// proofs of several problems one after the other
+    /// The proofs of all problems: libsolv's decisions and the rules that they follow from, up to
+    /// the contradiction, one per line.
     std::vector<std::string> proof;
 };
 
-/// Solves jobs that `solve` refused again, to say why.
+/// Solves jobs again for which `solve` found no solution, to explain why.
 [[nodiscard]] Refusal refuse(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies);
 
-/// Why each of `packages` is there: the request, or the nearest package (from the requests) that
-/// requires or recommends it. Packages that no such chain reaches are left out.
+/// Why each of `packages` is installed: its request, or a package on a shortest chain from the
+/// requests that requires or recommends it. Packages that no chain reaches are omitted.
 [[nodiscard]] std::map<Id, Reason> reasons(const PackagePool& pool, const Jobs& jobs,
                                            const std::vector<Id>& packages);
 

@@ -28,7 +28,7 @@ bool depends_on(const PackagePool& pool, Id from, Id key, Id on) {
     });
 }
 
-/// Packages of the image that have a dependency of this kind on `on`, by name.
+/// Sorted names of packages of the image with a dependency of kind `key` on `on`.
 std::vector<std::string> dependents(const PackagePool& pool, const std::vector<Id>& image, Id key,
                                     Id on) {
     std::set<std::string> names;
@@ -77,8 +77,7 @@ private:
 
     [[nodiscard]] PackageReason reason(Id id) const {
         PackageReason result;
-        // Compiled modules have no package of their own: what they are compiled from stands for
-        // them.
+        // There is no package of compiled modules yet: the one with their sources represents it.
         result.package = pool_.resolved(pool_.is_stand_in(id) ? chosen_.attempt.dkms_source : id);
         result.package.why = chosen_.solution.why.at(id);
         if (!matches_package(pool_, id, spec_)) {
@@ -99,7 +98,7 @@ private:
         return result;
     }
 
-    /// Packages that could be seen but are not in the image.
+    /// Why visible packages are not in the image.
     void absent_reasons(std::vector<Id> absent, std::vector<std::string>& lines) const {
         if (absent.empty()) {
             return;
@@ -192,7 +191,7 @@ PackageAnswer why_package(const Context& ctx, const Blueprint& blueprint, const 
         Universe universe(ctx, blueprint, which);
         const Outcome outcome = solve_blueprint(ctx, universe, blueprint);
         if (!outcome.chosen) {
-            // Says why nothing at all can be had.
+            // Throws an explanation of why the blueprint has no solution.
             (void)resolve(ctx, blueprint);
             throw Error(*outcome.failure);
         }
@@ -202,7 +201,7 @@ PackageAnswer why_package(const Context& ctx, const Blueprint& blueprint, const 
     if (!answer.installed.empty()) {
         return answer;
     }
-    // Disabled repositories may have it, too: they are looked at for this only.
+    // Disabled repositories, which may have it, are only loaded for this.
     answer = ask(Universe::Repositories::all);
     if (answer.kept_out.empty()) {
         throw unknown(Universe(ctx, blueprint, Universe::Repositories::all).pool(), spec);

@@ -4,33 +4,33 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "resolve/resolution.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// A package of the image, and the way that leads to it.
+/// A package of the image, and the chain of dependencies that leads to it.
 struct PackageReason {
     ResolvedPackage package;
-    /// what was asked for, where it is no name of the package: "nvidia-kmod"
+    /// The spec, if it is not a name of the package: "nvidia-kmod"; else empty.
     std::string provides;
-    /// the line of the blueprint the chain begins at
+    /// The line of the blueprint at which the chain begins.
     std::string origin;
-    /// "X requires Y", from the blueprint's line down; empty where it was asked for itself
+    /// "X requires Y", beginning at the blueprint's line; empty if the package itself is requested.
     std::vector<std::string> chain;
-    /// other packages of the image that require it directly, sorted
+    /// Other packages of the image that require it directly, sorted.
     std::vector<std::string> required_by;
 };
 
 /// Why a package is in the image or not.
 struct PackageAnswer {
     std::vector<PackageReason> installed;
-    /// with nothing installed: what keeps it out, a line each
+    /// If nothing is installed: the reasons, one line each.
     std::vector<std::string> kept_out;
 };
 
-/// Answers for a spec (name, NEVRA form, Provides, path; globs). Throws what `resolve` throws, and
-/// ErrorKind::failure with the nearest names if no repository has such a package.
+/// The answer for a spec (name, NEVRA form, Provides, path; globs). Throws what `resolve` throws,
+/// and ErrorKind::failure with similar names if no repository has such a package.
 [[nodiscard]] PackageAnswer why_package(const Context& ctx, const Blueprint& blueprint,
                                         const std::string& spec);
 

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "log/log.hpp"
 #include "resolve/resolution.hpp"
-#include "support/log.hpp"
 
 namespace edgegpu {
 
-/// Writes what was decided to the log: kernel and driver, what was passed over for them, module
-/// streams, and every package with the reason why it is there.
+/// Logs the resolution: kernel and driver, newer ones that were passed over, module streams, and
+/// every package with its reason.
 void log_resolution(const Log& log, const Resolution& resolution);
 
 }  // namespace edgegpu

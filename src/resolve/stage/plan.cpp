@@ -8,7 +8,7 @@ namespace edgegpu {
 
 namespace {
 
-/// The repository of a package, and the state of it that the package was chosen from.
+/// The repository of a package, and the state from which the package was chosen.
 Plan::Source source_of(const ResolvedPackage& package, const Resolution& resolution,
                        const std::vector<Repository>& repositories) {
     const auto repository =

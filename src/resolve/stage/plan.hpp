@@ -10,41 +10,41 @@
 
 namespace edgegpu {
 
-/// What kernel modules are compiled from and with.
+/// The packages needed to compile kernel modules.
 struct ModuleBuild {
-    /// the package of their sources
+    /// The package with their sources.
     ResolvedPackage source;
-    /// compiler, kernel headers and what they need
+    /// Compiler, kernel headers and their dependencies.
     std::vector<ResolvedPackage> packages;
 };
 
-/// Everything that a build downloads, decided before the first package: no stage but `fetch` goes
-/// to the network, and `fetch` brings this and no more. A package may be in several roots; it is
-/// fetched once.
+/// Everything that a build downloads after resolving, known before the first download: only `fetch`
+/// uses the network, and downloads exactly this. A package may be in several roots; it is fetched
+/// once.
 struct Plan {
-    /// A repository that packages come from.
+    /// A repository that has packages of the plan.
     struct Source {
         Repository repository;
-        /// SHA-256 of the repomd.xml that the packages were chosen from; empty: not known
+        /// SHA-256 of the repomd.xml from which the packages were chosen; empty: unknown.
         std::string repomd_sha256;
     };
-    /// by id: exactly those repositories that something below comes from
+    /// By id; exactly the repositories of the packages below.
     std::map<std::string, Source> sources;
     std::vector<ResolvedPackage> image;
-    /// nothing where no modules have to be compiled
+    /// Nothing if no kernel modules have to be compiled.
     std::optional<ModuleBuild> module_build;
-    /// what compiles policy modules; empty where none needs it
+    /// The packages that compile policy modules; empty if that needs none.
     std::vector<ResolvedPackage> policy_root;
 };
 
-/// What the cache makes unnecessary.
+/// Parts that the cache makes unnecessary.
 struct PlanOptions {
-    /// The kernel modules of this resolution are compiled already.
+    /// The kernel modules of this resolution are in the cache.
     bool modules_compiled = false;
 };
 
-/// The plan for a resolution. Throws ErrorKind::fetch for a package of a repository that is not
-/// among `repositories`, the blueprint's.
+/// The plan for a resolution. Throws ErrorKind::fetch for a package whose repository is not one of
+/// the blueprint's `repositories`.
 [[nodiscard]] Plan make_plan(const Resolution& resolution,
                              const std::vector<Repository>& repositories,
                              const PlanOptions& options = {});

@@ -9,7 +9,7 @@ namespace edgegpu {
 
 namespace {
 
-/// What a disabled repository has may be the answer: they are loaded only now.
+/// Loads disabled repositories, which may have missing packages, to explain a failure.
 Error explain_failure(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                       const Outcome& outcome, bool proof) {
     const bool any_disabled =

@@ -4,37 +4,36 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "resolve/resolution.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// How to resolve.
+/// Options of resolving.
 struct ResolveOptions {
-    /// A failure carries the solver's whole proof.
+    /// Errors contain the solver's proof.
     bool proof = false;
 };
 
-/// Downloads (or reads from the cache) repository metadata, solves the blueprint, returns the
-/// packages. Throws ErrorKind::unsolvable with the cause and changes of the blueprint that were
-/// tried and help, ErrorKind::fetch for metadata that cannot be had or fails verification.
+/// Downloads repository metadata (or reads them from the cache) and solves the blueprint. Throws
+/// ErrorKind::unsolvable with the cause and verified changes of the blueprint, ErrorKind::fetch for
+/// metadata that are not available or fail verification.
 [[nodiscard]] Resolution resolve(const Context& ctx, const Blueprint& blueprint,
                                  const ResolveOptions& options = {});
 
-/// Resolves anew, but moves only the locked packages that `patterns` name (name, NEVRA form,
-/// globs), with those built from the same source or of the same module; the others stay at the
-/// locked NEVRA wherever the blueprint allows it. Throws as `resolve` does, and ErrorKind::usage
-/// for a pattern that names nothing.
+/// Resolves again, but updates only the locked packages that match `patterns` (name, NEVRA form,
+/// globs), and those built from the same source, of the same module, or of the same driver; others
+/// keep their locked NEVRA where that is possible. Throws as `resolve` does, and ErrorKind::usage
+/// for a pattern that matches nothing.
 [[nodiscard]] Resolution resolve_update(const Context& ctx, const Blueprint& blueprint,
                                         const Resolution& locked,
                                         const std::vector<std::string>& patterns,
                                         const ResolveOptions& options = {});
 
-/// Confirms a lockfile instead of resolving anew: every locked package is still in the repository
-/// that it names, with the same digest and size, and together they still are what the blueprint
-/// asks for. What else the repositories hold by now does not matter. Returns the locked packages.
-/// Throws ErrorKind::unsolvable that says package by package what drifted, ErrorKind::fetch as
-/// `resolve` does.
+/// Verifies a lockfile instead of resolving: every locked package must still be in its repository,
+/// with the same checksum and size, and together they must satisfy the blueprint. Other packages in
+/// the repositories do not matter. Returns the locked resolution. Throws ErrorKind::unsolvable
+/// listing all differences, ErrorKind::fetch as `resolve` does.
 [[nodiscard]] Resolution resolve_locked(const Context& ctx, const Blueprint& blueprint,
                                         const Resolution& locked);
 

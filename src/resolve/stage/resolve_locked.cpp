@@ -16,7 +16,7 @@ namespace edgegpu {
 
 namespace {
 
-/// What stands between the lockfile and the image, a line each.
+/// Differences between the lockfile and blueprint or repositories, one line each.
 using Drift = std::vector<std::string>;
 
 [[noreturn]] void throw_drift(const Drift& lines) {
@@ -35,8 +35,8 @@ std::string text_of(const ResolvedModule& module) {
     return fmt::format("{}:{}:{}:{}", module.name, module.stream, module.version, module.context);
 }
 
-/// The locked module documents alone: documents that came later are of no interest, and with none
-/// of them loaded no other stream or default can come in.
+/// Only the locked module documents (and older versions of the same streams), so that newer
+/// documents, other streams and other defaults have no effect.
 ModuleCatalogue locked_catalogue(const ModuleCatalogue& all, const Resolution& locked,
                                  Drift& drift) {
     ModuleCatalogue result;
@@ -49,7 +49,7 @@ ModuleCatalogue locked_catalogue(const ModuleCatalogue& all, const Resolution& l
             drift.push_back(fmt::format("module {} is in no repository now", text_of(module)));
             continue;
         }
-        // Older versions of a stream are enabled with it.
+        // Older versions of a stream are active with it.
         std::copy_if(all.streams.begin(), all.streams.end(), std::back_inserter(result.streams),
                      [&](const ModuleStream& stream) { return is_part_of(stream, *found); });
         result.defaults[module.name] = module.stream;
@@ -64,17 +64,17 @@ void check_streams(const Blueprint& blueprint, const ModuleCatalogue& all, const
             std::find_if(locked.modules.begin(), locked.modules.end(),
                          [&](const ResolvedModule& module) { return module.name == request.name; });
         if (same == locked.modules.end()) {
-            drift.push_back(fmt::format("{} wants module {}:{}, which is not locked",
+            drift.push_back(fmt::format("{} requests module {}:{}, which is not locked",
                                         request.location.text(), request.name, request.stream));
         } else if (same->stream != request.stream) {
-            drift.push_back(fmt::format("{} wants module {}:{}, locked is {}:{}",
+            drift.push_back(fmt::format("{} requests module {}:{}, locked is {}:{}",
                                         request.location.text(), request.name, request.stream,
                                         same->name, same->stream));
         }
     }
 }
 
-/// What a locked package that is not there any more should be told about.
+/// Describes why a locked package is not available.
 std::string missing(const Universe& universe, const Blueprint& blueprint,
                     const ResolvedPackage& package) {
     const std::string nevra = package.nevra.text();
@@ -106,7 +106,7 @@ std::string missing(const Universe& universe, const Blueprint& blueprint,
                        pool.solvable(best)->repo->name);
 }
 
-/// Finds every locked package in the repository it names, with the same content.
+/// The locked packages, each found in its repository with the same content.
 class LockedPackages {
 public:
     LockedPackages(const Universe& universe, const Blueprint& blueprint,
@@ -158,7 +158,7 @@ private:
     std::map<Id, const ResolvedPackage*> found_;
 };
 
-/// Locked packages that the blueprint's filters rule out by now.
+/// Finds locked packages that the blueprint's filters hide now.
 void check_filters(const PackagePool& pool, const LockedPackages& packages, Drift& drift) {
     for (const auto& [id, package] : packages.found()) {
         if (pool.hidden(id) == Hidden::excluded) {
@@ -173,8 +173,8 @@ void check_filters(const PackagePool& pool, const LockedPackages& packages, Drif
     }
 }
 
-/// Requests that nothing locked answers. They are collected from all packages, so that what exists
-/// but is not locked does not pass as "in no repository".
+/// Finds requests that no locked package satisfies. They are matched with all packages, so that
+/// those that exist but are not locked are not reported as missing from the repositories.
 void check_requests(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                     const ModuleSelection& modules, const LockedPackages& packages, Drift& drift) {
     const PackagePool& pool = universe.pool();
@@ -183,13 +183,14 @@ void check_requests(const Context& ctx, Universe& universe, const Blueprint& blu
         const bool answered = std::any_of(install.any_of.begin(), install.any_of.end(),
                                           [&](Id id) { return packages.contains(id); });
         if (!answered) {
-            drift.push_back(fmt::format("{} is wanted ({}), but not locked",
+            drift.push_back(fmt::format("{} is required ({}), but not locked",
                                         pool.name(install.any_of.front()), install.why.text()));
         }
     }
 }
 
-/// Whether all locked packages together fulfil the blueprint, and whether it needs them all.
+/// Checks that all locked packages can be installed together, and that the blueprint needs all of
+/// them.
 void check_set(const PackagePool& pool, const Blueprint& blueprint, const Chosen& chosen,
                const LockedPackages& packages, Drift& drift) {
     std::vector<Id> all;
@@ -205,13 +206,13 @@ void check_set(const PackagePool& pool, const Blueprint& blueprint, const Chosen
     }
     const std::map<Id, Reason> needed = reasons(pool, chosen.jobs, all);
     for (const auto& [id, package] : packages.found()) {
-        // A solution of the locked packages alone may leave out one of two that fulfil the same
-        // dependency: only what no chain reaches was dropped from the blueprint. Supplements make
-        // no chain.
+        // A solution of the locked packages alone may omit one of two that satisfy the same
+        // dependency. Only packages that no chain reaches are no longer needed; Supplements and
+        // rich dependencies are not part of chains.
         const bool weak = package->why.kind == Reason::Kind::weak_dependency ||
                           package->why.kind == Reason::Kind::dependency;
         if (!needed.contains(id) && !chosen.solution.why.contains(id) && !weak) {
-            drift.push_back(fmt::format("{} is locked ({}), but nothing asks for it any more",
+            drift.push_back(fmt::format("{} is locked ({}), but nothing requires it any more",
                                         package->nevra.text(), package->why.text()));
         }
     }
@@ -239,7 +240,7 @@ void stop_at(const Drift& drift) {
     }
 }
 
-/// Everything that can be said without a solve.
+/// Checks that need no solving.
 void check_parts(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                  const ModuleCatalogue& catalogue, const LockedPackages& packages, Drift& drift) {
     const ModuleSelection modules =
@@ -250,8 +251,7 @@ void check_parts(const Context& ctx, Universe& universe, const Blueprint& bluepr
     check_requests(ctx, universe, blueprint, modules, packages, drift);
 }
 
-/// The locked packages as the repositories describe them: nothing of where they are is believed
-/// to the lockfile.
+/// The locked packages as described by the repositories: locations in the lockfile are not trusted.
 std::vector<ResolvedPackage> confirmed(const PackagePool& pool, const LockedPackages& packages) {
     std::vector<ResolvedPackage> result;
     for (const auto& [id, package] : packages.found()) {
@@ -265,13 +265,13 @@ std::vector<ResolvedPackage> confirmed(const PackagePool& pool, const LockedPack
     return result;
 }
 
-/// The sources of kernel modules, if any.
+/// The package with the sources of kernel modules, if there is one.
 std::vector<ResolvedPackage> sources_of(const Resolution& locked) {
     return locked.dkms_source ? std::vector<ResolvedPackage>{*locked.dkms_source}
                               : std::vector<ResolvedPackage>{};
 }
 
-/// The blueprint with that one of its ways to have kernel modules that is locked.
+/// The blueprint with the variant of `driver_ways` that is locked.
 Blueprint locked_way(const Blueprint& blueprint, const ModuleCatalogue& catalogue,
                      const Resolution& locked, Drift& drift) {
     Blueprint result = blueprint;
@@ -316,7 +316,7 @@ Resolution resolve_locked(const Context& ctx, const Blueprint& original, const R
                                               build_root.contains(id) || policy_root.contains(id);
                                    }});
     if (!outcome.chosen) {
-        drift.push_back("the locked packages do not fulfil the blueprint: " +
+        drift.push_back("the locked packages do not satisfy the blueprint: " +
                         outcome.failure->message());
         const auto& traces = outcome.failure->traces();
         drift.insert(drift.end(), traces.begin(), traces.end());

@@ -17,7 +17,7 @@ namespace edgegpu {
 
 namespace {
 
-/// What makes a package one of its kind in a set: name and architecture.
+/// Name and architecture, which at most one installed package has.
 std::string slot(const Nevra& nevra) {
     return nevra.name + "." + nevra.arch;
 }
@@ -25,12 +25,12 @@ std::string slot(const Nevra& nevra) {
 std::string source_of(const PackagePool& pool, Id id) {
     const char* name = solvable_lookup_str(pool.solvable(id), SOLVABLE_SOURCENAME);
     const char* evr = solvable_lookup_str(pool.solvable(id), SOLVABLE_SOURCEEVR);
-    // libsolv leaves out what equals the package's own.
+    // libsolv omits values that equal the package's own.
     return fmt::format("{} {}", name != nullptr ? name : pool.name(id),
                        evr != nullptr ? evr : pool.nevra(id).evr());
 }
 
-/// The locked packages that stay, and what happens where not all of them can.
+/// The locked packages that are kept; releases more of them if there is no solution.
 class Keeper {
 public:
     Keeper(const PackagePool& pool, const Resolution& locked) : pool_(pool), locked_(locked) {
@@ -60,9 +60,8 @@ public:
         }
     }
 
-    /// Lets go of what the pattern names, and of what is built from the same source, belongs to the
-    /// same module or is of the same driver: such packages require one another in exactly one
-    /// version. False if nothing is named.
+    /// Releases packages that match the pattern, and packages of the same source, module or driver,
+    /// which usually require each other in exactly one version. False if nothing matches.
     bool release_named(const std::string& pattern) {
         const auto is_named = [&](const ResolvedPackage& package) {
             const Nevra& nevra = package.nevra;
@@ -93,7 +92,7 @@ public:
         return locked || !sources.empty();
     }
 
-    /// Lets go of what stands in the way of a solution; false if nothing is kept any more.
+    /// Releases packages that may prevent a solution; false if none were kept.
     bool release(const Blueprint& blueprint, const Outcome& outcome) {
         if (kept_.empty()) {
             return false;
@@ -107,11 +106,11 @@ public:
             release_slots(refuse(pool_, *outcome.refused, blueprint.weak_dependencies).rules);
         }
         if (kept_.size() == before) {
-            // A build root that cannot be had leaves no trace in the image's solve.
+            // A build root without a solution does not appear in the rules of the image.
             std::erase_if(kept_, [](const auto& entry) { return entry.second.builds; });
         }
         if (kept_.size() == before) {
-            // It did not come to a solve, or nothing kept is in the way by itself.
+            // Nothing was solved, or no kept package is part of the problem.
             kept_.clear();
         }
         return true;
@@ -123,7 +122,7 @@ public:
                std::any_of(begin, end, [&](const auto& entry) { return entry.second.id == id; });
     }
 
-    /// Locked documents of the modules of which something is kept, all documents of the others.
+    /// The locked documents of streams with kept packages, and all documents of others.
     [[nodiscard]] ModuleCatalogue catalogue(const ModuleCatalogue& all) const {
         std::map<std::string, const ModuleStream*> fixed;
         for (const ResolvedModule& module : locked_.modules) {
@@ -152,7 +151,7 @@ private:
     struct Kept {
         Id id = 0;
         const ResolvedPackage* package = nullptr;
-        /// no package of the image, but one that compiles its modules
+        /// Not a package of the image, but one that compiles modules.
         bool builds = false;
     };
 
@@ -178,9 +177,27 @@ private:
 
     const PackagePool& pool_;
     const Resolution& locked_;
-    /// by slot; image and build root may have two versions of a package
+    /// By slot; image and build root may have different versions of a package.
     std::multimap<std::string, Kept> kept_;
 };
+
+/// What was passed over for the locked kernel and driver is no candidate while they are kept, and
+/// is not found again: the lockfile's reasons stay as long as these two do.
+void keep_passed_over(const Resolution& locked, Resolution& updated) {
+    if (updated.kernel != locked.kernel || updated.driver_version != locked.driver_version) {
+        return;
+    }
+    std::vector<PassedOver> all = locked.passed_over;
+    for (PassedOver& passed : updated.passed_over) {
+        const bool known = std::any_of(all.begin(), all.end(), [&](const PassedOver& earlier) {
+            return earlier.what == passed.what;
+        });
+        if (!known) {
+            all.push_back(std::move(passed));
+        }
+    }
+    updated.passed_over = std::move(all);
+}
 
 }  // namespace
 
@@ -201,7 +218,9 @@ Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const 
         const Outcome outcome = solve_blueprint(
             quiet, universe, blueprint, {&catalogue, [&](Id id) { return keeper.allows(id); }});
         if (outcome.chosen) {
-            return describe_outcome(ctx, universe, outcome);
+            Resolution updated = describe_outcome(ctx, universe, outcome);
+            keep_passed_over(locked, updated);
+            return updated;
         }
         if (!keeper.release(blueprint, outcome)) {
             throw explain(ctx, universe, blueprint, outcome, options.proof);

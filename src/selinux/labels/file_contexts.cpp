@@ -1,4 +1,4 @@
-// PCRE's functions have the width of a character in their names.
+// Selects PCRE2's functions for 8-bit characters.
 #define PCRE2_CODE_UNIT_WIDTH 8  // NOLINT(cppcoreguidelines-macro-usage)
 
 #include "selinux/labels/file_contexts.hpp"
@@ -45,13 +45,13 @@ struct Spec {
     std::string file;
     unsigned line = 0;
 
-    /// Bytes of the regex up to the second '/', where they are plain text; else 0.
+    /// Bytes of the regex up to the second '/', if they are plain text; else 0.
     std::size_t stem = 0;
-    /// Every path that fits begins with this.
+    /// All matching paths begin with this.
     std::string prefix;
-    /// Nothing but `prefix` itself fits.
+    /// Only `prefix` itself matches.
     bool literal = false;
-    /// Compiled when first asked for.
+    /// Compiled when it is first needed.
     mutable std::once_flag once;
     mutable Pattern pattern;
 };
@@ -65,7 +65,7 @@ struct StringHash {
 using Index =
     std::unordered_map<std::string, std::vector<std::uint32_t>, StringHash, std::equal_to<>>;
 
-/// Whether a spec has metacharacters as libselinux sees it: those after a backslash do not count.
+/// Whether a spec has metacharacters according to libselinux, that is, without a backslash.
 bool has_metacharacters(std::string_view regex) {
     for (std::size_t i = 0; i < regex.size(); ++i) {
         if (regex[i] == '\\') {
@@ -86,7 +86,8 @@ std::size_t stem_of_spec(std::string_view regex) {
     return end;
 }
 
-/// Whether the pattern has '|' outside of parentheses: '^' and '$' then bind to its ends only.
+/// Whether the pattern has '|' outside of parentheses: then '^' and '$', which are added to it,
+/// each apply to one alternative only.
 bool has_open_alternative(std::string_view regex) {
     int depth = 0;
     bool in_class = false;
@@ -107,13 +108,13 @@ bool has_open_alternative(std::string_view regex) {
     return false;
 }
 
-/// The plain text that a pattern begins with, and whether that is all of it.
+/// The plain text at the beginning of a pattern, and whether that is the whole pattern.
 std::pair<std::string, bool> plain_beginning(std::string_view regex) {
     std::string text;
     for (std::size_t i = 0; i < regex.size(); ++i) {
         char c = regex[i];
         if (c == '\\') {
-            // "\d", "\x2f", "\Q": not the letter that follows
+            // a class or an escape: "\d", "\x2f", "\Q"
             if (i + 1 == regex.size() || std::isalnum(static_cast<unsigned char>(regex[i + 1]))) {
                 return {text, false};
             }
@@ -129,7 +130,7 @@ std::pair<std::string, bool> plain_beginning(std::string_view regex) {
     return {text, true};
 }
 
-/// Fills what is derived from `regex`.
+/// Sets the members that are derived from `regex`.
 void analyse(Spec& spec) {
     spec.stem = stem_of_spec(spec.regex);
     if (has_open_alternative(spec.regex)) {
@@ -151,7 +152,7 @@ Pattern compile(const Spec& spec) {
         throw error("{}:{}: '{}' is not a regular expression: {}", spec.file, spec.line, spec.regex,
                     reinterpret_cast<const char*>(message.data()));
     }
-    // Where the processor has no just-in-time compiler, pcre2_match interprets.
+    // May fail: without just-in-time compiler pcre2_match interprets the pattern.
     pcre2_jit_compile(pattern.get(), PCRE2_JIT_COMPLETE);
     return pattern;
 }
@@ -168,7 +169,8 @@ bool matches(const Spec& spec, std::string_view path, pcre2_match_data* data) {
     return found >= 0;
 }
 
-/// "/usr/lib/x" → "/usr", "/x" → "": what libselinux compares with the stem of a spec.
+/// The part of a path that libselinux compares with the stem of a spec: "/usr/lib/x" → "/usr",
+/// "/x" → "".
 std::string_view stem_of_path(std::string_view path) {
     const std::size_t end = path.find('/', 1);
     return end == std::string_view::npos ? std::string_view{} : path.substr(0, end);
@@ -196,7 +198,7 @@ char type_letter(EntryType type) {
     return '-';
 }
 
-/// Calls `take(words, line)` for every line of a file that is neither empty nor a comment.
+/// Calls `take(words, line number)` for each line of a file that is neither empty nor a comment.
 template <typename Take>
 void read_lines(const fs::path& file, const Take& take) {
     const std::string text = read_file(file, largest_file);
@@ -210,13 +212,13 @@ void read_lines(const fs::path& file, const Take& take) {
     }
 }
 
-/// Another name of a directory: what is below `from` is looked up below `to`.
+/// An alias of a directory: paths below `from` are looked up below `to`.
 struct Substitution {
     std::string from;
     std::string to;
 };
 
-/// The last line comes first, as libselinux has it.
+/// The substitutions in a file, last line first, as in libselinux.
 std::vector<Substitution> read_substitutions(const fs::path& file) {
     std::vector<Substitution> result;
     if (fs::exists(file)) {
@@ -244,9 +246,10 @@ std::optional<std::string> substitute(const std::vector<Substitution>& list,
 }  // namespace
 
 struct FileContexts::Impl {
-    /// In libselinux's order; the last that fits wins.
+    /// In libselinux's order; the last match wins.
     std::deque<Spec> specs;
-    /// A whole path → literal specs; the directory part of `prefix` → the others. Numbers rise.
+    /// Ascending indexes of specs: of literal ones by path, of others by the directory part of
+    /// `prefix`.
     Index literals;
     Index by_directory;
     std::vector<Substitution> local_substitutions;
@@ -257,7 +260,7 @@ struct FileContexts::Impl {
     [[nodiscard]] const Spec* find(std::string_view path, char type) const;
 };
 
-/// Reads the specs with, or those without metacharacters.
+/// Reads either the specs with metacharacters or those without.
 void FileContexts::Impl::read(const fs::path& file, bool with_metacharacters) {
     read_lines(file, [&](const std::vector<std::string_view>& words, unsigned line) {
         const bool typed = words.size() > 2;
@@ -293,7 +296,7 @@ void FileContexts::Impl::build_index() {
 }
 
 const Spec* FileContexts::Impl::find(std::string_view path, char type) const {
-    // The lists of specs that can fit, each with the number of those still to be tried.
+    // The lists of specs that may match, each with the number of specs that remain to be tried.
     std::vector<std::pair<const std::vector<std::uint32_t>*, std::size_t>> lists;
     const auto add = [&](const Index& index, std::string_view key) {
         if (const auto found = index.find(key); found != index.end()) {

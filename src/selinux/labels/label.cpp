@@ -11,11 +11,11 @@
 
 #include <fmt/format.h>
 
+#include "execution/parallel.hpp"
 #include "selinux/labels/file_contexts.hpp"
 #include "selinux/store/store.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/parallel.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {
@@ -25,7 +25,7 @@ using namespace selinux;
 
 namespace {
 
-/// What FileContexts reads besides the file it is given, with the same beginning.
+/// Suffixes of the files that FileContexts reads.
 constexpr std::array<std::string_view, 5> context_suffixes{"", ".homedirs", ".local", ".subs",
                                                            ".subs_dist"};
 
@@ -49,7 +49,7 @@ FileContexts read_contexts(const Context& ctx, const Tree& tree, const PolicyPat
     return contexts;
 }
 
-/// What the policy says; empty for "<<none>>".
+/// The label in the policy; empty for "<<none>>".
 std::string look_up(const FileContexts& contexts, const std::string& path, EntryType type) {
     std::string label = contexts.look_up(path, type);
     if (label.find_first_of("\t\n ") != std::string::npos) {
@@ -58,7 +58,7 @@ std::string look_up(const FileContexts& contexts, const std::string& path, Entry
     return label;
 }
 
-/// The path that the policy speaks of: a device sees /usr/etc/x as /etc/x.
+/// The path for which the policy has a context: on a device, /usr/etc/x is /etc/x.
 std::string policy_path(std::string_view path) {
     constexpr std::string_view prefix = "/usr/etc";
     if (path == prefix || path.starts_with("/usr/etc/")) {
@@ -83,8 +83,9 @@ void look_up_all(const Context& ctx, const FileContexts& contexts, Tree& tree) {
     });
 }
 
-/// Links of the root directory into /var stand where the policy expects directories with private
-/// types (user_home_dir_t, …). Every domain may read a link of the root directory's own type.
+/// Whether it is a link in the root directory to /var or /run, which the policy expects to be a
+/// directory with a private type (user_home_dir_t, …). It gets the type of the root directory, so
+/// that all domains may read the link.
 bool is_root_link(std::string_view path, const Entry& entry) {
     const std::string_view target = entry.target;
     return entry.type == EntryType::symlink && path.rfind('/') == 0 &&
@@ -92,13 +93,14 @@ bool is_root_link(std::string_view path, const Entry& entry) {
             target.starts_with("run/") || target.starts_with("/run/"));
 }
 
-/// Gives entries without a label (none in the policy) that of their directory. Parents come
-/// first in the map's order, so one pass is enough.
+/// Labels entries without a label in the policy like their directory; returns their number. One
+/// pass is enough, as parents come first.
 std::size_t inherit_labels(Tree& tree) {
     const auto root = tree.entries.find("/");
     if (root == tree.entries.end() || root->second.label.empty()) {
         throw error("the image's SELinux policy has no label for /")
-            .hinted("its file_contexts is incomplete; was selinux-policy installed whole?");
+            .hinted(
+                "its file_contexts is incomplete: are all packages of selinux-policy installed?");
     }
     std::size_t inherited = 0;
     for (auto& [path, entry] : tree.entries) {

@@ -1,13 +1,14 @@
 #pragma once
 
+#include "execution/context.hpp"
 #include "image/tree.hpp"
-#include "support/context.hpp"
 
 namespace edgegpu {
 
-/// Labels every entry from the tree's own final file_contexts ("/usr/etc/x" looked up as "/etc/x").
-/// Runs after finish_layout. What the policy gives no label ("<<none>>": mount points) gets that of
-/// its directory, with a note; a policy without a label for / is an Error.
+/// Labels all entries from the tree's own file_contexts ("/usr/etc/x" is looked up as "/etc/x").
+/// Runs after finish_layout. Entries for which the policy has no label ("<<none>>": mount points)
+/// get that of their directory, with a note. Without a policy only warns. Throws Error if the
+/// policy has no label for /.
 void label_tree(const Context& ctx, Tree& tree);
 
 }  // namespace edgegpu

@@ -14,7 +14,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Calls `use` for every rule with a label, in order.
+/// Calls `use` for each rule with a label, in order.
 template <typename Use>
 void each_label(const std::vector<OverlayRequest>& overlays, const Use& use) {
     for (const OverlayRequest& overlay : overlays) {
@@ -39,7 +39,7 @@ std::string_view type_of(const OverlayRule& rule) {
                                                      : context_field(rule.label, 2);
 }
 
-/// The path as the policy and the user speak of it.
+/// The path on a device, as in the policy and in the blueprint.
 std::string deployed_path(const std::string& path) {
     for (const std::string_view moved : {"/usr/etc", "/usr/lib/opt"}) {
         if (path.starts_with(moved) && path.size() > moved.size() && path[moved.size()] == '/') {
@@ -74,7 +74,7 @@ void explain_refused_label(const std::vector<OverlayRequest>& overlays, const st
         }
         const std::string type(type_of(rule));
         if (output.find(fmt::format("type {} is not defined", type)) == std::string::npos) {
-            throw error_at(rule.location, "the image's SELinux policy knows no context \"{}\"",
+            throw error_at(rule.location, "the image's SELinux policy has no context \"{}\"",
                            rule.label);
         }
         const std::set<std::string> known = policy().types();
@@ -103,8 +103,7 @@ void check_overlay_labels(const std::vector<OverlayRequest>& overlays, const Tre
         }
         if (context_field(label, 2) != type_of(*rule)) {
             throw error_at(rule->location, "{} gets the label {}, not {}", path, label, rule->label)
-                .hinted(
-                    "file contexts that name a path win over patterns: give the rule that path");
+                .hinted("file contexts of a path override patterns: use that path in the rule");
         }
     }
 }

@@ -13,12 +13,13 @@
 namespace edgegpu::selinux {
 
 /// Adds the labels of overlay rules to a transaction's local file contexts, (regular expression,
-/// file type) → context, so that restorecon on a device keeps them. `mls`: the policy has levels.
+/// file type) → context, so that restorecon on a device keeps them. `mls`: the policy has MLS
+/// levels.
 void add_overlay_labels(const std::vector<OverlayRequest>& overlays, bool mls,
                         std::map<std::pair<std::string, std::string>, std::string>& file_contexts);
 
-/// Throws ErrorKind::usage at a rule's line if semodule's `output` refuses its label, with near
-/// names of the types in the policy, which is read only then. Does nothing for other output.
+/// Throws ErrorKind::usage with a rule's line if semodule's `output` says that its label is
+/// invalid, with similar names of types in the policy, which is read only then. Else does nothing.
 void explain_refused_label(const std::vector<OverlayRequest>& overlays, const std::string& output,
                            const std::function<PolicyDb()>& policy);
 
@@ -26,8 +27,8 @@ void explain_refused_label(const std::vector<OverlayRequest>& overlays, const st
 
 namespace edgegpu {
 
-/// Throws ErrorKind::usage at a rule's line if a labelled tree has another label than the rule
-/// says: file contexts of the policy that name a path win over patterns.
+/// Throws ErrorKind::usage with a rule's line if the labelled tree has another type than the rule
+/// for a path: file contexts of the policy without metacharacters override patterns.
 void check_overlay_labels(const std::vector<OverlayRequest>& overlays, const Tree& tree);
 
 }  // namespace edgegpu

@@ -49,7 +49,7 @@ Error compile_error(const std::string& shown, const std::string& output) {
         .traced(std::string(trim_end(output, "\n")));
 }
 
-/// Runs one of the compilers, in a sandbox, and gives the one file that it makes.
+/// Runs one of the compilers in a sandbox; returns its output file.
 std::string compile(const Context& ctx, const std::string& shown, const ToolCommand& command) {
     ToolResult result = run_tool(ctx, command);
     if (result.status > 128) {
@@ -64,7 +64,7 @@ std::string compile(const Context& ctx, const std::string& shown, const ToolComm
     return std::move(result.files.at(made));
 }
 
-/// Takes a module as it is, under a name of its own, so that the sandbox sees nothing beside it.
+/// Copies a compiled module to `directory`, so that the sandbox does not see the files beside it.
 CompiledModule take_module(const fs::path& source, const fs::path& directory) {
     check_policy_module(source);
     CompiledModule result{module_name(source.string()), source, directory / source.filename()};
@@ -77,13 +77,13 @@ void refuse_twins(const std::vector<fs::path>& modules) {
     for (const fs::path& source : modules) {
         const std::string name = name_of(source);
         if (!names.emplace(name, source).second) {
-            throw error(ErrorKind::usage, "{}: another module is called '{}' too",
+            throw error(ErrorKind::usage, "{}: another module has the name '{}' too",
                         display_path(source), name);
         }
     }
 }
 
-/// The modules that use macros, with every file that one of them may refer to.
+/// The modules that use macros, with all files to which one of them may refer.
 MacroModules macro_modules(const CompileInputs& inputs,
                            const std::map<fs::path, std::string>& contexts) {
     MacroModules result;
@@ -127,8 +127,7 @@ void digest_modules(Sha256& digest, const CompileInputs& inputs) {
         interfaces = interfaces || needs_interfaces(source).has_value();
     }
     if (sources) {
-        // The sources alone decide what a device may do; the bytes that stand for it differ with
-        // the compiler.
+        // What a module allows depends on the sources alone, but its bytes depend on the compiler.
         for (const std::string_view tool : {"checkmodule", "semodule_package"}) {
             digest.update_field(tool_digest(tool));
         }
@@ -215,7 +214,7 @@ void refuse_collisions(const std::vector<fs::path>& modules, const std::set<Modu
                     "{}: the image has a policy module '{}' already, at priority {}, from {}",
                     display_path(source), name, same->first,
                     file == module_files.end() ? "the policy's own packages" : *file)
-            .hinted("rename yours, or drop it from selinux.modules");
+            .hinted("rename yours, or remove it from selinux.modules");
     }
 }
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "fetch/fetch.hpp"
 #include "image/tree.hpp"
 #include "resolve/resolution.hpp"
 #include "selinux/store/store.hpp"
-#include "support/context.hpp"
 #include "support/digest.hpp"
 
 namespace edgegpu::selinux {
@@ -18,17 +18,17 @@ namespace edgegpu::selinux {
 /// A module of the blueprint, ready for semodule.
 struct CompiledModule {
     std::string name;
-    /// what the user wrote
+    /// the user's file
     std::filesystem::path source;
-    /// `.pp` or `.cil` file on the builder
+    /// `.pp`, `.pp.bz2` or `.cil` file on the builder
     std::filesystem::path file;
 };
 
-/// What modules are compiled for, and with.
+/// The inputs of compiling modules.
 struct CompileInputs {
     /// absolute paths of `.te`, `.cil`, `.pp` or `.pp.bz2` files
     std::vector<std::filesystem::path> modules;
-    /// packages to compile in where a module uses the reference policy's macros
+    /// packages of the root in which modules with the reference policy's macros are compiled
     const PackageFiles& policy_root;
     const Tree& tree;
     PolicyPaths paths;
@@ -38,29 +38,30 @@ struct CompileInputs {
     std::vector<std::string> module_files;
 };
 
-/// Adds the files of a module to a digest, and their names.
+/// Adds the names and contents of a module's files to a digest.
 void digest_module(Sha256& digest, const std::filesystem::path& source);
 
-/// Adds everything to a digest that decides what `compile_modules` makes, but the policy itself.
+/// Adds everything to a digest that the results of `compile_modules` depend on, except the policy.
 void digest_modules(Sha256& digest, const CompileInputs& inputs);
 
-/// Makes module packages of all modules in `directory`, in their order: a plain `.te` with
-/// checkmodule here, one with macros as `compile_with_interfaces` says; `.fc` and `.if` of the same
-/// stem belong to it. Others are taken as they are. Throws ErrorKind::usage "selinux/x.te:7: …" for
-/// what the compiler refuses, for contexts that do not fit, and for two modules of one name.
+/// Compiles all modules to packages in `directory`; returns them in the same order. A `.te` without
+/// macros is compiled by the builder's checkmodule, one with macros by `compile_with_interfaces`;
+/// `.fc` and `.if` files of the same stem belong to it. Other modules are copied. Throws
+/// ErrorKind::usage "selinux/x.te:7: …" for errors of the compiler, for file contexts that conflict
+/// with the policy's, and for two modules of the same name.
 [[nodiscard]] std::vector<CompiledModule> compile_modules(const Context& ctx,
                                                           const CompileInputs& inputs,
                                                           const std::filesystem::path& directory);
 
-/// One module that needs no interfaces. `contexts`: the text of its `.fc`. `mls`: the image's
-/// policy has MLS levels. Throws as `compile_modules` does.
+/// Compiles or copies one module without macros. `contexts`: the text of its `.fc`. `mls`: the
+/// image's policy has MLS levels. Throws like `compile_modules`.
 [[nodiscard]] CompiledModule compile_module(const Context& ctx, const std::filesystem::path& source,
                                             const std::string& contexts,
                                             const std::filesystem::path& directory, bool mls);
 
-/// Throws ErrorKind::usage for a module whose name the image has already, at any priority: the one
-/// with the higher priority would silently take the other's place. `present` are the modules of
-/// store and scriptlets, `module_files` as in CompileInputs.
+/// Throws ErrorKind::usage for a module whose name the image has already, at any priority, as the
+/// one with the higher priority would silently replace the other. `present` has the modules of the
+/// store and of scriptlets; `module_files` is as in CompileInputs.
 void refuse_collisions(const std::vector<std::filesystem::path>& modules,
                        const std::set<ModuleId>& present,
                        const std::vector<std::string>& module_files);

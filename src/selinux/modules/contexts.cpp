@@ -75,12 +75,12 @@ std::string new_contexts(const Context& ctx, const fs::path& source, const Conte
             throw error(ErrorKind::usage, "{}:{}: the image's policy labels '{}' {} already", shown,
                         line.line, line.pattern, found->second)
                 .hinted(
-                    "a policy takes each pattern once: remove the line, or write one that "
-                    "covers other paths");
+                    "a pattern may occur only once in a policy: remove the line, or use a "
+                    "pattern for other paths");
         }
         if (mls && line.level.empty() && line.context != "<<none>>") {
             throw error(ErrorKind::usage,
-                        "{}:{}: '{}' has no level, and the image's policy wants one", shown,
+                        "{}:{}: '{}' has no level, which the image's policy requires", shown,
                         line.line, line.context)
                 .hinted(fmt::format("write gen_context({},s0)", line.context));
         }

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t largest_text = 16U << 20U;
 constexpr std::string_view neverallow_mark = "neverallow check failed at ";
 
-/// 1-based number of the first line that `fits`; 0: none.
+/// 1-based number of the first line for which `fits` is true; 0 if there is none.
 template <typename Fits>
 unsigned line_where(const fs::path& file, const Fits& fits) {
     const std::string text = read_file(file, largest_text);
@@ -47,7 +47,7 @@ bool has_word(std::string_view line, std::string_view word) {
     return false;
 }
 
-/// A place in the CIL form of a module of the blueprint.
+/// A line in the CIL of a module of the blueprint.
 struct Place {
     const CompiledModule* module = nullptr;
     unsigned number = 0;
@@ -55,12 +55,12 @@ struct Place {
     std::string line;
 };
 
-/// The module in CIL, or empty.
+/// The CIL of the module, or empty.
 std::string cil_of(const Context& ctx, const CompiledModule& module) {
     return translate(ctx, module).cil;
 }
 
-/// A module that came compiled and that nobody can read: semodule does not say which it was.
+/// The error for a compiled module that cannot be read: semodule does not say which one it is.
 std::optional<Error> unreadable(const Context& ctx, const std::vector<CompiledModule>& modules) {
     for (const CompiledModule& module : modules) {
         if (module.source.extension() == ".te") {
@@ -77,7 +77,7 @@ std::optional<Error> unreadable(const Context& ctx, const std::vector<CompiledMo
     return std::nullopt;
 }
 
-/// "…/modules/400/x/cil:7" in a text, where x is one of the blueprint's.
+/// The first "…/modules/400/x/cil:7" in a text where x is a module of the blueprint.
 std::optional<Place> find_place(const std::vector<CompiledModule>& modules,
                                 const std::string& text) {
     static const std::regex located(R"(modules/\d+/([^/\s]+)/cil:(\d+))");
@@ -93,12 +93,13 @@ std::optional<Place> find_place(const std::vector<CompiledModule>& modules,
     return std::nullopt;
 }
 
-/// "x.te:3", or "x.te" where `line` is 0.
+/// "x.te:3", or "x.te" if `line` is 0.
 std::string shown_place(const fs::path& file, unsigned line) {
     return line == 0 ? display_path(file) : fmt::format("{}:{}", display_path(file), line);
 }
 
-/// The user's line for a place: that of a `.cil` itself, that of a `.te` which `fits`.
+/// The user's file and line for a place: of a `.cil` the same line, of a `.te` the first one for
+/// which `fits` is true.
 template <typename Fits>
 std::string source_place(const Place& place, const Fits& fits) {
     const fs::path& source = place.module->source;
@@ -112,13 +113,14 @@ std::string place_of_word(const Place& place, const std::string& word) {
     return source_place(place, [&](std::string_view line) { return has_word(line, word); });
 }
 
-/// The package that a missing type may come with: EL's policy modules outside of selinux-policy are
-/// in packages NAME-selinux, and their types begin with NAME. Empty where the name tells nothing.
+/// A guess of the package that defines a missing type: in EL, policy modules outside of
+/// selinux-policy are in packages NAME-selinux, and their types begin with NAME. Empty if the name
+/// has no prefix.
 std::string guessed_package(const std::string& symbol) {
     const std::size_t end = symbol.find('_');
     return end == std::string::npos || end == 0
                ? ""
-               : fmt::format("perhaps of {}-selinux, by its name", symbol.substr(0, end));
+               : fmt::format("perhaps in {}-selinux, by its name", symbol.substr(0, end));
 }
 
 /// "x.te:3: the image's policy has no 'a_t', …".
@@ -130,13 +132,13 @@ std::string no_symbol_text(const Place& place, const std::string& symbol) {
                        called ? ", which an interface that it calls requires" : "");
 }
 
-/// A type or attribute that a module requires and nobody has.
+/// A type or attribute that a module requires and that does not exist.
 struct Missing {
     Place place;
     std::string symbol;
 };
 
-/// Calls `function` with number, from 1 on, and name of every type that a module in CIL requires.
+/// Calls `function` with the line number, from 1, and name of each type that a module requires.
 template <typename Function>
 void for_each_required(const std::string& cil, const Function& function) {
     constexpr std::string_view begin = "(typeattributeset cil_gen_require ";
@@ -150,7 +152,7 @@ void for_each_required(const std::string& cil, const Function& function) {
     }
 }
 
-/// All that the modules require and neither the policy nor they themselves have, in their order.
+/// Everything that the modules require and neither the policy nor they themselves define, in order.
 std::vector<Missing> missing_symbols(const Context& ctx, const std::vector<CompiledModule>& modules,
                                      const KnowsType& knows_type) {
     const std::set<std::string> own = declared_types(ctx, modules);
@@ -166,7 +168,7 @@ std::vector<Missing> missing_symbols(const Context& ctx, const std::vector<Compi
     return missing;
 }
 
-/// `symbol` is what semodule stumbled over.
+/// The error for the missing `symbol` that semodule reported, with all others that are missing.
 Error no_symbol(const Context& ctx, const Place& place, const std::string& symbol,
                 const std::vector<CompiledModule>& modules, const KnowsType& knows_type) {
     const std::vector<Missing> missing =
@@ -190,7 +192,7 @@ Error no_symbol(const Context& ctx, const Place& place, const std::string& symbo
                                       : "install the packages whose policy modules define them");
 }
 
-/// A rule "(allow a b (file (read)))" in the words of a `.te`: "allow a b:file { read }".
+/// A rule "(allow a b (file (read)))" in the syntax of a `.te`: "allow a b:file { read }".
 std::string rule_text(const std::string& cil) {
     static const std::regex rule(R"(\((\w+) (\S+) (\S+) \((\S+) \(([^()]*)\)\)\))");
     std::smatch match;
@@ -200,7 +202,7 @@ std::string rule_text(const std::string& cil) {
                : cil;
 }
 
-/// The parts of an output that are about one neverallow rule each.
+/// The lines of an output, in one block for each neverallow rule.
 std::vector<std::vector<std::string>> neverallow_blocks(const std::string& output) {
     std::vector<std::vector<std::string>> blocks;
     for (const std::string_view line : lines_of(output)) {
@@ -214,7 +216,7 @@ std::vector<std::vector<std::string>> neverallow_blocks(const std::string& outpu
     return blocks;
 }
 
-/// The rules of the blueprint's modules that break neverallow rules: "place: rule", "neverallow …".
+/// The error for rules of the blueprint's modules that violate neverallow rules, which are traced.
 std::optional<Error> broken_neverallow(const std::vector<CompiledModule>& modules,
                                        const std::string& output) {
     std::optional<Error> problem;
@@ -236,7 +238,7 @@ std::optional<Error> broken_neverallow(const std::vector<CompiledModule>& module
                 problem = error(ErrorKind::usage,
                                 "{}: '{}' violates a neverallow rule of the policy", where, allow);
                 problem->hinted(
-                    "remove the rule, or define a domain of its own for the program that needs it");
+                    "remove the rule, or define a separate domain for the program that needs it");
             }
             problem->traced(never);
             break;
@@ -245,7 +247,8 @@ std::optional<Error> broken_neverallow(const std::vector<CompiledModule>& module
     return problem;
 }
 
-/// "Re-declaration of type container_t"; semodule's places are of either declaration.
+/// The error for "Re-declaration of type container_t", whose location may be that of either
+/// declaration.
 std::optional<Error> declared_twice(const Context& ctx, const std::vector<CompiledModule>& modules,
                                     const std::string& output) {
     static const std::regex twice(R"((?:Re-declaration|Duplicate declaration) of (\w+) (\S+))");
@@ -273,7 +276,7 @@ std::optional<Error> declared_twice(const Context& ctx, const std::vector<Compil
     return std::nullopt;
 }
 
-/// A place whose statement names something that the policy does not have.
+/// The error for a statement that refers to something that the policy does not have.
 std::optional<Error> unresolved(const Context& ctx, const Place& place, const std::string& output,
                                 const std::vector<CompiledModule>& modules,
                                 const KnowsType& knows_type) {
@@ -352,10 +355,10 @@ Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& mod
             return *std::move(problem);
         }
         const bool is_cil = place->module->source.extension() == ".cil";
-        Error problem = error(ErrorKind::usage, "{}: does not fit the image's policy",
+        Error problem = error(ErrorKind::usage, "{}: incompatible with the image's policy",
                               shown_place(place->module->source, is_cil ? place->number : 0));
         if (!is_cil && !place->line.empty()) {
-            problem.traced("it says " + rule_text(std::string(trim(place->line))));
+            problem.traced("statement: " + rule_text(std::string(trim(place->line))));
         }
         return problem.traced(fmt::format("semodule: {}", trim_end(output, "\n")));
     }

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "blueprint/sources/policy_source.hpp"
+#include "cache/store.hpp"
 #include "fetch/fetch.hpp"
 #include "image/image_root.hpp"
 #include "image/kept_entries.hpp"
@@ -21,7 +22,6 @@
 #include "selinux/policy/modules.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/store.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu::selinux {
@@ -30,11 +30,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Raise it whenever the same sources come to be compiled in another way.
+/// To be increased whenever sources are compiled in another way.
 constexpr std::string_view engine_version = "edgegpu policy modules 1";
 constexpr std::string_view include_directory = "/usr/share/selinux/devel/include/";
 constexpr std::string_view makefile = "/usr/share/selinux/devel/Makefile";
-/// In the sandbox, on a fresh mount.
+/// Directory in the sandbox.
 constexpr std::string_view work_directory = "/run/edgegpu-modules";
 
 /// Calls `visit(path, entry)` for the interface files among `entries`.
@@ -65,11 +65,11 @@ std::string digest_of(const MacroModules& modules, const PackageFiles& policy_ro
     return digest.hex();
 }
 
-/// Each module under its name.
+/// Each file of an entry is a module, under its name.
 constexpr StoreKind kept_modules{"modules", 2, EntryKind::modules};
 
-/// The root's content. No scriptlet is run: what compiles a module is payload, and those of
-/// selinux-policy-devel index all interfaces for tools that are not called here.
+/// The content of the root. No scriptlets are run: they are not needed for compiling modules (those
+/// of selinux-policy-devel index all interfaces for other tools).
 Entries root_entries(const Context& ctx, const PackageFiles& policy_root, const Tree& image) {
     Tree tree;
     tree.entries = unite(order_packages(import_packages(ctx, policy_root))).entries;
@@ -99,7 +99,7 @@ std::vector<std::string> all_macros(const Entries& entries, const MacroModules& 
     return names;
 }
 
-/// Where messages show the user's files to be: "selinux/" or "".
+/// The directory of the user's files in messages: "selinux/" or "".
 std::string shown_directory(const fs::path& source) {
     const std::string shown = display_path(source);
     return shown.substr(0, shown.rfind('/') + 1);
@@ -119,7 +119,7 @@ std::map<std::string, std::string> compile(const Context& ctx, const MacroModule
     command.kernel = kernel;
     command.read_only_root = true;
     command.writable_binds = {{work, std::string(work_directory)}};
-    // What the image's tools do in there is theirs: links, for example.
+    // The image's tools can write anything there, for example links.
     const ImageRoot results(work);
     std::map<std::string, std::string> result;
     for (const fs::path& source : modules.sources) {
@@ -153,7 +153,7 @@ std::string line_at(const std::string& text, unsigned number) {
     return number >= 1 && number <= lines.size() ? std::string(lines[number - 1]) : std::string();
 }
 
-/// A macro that nobody defines stays in the compiler's input as it was written.
+/// The error for an undefined macro, which m4 leaves in the compiler's input.
 std::optional<Error> unknown_macro(const std::string& where, const std::string& line,
                                    const std::string& token, const std::string& message,
                                    const std::vector<std::string>& interfaces) {
@@ -174,8 +174,8 @@ std::optional<Error> unknown_macro(const std::string& where, const std::string& 
         error(ErrorKind::usage, "{}: no {} '{}' in the image's policy", where, kind, name);
     const std::vector<std::string> near = nearest_names(name, interfaces, 3);
     return near.empty() ? problem.hinted(
-                              "a package of the image may have to bring it, as container-selinux "
-                              "brings those of containers")
+                              "it may be defined in a package that the image does not have, as "
+                              "those of containers are in container-selinux")
                         : problem.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
 }
 
@@ -221,7 +221,7 @@ Error macro_error(const std::string& output, const MacroModules& modules,
             .hinted(
                 "a module must have the name of its file: policy_module(NAME, VERSION) in NAME.te");
     }
-    // Of user's files only the name is known to the tools.
+    // The tools know only the names of the user's files.
     const auto place = [&](const std::string& file) {
         return (modules.files.contains(file) ? directory : std::string()) + file;
     };

@@ -18,8 +18,7 @@ namespace {
 constexpr std::string_view semanage_conf = "/etc/selinux/semanage.conf";
 constexpr std::uint64_t conf_limit = 1U << 20U;
 
-/// Distributions ship semanage.conf without the check: it takes time, and they have made it
-/// themselves.
+/// semanage.conf(5) with expand-check, which distributions disable because it takes time.
 std::string with_expand_check(const std::string& text) {
     std::string result;
     for (const std::string_view line : lines_of(text)) {

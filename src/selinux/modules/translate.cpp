@@ -17,7 +17,7 @@ namespace edgegpu::selinux {
 
 namespace {
 
-/// Debian's and RHEL's place of it.
+/// Its path in Debian and EL.
 constexpr std::string_view pp_to_cil = "/usr/libexec/selinux/hll/pp";
 constexpr std::uint64_t largest_module = 16U << 20U;
 

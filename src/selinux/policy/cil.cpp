@@ -12,9 +12,9 @@ namespace edgegpu::selinux {
 
 namespace {
 
-/// Statements (optional blocks of a large module stand in each other by the hundred).
+/// Depth of blocks: a large module nests hundreds of optional blocks.
 constexpr std::size_t block_depth_limit = 10'000;
-/// Lists in one statement.
+/// Depth of lists in one statement.
 constexpr unsigned list_depth_limit = 64;
 
 template <std::size_t Size>
@@ -28,6 +28,7 @@ bool is_block(std::string_view keyword) {
     return is_one_of(keyword, keywords);
 }
 
+/// Whether it is one of the statements for which read_cil calls `visit`.
 bool is_visited(std::string_view keyword) {
     constexpr std::string_view keywords[] = {
         "allow", "type", "typeattribute", "typeattributeset", "typealiasactual", "boolean"};
@@ -38,6 +39,7 @@ class Reader {
 public:
     Reader(std::string_view text, std::string_view where) : text_(text), where_(where) {}
 
+    /// An Error at the current line.
     [[nodiscard]] Error failure(std::string_view why) const {
         const auto line = 1 + std::count(text_.begin(), text_.begin() + at_, '\n');
         return error("{}:{}: {}", where_, line, why);
@@ -59,7 +61,7 @@ public:
         return 0;
     }
     void take() { ++at_; }
-    /// The next token, which is not a parenthesis: a symbol, or a string without its quotes.
+    /// Takes the next token, which is not a parenthesis: a symbol, or a string without its quotes.
     std::string_view atom() {
         const auto first = static_cast<std::size_t>(at_);
         if (here() == '"') {
@@ -74,7 +76,7 @@ public:
         at_ = static_cast<std::ptrdiff_t>(last);
         return text_.substr(first, last - first);
     }
-    /// A symbol or a list.
+    /// Takes a symbol or a list.
     CilNode node(unsigned depth = 0) {
         CilNode result;
         const char first = peek();
@@ -97,7 +99,7 @@ public:
         }
         return result;
     }
-    /// Whether the list goes on; takes its closing parenthesis if not.
+    /// Whether the list has more items; if not, takes its closing parenthesis.
     bool more() {
         const char c = peek();
         if (c == 0) {
@@ -108,7 +110,7 @@ public:
         }
         return c != ')';
     }
-    /// Reads to the end of the list that is open.
+    /// Takes everything to the end of the open list.
     void skip_list() {
         for (std::size_t open = 1; open > 0;) {
             const char c = peek();
@@ -133,15 +135,15 @@ private:
     std::ptrdiff_t at_ = 0;
 };
 
-/// A block that is open.
+/// An open block.
 struct Frame {
-    /// of a booleanif
+    /// the condition of a booleanif or tunableif
     CilNode expression;
-    /// true or false: closing it takes a condition away
+    /// it is a `true` or `false` block, at whose end its condition is removed
     bool is_branch = false;
 };
 
-/// Reads what stands between the keyword of a block and its statements.
+/// Takes everything between the keyword of a block and its statements.
 Frame open_block(Reader& reader, std::string_view keyword, const std::vector<Frame>& frames,
                  std::vector<CilCondition>& conditions) {
     Frame frame;
@@ -152,7 +154,7 @@ Frame open_block(Reader& reader, std::string_view keyword, const std::vector<Fra
         conditions.push_back({frames.back().expression, keyword == "true"});
         frame.is_branch = true;
     } else if (keyword == "booleanif" || keyword == "tunableif") {
-        // Kept as a list, so that it is not taken for none.
+        // As a list, so that it is not empty even for a single symbol.
         frame.expression.items.push_back(reader.node());
     } else {
         while (reader.peek() != '(' && reader.peek() != ')' && reader.peek() != 0) {
@@ -166,7 +168,7 @@ std::vector<CilNode> operands(const CilNode& expression) {
     return {expression.items.begin() + 1, expression.items.end()};
 }
 
-/// "and" of a list "(and a b)"; empty for a name or a list of names.
+/// The operator of an expression "(and a b)"; empty for a name or a list of names.
 std::string_view operator_of(const CilNode& node) {
     constexpr std::string_view operators[] = {"and", "or", "xor", "not", "eq", "neq", "all"};
     return !node.items.empty() && is_one_of(node.items.front().atom, operators)

@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// The names that stand for a type in the policy and in the modules.
+/// The names of a type in rules of the policy and of the modules: itself, aliases, attributes.
 Names names_of(const PolicyDb* policy, const std::vector<ModuleText>& modules,
                const std::string& type) {
     Names names;
@@ -30,7 +30,7 @@ Names names_of(const PolicyDb* policy, const std::vector<ModuleText>& modules,
     return names;
 }
 
-/// Names that the modules declare with `keyword`, with what follows the name ("" or a value).
+/// Name → value (or "") of what the modules declare with the statement `keyword`.
 std::map<std::string, std::string> declared(const std::vector<ModuleText>& modules,
                                             std::string_view keyword) {
     std::map<std::string, std::string> result;
@@ -45,7 +45,7 @@ std::map<std::string, std::string> declared(const std::vector<ModuleText>& modul
     return result;
 }
 
-/// What gives access, gathered once and asked with booleans on and off.
+/// All rules about the access of gpu_rule(), to be evaluated with different booleans.
 class Rules {
 public:
     Rules(const PolicyDb* policy, const std::vector<ModuleText>& modules) : policy_(policy) {
@@ -55,7 +55,8 @@ public:
         added_ = find_granting_rules(modules, {sources_, targets_, false, wanted.tclass});
     }
 
-    /// What is given where the booleans `on` are true and all others are false.
+    /// The permissions of gpu_rule() that are given if the booleans `on` are true and all others
+    /// are false.
     [[nodiscard]] Names given(const Names& on) const {
         Names result;
         for (const std::string& permission : gpu_rule().permissions) {
@@ -116,13 +117,13 @@ Names without(const Names& from, const Names& taken) {
     return result;
 }
 
-/// A boolean with what it gives; no name: none.
+/// The permissions that are given with a boolean on, or (without a name) without changing one.
 struct Candidate {
     std::string boolean;
     Names gives;
 };
 
-/// What is wrong with the choices before `chosen`, as the beginning of a sentence.
+/// Why the choices before `chosen` are not enough, to be appended to a sentence.
 std::string shortcomings(const GpuRules& rules, const Names& off, std::string_view chosen) {
     for (const std::string_view boolean : {narrow_boolean, wide_boolean}) {
         if (boolean == chosen) {
@@ -159,7 +160,7 @@ Error no_way(const GpuRules& rules, const Names& module_gives, const Names& off,
                  "to \"{}\"",
                  where.text(), missing.text())
         .hinted(off.empty()
-                    ? fmt::format("take a newer container-selinux, which has the boolean "
+                    ? fmt::format("use a newer container-selinux, which has the boolean "
                                   "{}; or name a policy module of your own in [selinux] "
                                   "modules",
                                   wide_boolean)

@@ -20,13 +20,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// "100/base" of "STORE/active/modules/100/base/cil".
+/// Priority and name of a module in a store: "STORE/active/modules/100/base/cil".
 struct StoredName {
     int priority = 0;
     std::string name;
 };
 
-/// Takes a path below active/modules apart; priority 0: it is not a module's CIL.
+/// Parses a path below active/modules; priority 0 if it is not the CIL of a module.
 StoredName stored_name(std::string_view rest) {
     const std::size_t slash = rest.find('/');
     constexpr std::string_view file = "/cil";
@@ -45,27 +45,27 @@ StoredName stored_name(std::string_view rest) {
     return result;
 }
 
-/// Adds to `names` what one statement says of them; whether anything was new.
+/// Adds an alias or attribute that one statement gives to `names`; whether anything was new.
 bool add_membership(const CilNode& statement, std::set<std::string>& names) {
     const std::vector<CilNode>& words = statement.items;
     if (words.size() != 3) {
         return false;
     }
     if (words[0].atom == "typealiasactual") {
-        // (typealiasactual ALIAS TYPE): each stands for the other.
+        // (typealiasactual ALIAS TYPE): both names denote the same type.
         if (names.contains(words[1].atom) || names.contains(words[2].atom)) {
             const bool first = names.insert(words[1].atom).second;
             return names.insert(words[2].atom).second || first;
         }
         return false;
     }
-    // cil_gen_require lists what a module needs and is no attribute.
+    // cil_gen_require is no attribute, but lists what a module requires.
     return words[0].atom == "typeattributeset" && words[1].atom != "cil_gen_require" &&
            !names.contains(words[1].atom) && contains_any(words[2], names) &&
            names.insert(words[1].atom).second;
 }
 
-/// The names in a list of permissions; empty where it is not a plain list.
+/// The names in a list of permissions; empty if it is an expression.
 std::set<std::string> plain_names(const CilNode& list) {
     std::set<std::string> names;
     for (const CilNode& item : list.items) {
@@ -91,7 +91,7 @@ bool gives(const AllowRule& rule, const NamedAccess& access) {
            (rule.target == "self" ? access.self : access.targets.contains(rule.target));
 }
 
-/// Goes through a `.te` and finds its allow rules that hold whatever else does.
+/// Finds the unconditional allow rules of a `.te`.
 class TeScanner {
 public:
     explicit TeScanner(const std::string& text) : text_(text) {}
@@ -107,7 +107,7 @@ public:
             } else if (word == "if" || word == "optional" || word == "else") {
                 skip_block();
             } else if (!word.empty() && next() == '(') {
-                // Arguments of a macro: only m4 knows what becomes of them.
+                // Arguments of a macro, which only m4 can expand.
                 skip_list();
             } else if (word.empty()) {
                 ++at_;
@@ -123,7 +123,7 @@ private:
                 result.push_back(std::move(rule));
             }
         } catch (const Error&) {
-            // It is more than a plain rule, and only the compiler can tell what it gives.
+            // Not a plain rule: only the compiler knows what it gives.
             return;
         }
     }
@@ -153,7 +153,7 @@ private:
         skip_space();
         return at_ < text_.size() ? text_[at_] : '\0';
     }
-    /// From an opening parenthesis or brace to behind the one that closes it.
+    /// Skips a list in parentheses or braces.
     void skip_list() {
         std::size_t open = 0;
         do {
@@ -163,7 +163,7 @@ private:
             ++at_;
         } while (open > 0 && at_ < text_.size());
     }
-    /// "(condition) { … }" or "{ … }".
+    /// Skips "(condition) { … }" or "{ … }".
     void skip_block() {
         if (next() == '(') {
             skip_list();
@@ -203,7 +203,7 @@ std::vector<ModuleText> store_modules(const Entries& entries, const std::string&
 }
 
 void add_memberships(const std::vector<ModuleText>& modules, std::set<std::string>& names) {
-    // An attribute may be put into another one before its own members are told.
+    // Repeated, as an attribute may become a member of another one before it gets members itself.
     for (bool changed = true; changed;) {
         changed = false;
         for (const ModuleText& module : modules) {

@@ -12,36 +12,36 @@
 
 namespace edgegpu::selinux {
 
-/// A module is at most so large: ten times the largest of the policies there are.
+/// Largest size of a module in bytes: ten times the largest module of existing policies.
 inline constexpr std::uint64_t module_limit = 64U << 20U;
 
-/// A policy module's text in CIL.
+/// A policy module in CIL.
 struct ModuleText {
     std::string name;
-    /// 0: it is not in a store
+    /// 0 if it is not in a store
     int priority = 0;
     std::string cil;
 };
 
-/// The content of a module's file, which may be compressed with bzip2. Throws Error naming the
-/// file where it is damaged or holds more than any module does.
+/// The content of a module's file, decompressed (bzip2). Throws Error with the file's path if it is
+/// damaged or larger than module_limit.
 [[nodiscard]] std::string read_module_file(const std::filesystem::path& file);
 
-/// The modules in force of the policy store at `store` ("/etc/selinux/targeted") of `entries`: the
-/// highest priority of each name, without those switched off; those that were never compiled have
-/// no CIL and are left out. Sorted by name.
+/// The active modules of the policy store at `store` ("/etc/selinux/targeted") in `entries`, sorted
+/// by name: those with the highest priority of each name, without disabled ones, and without those
+/// that have no CIL because they were never compiled.
 [[nodiscard]] std::vector<ModuleText> store_modules(const Entries& entries,
                                                     const std::string& store);
 
-/// Names that stand for a type in the rules of modules: itself, aliases, attributes. Adds to
-/// `names` what statements of the modules put it into.
+/// Completes the names of a type in rules (itself, aliases, attributes): adds the aliases and
+/// attributes that statements of the modules give to any of `names`.
 void add_memberships(const std::vector<ModuleText>& modules, std::set<std::string>& names);
 
-/// An access asked for in the words of modules: all names of its source and of its target.
+/// An access to be looked up in modules, with all names of its source and of its target.
 struct NamedAccess {
     std::set<std::string> sources;
     std::set<std::string> targets;
-    /// source and target are one type: rules with the target `self` give it too
+    /// source and target are the same type: rules with the target `self` give the access too
     bool self = false;
     std::string tclass;
 };
@@ -50,18 +50,18 @@ struct NamedAccess {
 struct ModuleGrant {
     std::string module;
     int priority = 0;
-    /// "allow S T:C { p q }" as the module has it
+    /// the rule in the module; without permissions if these are an expression
     AllowRule rule;
     std::vector<CilCondition> conditions;
 };
 
-/// Every allow rule of the modules that gives some permission of the access, in order.
+/// All allow rules of the modules for the access's source, target and class, in order.
 [[nodiscard]] std::vector<ModuleGrant> find_granting_rules(const std::vector<ModuleText>& modules,
                                                            const NamedAccess& access);
 
-/// The unconditional allow rules of a module's source: of a `.cil`, or those of a `.te` that stand
-/// outside of `if`, `optional` and macros and name their permissions. Nothing for other files.
-/// Tells what a module that is not installed would give; the compiler has the last word.
+/// The unconditional allow rules in a module's source, an estimate of what the module would give:
+/// of a `.cil`, or of a `.te` those outside of `if`, `optional` and macros that name their
+/// permissions. Empty for other files.
 [[nodiscard]] std::vector<AllowRule> source_rules(const std::filesystem::path& source);
 
 }  // namespace edgegpu::selinux

@@ -9,7 +9,7 @@
 
 namespace edgegpu::selinux {
 
-/// One word of a condition in reverse polish notation; the numbers are libsepol's COND_….
+/// One word of a condition in reverse polish notation, with libsepol's values (COND_…).
 enum class ConditionWord : std::uint8_t {
     boolean = 1,
     negation = 2,
@@ -30,7 +30,7 @@ struct Condition {
     std::vector<Word> words;
 };
 
-/// Where a rule stands: outside of every `if`, or in a branch of one.
+/// The branch of an `if` block that contains a rule.
 struct Branch {
     /// index of PolicyData::conditions; -1: unconditional
     std::int32_t condition = -1;
@@ -38,7 +38,7 @@ struct Branch {
     bool when = true;
 };
 
-/// `allow`: bit n of `permissions` is PolicyClass::permissions[n].
+/// `allow`; bit n of `permissions` is PolicyClass::permissions[n].
 struct AvRule {
     std::uint32_t source = 0;
     std::uint32_t target = 0;
@@ -47,7 +47,7 @@ struct AvRule {
     Branch branch;
 };
 
-/// `type_transition`, with a file name or without (empty).
+/// `type_transition`; `name` is a file name or empty.
 struct TransitionRule {
     std::uint32_t source = 0;
     std::uint32_t target = 0;
@@ -57,7 +57,7 @@ struct TransitionRule {
     Branch branch;
 };
 
-/// `allowxperm`: which ioctl numbers an allowed ioctl may have.
+/// `allowxperm`: the numbers for which ioctl is allowed.
 struct IoctlRule {
     std::uint32_t source = 0;
     std::uint32_t target = 0;
@@ -69,7 +69,7 @@ struct IoctlRule {
 
 struct PolicyClass {
     std::string name;
-    /// by bit; empty where the class has none
+    /// by bit; empty for unused bits
     std::array<std::string, 32> permissions;
 };
 
@@ -78,14 +78,14 @@ struct PolicyType {
     std::string name;
     bool attribute = false;
     bool permissive = false;
-    /// attributes: bit n: the type of index n has it
+    /// of an attribute: whether type n has it
     std::vector<bool> members;
-    /// types: indices of its attributes
+    /// of a type: indices of its attributes
     std::vector<std::uint32_t> attributes;
 };
 
-/// What edgegpu wants to know of a binary policy, in values: all numbers are indices of these
-/// vectors.
+/// The parts of a binary policy that edgegpu uses; types, classes, booleans and conditions are
+/// indices of these vectors.
 struct PolicyData {
     std::vector<PolicyType> types;
     /// every name of a type or attribute, aliases included
@@ -93,17 +93,17 @@ struct PolicyData {
     std::vector<PolicyClass> classes;
     std::vector<std::pair<std::string, bool>> booleans;
     std::vector<Condition> conditions;
-    /// by class, source, target
+    /// sorted by class, source, target
     std::vector<AvRule> allow;
     std::vector<TransitionRule> transitions;
     std::vector<IoctlRule> ioctls;
 };
 
-/// Reads the content of a binary kernel policy ("policy.33") with libsepol, which checks it for
-/// consistency. Throws Error naming it by `name` if libsepol cannot read it.
+/// Reads the content of a binary kernel policy ("policy.33") with libsepol, which checks its
+/// consistency. Throws Error with `name` if libsepol cannot read it.
 [[nodiscard]] PolicyData read_policy(std::string content, const std::string& name);
 
-/// The condition as the policy language writes it: "a", "a && !b".
+/// The condition in the syntax of the policy language: "a", "a && !b".
 [[nodiscard]] std::string condition_text(const PolicyData& policy, const Condition& condition);
 
 /// Whether rules of `branch` are in force when the booleans have `values` (by index).

@@ -15,7 +15,7 @@ namespace edgegpu::selinux {
 
 namespace {
 
-/// How tightly an operator of a condition binds; operands bind tightest.
+/// Precedence of an operator in a condition; an operand has the highest.
 int binding(ConditionWord word) {
     switch (word) {
         case ConditionWord::disjunction:
@@ -87,7 +87,7 @@ bool evaluate(const Condition& condition, const std::vector<bool>& values) {
     return stack.back();
 }
 
-/// Writes lines in buffers of its own, so that a line costs one allocation.
+/// Formats parts of lines; condition texts are made once.
 class Lines {
 public:
     explicit Lines(const PolicyData& policy) : policy_(policy) {
@@ -175,7 +175,7 @@ std::string condition_text(const PolicyData& policy, const Condition& condition)
         } else if (word.word == ConditionWord::negation) {
             stack.emplace_back("!" + operand(binds), binds);
         } else {
-            // The same operator again on the right was written in parentheses.
+            // The same operator in the right operand requires parentheses.
             const std::string right = operand(binds + 1);
             const std::string left = operand(binds);
             stack.emplace_back(fmt::format("{} {} {}", left, operator_text(word.word), right),

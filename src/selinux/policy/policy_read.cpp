@@ -14,8 +14,7 @@
 #include "support/error.hpp"
 #include "support/handles.hpp"
 
-// libsepol's headers for its tables are C; until 3.5 a member of theirs is called `bool`, since
-// then `boolean`.
+// These headers are C: until libsepol 3.5 they have a member `bool`, since then `boolean`.
 #define bool boolean
 #include <sepol/policydb/avtab.h>
 #include <sepol/policydb/conditional.h>
@@ -30,7 +29,7 @@ namespace {
 
 using OwnedPolicy = Handle<sepol_policydb_t, sepol_policydb_free>;
 
-/// `content` is libsepol's to write to.
+/// Reads a policy; libsepol may write to `content`.
 OwnedPolicy open_policy(std::string& content, const std::string& name) {
     const Handle<sepol_handle_t, sepol_handle_destroy> handle(sepol_handle_create());
     sepol_policydb_t* raw = nullptr;
@@ -39,7 +38,7 @@ OwnedPolicy open_policy(std::string& content, const std::string& name) {
     }
     OwnedPolicy policy(raw);
     sepol_msg_set_callback(handle.get(), nullptr, nullptr);
-    // Functions that are given no handle would write to stderr.
+    // Functions without a handle would write to stderr.
     static const bool silenced = (sepol_debug(0), true);
     static_cast<void>(silenced);
     sepol_policy_file_t* raw_file = nullptr;
@@ -56,7 +55,7 @@ OwnedPolicy open_policy(std::string& content, const std::string& name) {
     return policy;
 }
 
-/// Calls `visit(name, datum)` for every entry of a table of libsepol's.
+/// Calls `visit(name, datum)` for each entry of a table of libsepol.
 template <typename Datum, typename Visit>
 void for_each(const hashtab_val_t* table, const Visit& visit) {
     for (unsigned slot = 0; table != nullptr && slot < table->size; ++slot) {
@@ -101,7 +100,7 @@ void read_types(const policydb_t& from, PolicyData& policy) {
                            });
     for (std::uint32_t index = 0; index < count; ++index) {
         PolicyType& type = policy.types[index];
-        // The map counts types from 1.
+        // The first type is 1 in this map.
         type.permissive = ebitmap_get_bit(&from.permissive_map, index + 1) != 0;
         if (type.attribute) {
             type.members.resize(count);
@@ -139,7 +138,8 @@ void read_booleans(const policydb_t& from, PolicyData& policy) {
         });
 }
 
-/// A table of 256 bits: numbers of one driver, or whole drivers of 256 numbers each.
+/// The numbers in a table of 256 bits, which are those of one driver, or whole drivers with 256
+/// numbers each.
 std::string ioctl_numbers(const avtab_extended_perms_t& table) {
     const bool drivers = table.specified == AVTAB_XPERMS_IOCTLDRIVER;
     const auto has = [&](unsigned bit) { return (table.perms[bit / 32] >> (bit % 32) & 1U) != 0; };
@@ -168,7 +168,7 @@ void read_rule(const avtab_node& node, const Branch& branch, PolicyData& policy)
     const std::uint32_t tclass = key.target_class - 1U;
     if (source >= policy.types.size() || target >= policy.types.size() ||
         tclass >= policy.classes.size()) {
-        throw error("a rule of the policy names a type or class that it does not define");
+        throw error("a rule of the policy refers to a type or class that is not defined");
     }
     if ((key.specified & AVTAB_ALLOWED) != 0) {
         policy.allow.push_back({source, target, tclass, node.datum.data, branch});
@@ -189,13 +189,13 @@ Condition read_condition(const cond_node_t& node, const PolicyData& policy) {
         operands += is_boolean ? 1 : word->expr_type == COND_NOT ? 0 : -1;
         if (word->expr_type < COND_BOOL || word->expr_type > COND_LAST || operands < 1 ||
             (is_boolean && word->boolean - 1 >= policy.booleans.size())) {
-            throw error("a condition of the policy cannot be understood");
+            throw error("a condition of the policy is malformed");
         }
         condition.words.push_back(
             {static_cast<ConditionWord>(word->expr_type), is_boolean ? word->boolean - 1 : 0});
     }
     if (operands != 1) {
-        throw error("a condition of the policy cannot be understood");
+        throw error("a condition of the policy is malformed");
     }
     return condition;
 }
@@ -226,7 +226,7 @@ void read_named_transitions(const policydb_t& from, PolicyData& policy) {
     const hashtab_val_t& table = *from.filename_trans;
     for (unsigned slot = 0; slot < table.size; ++slot) {
         for (const hashtab_node_t* node = table.htable[slot]; node != nullptr; node = node->next) {
-            // The key is a struct behind libsepol's type for names.
+            // The key is a struct, whatever its declared type.
             const auto& key = *reinterpret_cast<const filename_trans_key_t*>(node->key);
             for (auto datum = static_cast<const filename_trans_datum_t*>(node->datum);
                  datum != nullptr; datum = datum->next) {
@@ -255,7 +255,7 @@ PolicyData read_policy(std::string content, const std::string& name) {
                rule.type >= policy.types.size() || rule.tclass >= policy.classes.size();
     };
     if (std::any_of(policy.transitions.begin(), policy.transitions.end(), unknown)) {
-        throw error("{}: a rule names a type or class that the policy does not define", name);
+        throw error("{}: a rule refers to a type or class that the policy does not define", name);
     }
     return policy;
 }

@@ -15,7 +15,7 @@ namespace edgegpu::selinux {
 
 namespace {
 
-/// Conditions have at most this many booleans for `switches` to be looked for: 2^n settings.
+/// `switches` are searched for conditions of up to this many booleans (2^n settings).
 constexpr std::size_t switch_limit = 12;
 
 const PolicyType* find_type(const PolicyData& policy, std::string_view name) {
@@ -38,7 +38,7 @@ std::uint32_t find_permission(const PolicyClass& tclass, std::string_view name) 
                : 1U << static_cast<unsigned>(found - tclass.permissions.begin());
 }
 
-/// Indices of the types that a name of a type or attribute stands for.
+/// Indices of the types that the name of a type or attribute denotes.
 std::vector<std::uint32_t> expand(const PolicyData& policy, std::string_view name) {
     std::vector<std::uint32_t> result;
     const auto found = policy.type_names.find(name);
@@ -57,13 +57,13 @@ std::vector<std::uint32_t> expand(const PolicyData& policy, std::string_view nam
     return result;
 }
 
-/// Whether a type or attribute of a rule covers a type.
+/// Whether a type or attribute of a rule includes a type.
 bool covers(const PolicyData& policy, std::uint32_t of_rule, std::uint32_t type) {
     const PolicyType& name = policy.types[of_rule];
     return of_rule == type || (name.attribute && name.members[type]);
 }
 
-/// A question about pairs of types, in numbers.
+/// A query about pairs of types, in indices.
 struct Question {
     std::vector<std::uint32_t> sources;
     std::vector<std::uint32_t> targets;
@@ -87,7 +87,7 @@ std::optional<Question> ask(const PolicyData& policy, std::string_view source,
     return question;
 }
 
-/// The first pair of the question that the rule is about.
+/// The first pair of the query to which the rule applies.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> first_pair(const PolicyData& policy,
                                                                   const Question& question,
                                                                   const AvRule& rule) {
@@ -121,7 +121,7 @@ std::vector<bool> values_of(const PolicyData& policy, const std::map<std::string
     return values;
 }
 
-/// The fewest changes of booleans that put a branch in force, or out of it.
+/// The smallest change of booleans that puts a branch in force, or out of force if it is.
 std::map<std::string, bool> find_switches(const PolicyData& policy, const Branch& branch,
                                           const std::vector<bool>& now) {
     if (branch.condition < 0) {
@@ -155,13 +155,13 @@ std::map<std::string, bool> find_switches(const PolicyData& policy, const Branch
     return best;
 }
 
-/// What must hold for the rules of a branch, in words.
+/// The condition of a branch as text.
 std::string branch_text(const PolicyData& policy, const Branch& branch) {
     if (branch.condition < 0) {
         return {};
     }
     const Condition& condition = policy.conditions[static_cast<std::size_t>(branch.condition)];
-    const std::string text = condition_text(policy, condition);
+    std::string text = condition_text(policy, condition);
     if (branch.when) {
         return text;
     }
@@ -202,7 +202,7 @@ auto rules_of(const PolicyData& policy, std::uint32_t tclass) {
     return std::equal_range(policy.allow.begin(), policy.allow.end(), tclass, ByClass{});
 }
 
-/// The first target that `source` does not get `wanted` on.
+/// The first target for which `source` does not get all permissions of `wanted`.
 std::optional<std::uint32_t> first_denied_target(const PolicyData& policy, std::uint32_t source,
                                                  std::uint32_t tclass,
                                                  const std::vector<std::uint32_t>& targets,

@@ -17,70 +17,68 @@ namespace edgegpu::selinux {
 
 struct PolicyData;
 
-/// A file of a policy is at most so large: ten times the largest there are.
+/// Largest size of a policy file in bytes: ten times that of existing policies.
 inline constexpr std::uint64_t policy_limit = 256U << 20U;
 
-/// A rule of a policy that gives what was asked for.
+/// A rule of a policy that gives a requested permission.
 struct Grant {
-    /// As the policy has it: attributes are not expanded; every permission of the rule.
+    /// The rule in the policy, with all its permissions; attributes are not expanded.
     AllowRule rule;
-    /// What must hold for it: empty, or an expression of booleans like "a && !b".
+    /// The condition of the rule: empty, or an expression of booleans like "a && !b".
     std::string condition;
-    /// The condition holds with the policy's own booleans.
+    /// Whether the condition is true with the values of booleans in the query.
     bool active = true;
-    /// The fewest booleans to set, with their values, for an active one to be so no longer and for
-    /// another to become active. Empty where no setting does it.
+    /// The smallest set of booleans, with values, that makes an active rule inactive or an inactive
+    /// one active. Empty if there is none, or the condition has more than 12 booleans.
     std::map<std::string, bool> switches;
-    /// One pair of types among those asked for that it gives the permission to.
+    /// One of the requested pairs of types for which it gives the permission.
     std::string source_type;
     std::string target_type;
 };
 
-/// A finished binary policy ("policy.33"), read with libsepol and kept as plain values: may be
-/// copied, and asked from several threads.
+/// A finished binary policy ("policy.33"), read with libsepol. Can be copied; thread-safe.
 ///
-/// Answers are about type enforcement only: role and user constraints, MLS levels, `typebounds`
-/// and `allowxperm` may still deny what an allow rule gives, and in a permissive domain nothing is
-/// denied. Names that the policy lacks give empty answers.
+/// Only type enforcement is considered: role and user constraints, MLS levels, `typebounds` and
+/// `allowxperm` may deny what an allow rule gives, and in a permissive domain nothing is denied.
+/// Queries for names that the policy does not have return empty results.
 class PolicyDb {
 public:
-    /// Throws Error naming the file if libsepol cannot read it.
+    /// Throws Error with the path if libsepol cannot read the file.
     explicit PolicyDb(const std::filesystem::path& path);
-    /// The same for a policy's content; errors call it `name`.
+    /// The same for a policy's content; `name` is for errors.
     PolicyDb(std::string content, const std::string& name);
 
-    /// Every boolean with its value.
+    /// All booleans with their values.
     [[nodiscard]] std::map<std::string, bool> booleans() const;
 
     /// Names of all types, without aliases.
     [[nodiscard]] std::set<std::string> types() const;
     [[nodiscard]] std::set<std::string> attributes() const;
-    /// A type or an alias of one.
+    /// Whether it is a type or an alias of one.
     [[nodiscard]] bool has_type(std::string_view name) const;
     [[nodiscard]] bool has_attribute(std::string_view name) const;
     [[nodiscard]] std::set<std::string> attributes_of(std::string_view type) const;
     [[nodiscard]] std::set<std::string> types_of(std::string_view attribute) const;
     [[nodiscard]] std::set<std::string> classes() const;
-    /// Permissions of a class, those it inherits included; empty: no such class.
+    /// Permissions of a class, including inherited ones; empty if there is no such class.
     [[nodiscard]] std::set<std::string> permissions_of(std::string_view tclass) const;
 
-    /// Every allow rule, in force or not, that gives `permission` to some pair of a source and a
-    /// target type; attributes (of the question and of the rule) are expanded, the target "self"
-    /// asks for pairs of a type with itself. `changed` are booleans that have another value than in
-    /// the policy. Those in force first, then by the words of the policy.
+    /// All allow rules, in force or not, that give `permission` to any pair of a source and a
+    /// target type. Attributes in arguments and rules are expanded; the target "self" means pairs
+    /// of a type with itself. `changed` has booleans with a value that differs from the policy's.
+    /// Rules in force come first, then by source, target and condition.
     [[nodiscard]] std::vector<Grant> grants(std::string_view source, std::string_view target,
                                             std::string_view tclass, std::string_view permission,
                                             const std::map<std::string, bool>& changed = {}) const;
-    /// The first pair of types that does not get one of the rule's permissions, or nothing: all
-    /// do. `changed` as above.
+    /// The first pair of types that does not get all permissions of the rule, or nothing. `changed`
+    /// as above.
     [[nodiscard]] std::optional<std::pair<std::string, std::string>> first_denied(
         const AllowRule& rule, const std::map<std::string, bool>& changed = {}) const;
 
-    /// What two policies may differ in, one line each, attributes not expanded:
-    /// "allow S T:C P" (one line for each permission), "allowxperm S T:C ioctl { … }",
-    /// "type_transition S T:C N" with a file name in quotes where it has one; all these with
-    /// " [ EXPRESSION ]:True" or ":False" behind them where they are conditional;
-    /// "typeattribute T A" and "permissive T".
+    /// The rules as lines, for comparison of policies; attributes are not expanded: "allow S T:C P"
+    /// (one line for each permission), "allowxperm S T:C ioctl { … }", "type_transition S T:C N"
+    /// with a file name in quotes if it has one, all these with " [ EXPRESSION ]:True" or ":False"
+    /// appended if they are conditional; "typeattribute T A" and "permissive T".
     [[nodiscard]] std::set<std::string> rule_lines() const;
 
 private:

@@ -28,7 +28,7 @@ namespace {
 using Switches = std::map<std::string, bool>;
 using Names = std::set<std::string>;
 
-/// Rules of a policy that are shown for a forbidden one.
+/// Largest number of rules that are shown for a forbidden one.
 constexpr std::size_t shown_grants = 3;
 
 Error unknown(const SourceLocation& where, const std::string& what, std::string_view name,
@@ -40,7 +40,7 @@ Error unknown(const SourceLocation& where, const std::string& what, std::string_
                              : fmt::format("did you mean {}?", fmt::join(near, ", ")));
 }
 
-/// Throws for a name of the rule that the policy does not know.
+/// Throws for a name in the rule that the policy does not have.
 void check_names(const PolicyDb& policy, const AllowRule& rule, const SourceLocation& where) {
     for (const std::string& name : {rule.source, rule.target}) {
         if (name != "self" && !policy.has_type(name) && !policy.has_attribute(name)) {
@@ -65,7 +65,7 @@ AllowRule with(const AllowRule& rule, Names permissions) {
     return {rule.source, rule.target, rule.tclass, std::move(permissions)};
 }
 
-/// What of the rule's permissions not every pair of its types has.
+/// Those of the rule's permissions that not all pairs of its types have.
 Names missing_permissions(const PolicyDb& policy, const AllowRule& rule,
                           const Switches& changed = {}) {
     Names missing;
@@ -77,7 +77,7 @@ Names missing_permissions(const PolicyDb& policy, const AllowRule& rule,
     return missing;
 }
 
-/// All names that stand for a type or attribute in rules.
+/// All names of a type in rules of the binary policy: itself and its attributes.
 Names all_names(const PolicyDb& policy, const std::string& name) {
     Names names = policy.attributes_of(name);
     names.insert(name);
@@ -97,13 +97,13 @@ std::string describe(const Grant& grant) {
                                    : fmt::format("{} if {}", grant.rule.text(), grant.condition);
 }
 
-/// Finds where rules of the policy come from; reads the modules when first asked.
+/// Finds the modules that rules of the policy are from; reads the modules when first needed.
 class Origins {
 public:
     Origins(const PolicyDb& policy, const RuleOrigins& origins)
         : policy_(policy), origins_(origins) {}
 
-    /// The module that brings what `grant` says; nothing where it is not to be found.
+    /// The rule of a module that `grant` is from; nothing if it is not found.
     std::optional<ModuleGrant> of(const Grant& grant, const std::string& permission) {
         NamedAccess access;
         access.sources = all_names(policy_, grant.source_type);
@@ -112,7 +112,7 @@ public:
         access.tclass = grant.rule.tclass;
         std::optional<ModuleGrant> found = nearest(grant, permission, access);
         if (!found) {
-            // An attribute with few types is not in the binary policy: only modules know it.
+            // Attributes with few types are expanded in the binary policy: only modules have them.
             add_memberships(modules(), access.sources);
             add_memberships(modules(), access.targets);
             found = nearest(grant, permission, access);
@@ -127,7 +127,7 @@ private:
         }
         return *modules_;
     }
-    /// Of the modules' rules that give it, the one most like the policy's.
+    /// Of the modules' rules that give the access, the one most similar to the policy's.
     std::optional<ModuleGrant> nearest(const Grant& grant, const std::string& permission,
                                        const NamedAccess& access) {
         std::optional<ModuleGrant> best;
@@ -159,14 +159,14 @@ std::string origin_text(const std::optional<ModuleGrant>& origin) {
                   : std::string();
 }
 
-/// A setting of booleans, and what of the missing permissions it gives.
+/// A setting of booleans, and the missing permissions that it gives.
 struct BooleanRemedy {
     Switches switches;
     Names gives;
     Grant grant;
 };
 
-/// How many pairs of types a rule is about.
+/// The number of pairs of types to which a rule applies.
 std::size_t reach(const PolicyDb& policy, const AllowRule& rule) {
     const auto count = [&](const std::string& name) {
         return std::max<std::size_t>(policy.types_of(name).size(), 1);
@@ -174,7 +174,7 @@ std::size_t reach(const PolicyDb& policy, const AllowRule& rule) {
     return count(rule.source) * count(rule.target);
 }
 
-/// More is given, or as much with fewer booleans, or as much with a rule that gives less besides.
+/// Whether `a` gives more, or as much with fewer booleans, or as much by a rule for fewer pairs.
 bool is_better(const PolicyDb& policy, const BooleanRemedy& a, const BooleanRemedy& b) {
     if (a.gives.size() != b.gives.size()) {
         return a.gives.size() > b.gives.size();
@@ -185,7 +185,8 @@ bool is_better(const PolicyDb& policy, const BooleanRemedy& a, const BooleanReme
     return reach(policy, a.grant.rule) < reach(policy, b.grant.rule);
 }
 
-/// The setting that gives most and takes nothing of the rule, tried on the policy.
+/// The setting that gives most of `lacking` and denies nothing else of `rule`, evaluated on the
+/// policy.
 std::optional<BooleanRemedy> find_booleans(const PolicyDb& policy, const AllowRule& rule,
                                            const AllowRule& lacking) {
     std::vector<BooleanRemedy> candidates;
@@ -258,10 +259,9 @@ std::string what_it_gives(const Names& gives, const AllowRule& lacking) {
 
 std::string way_out(const std::optional<BooleanRemedy>& booleans,
                     const std::optional<ModuleRemedy>& module, const AllowRule& lacking) {
-    const std::string set =
+    std::string set =
         booleans ? fmt::format("set {} in [selinux] booleans", words(booleans->switches)) : "";
-    const std::string add =
-        module ? fmt::format("add \"{}\" to [selinux] modules", module->name) : "";
+    std::string add = module ? fmt::format("add \"{}\" to [selinux] modules", module->name) : "";
     if (booleans && booleans->gives == lacking.permissions) {
         return set;
     }
@@ -322,7 +322,7 @@ std::vector<Grant> active_grants(const PolicyDb& policy, const AllowRule& rule,
     return grants;
 }
 
-/// How to be rid of what gives a permission.
+/// The hint for removing the rules that give a permission.
 std::string way_without(const PolicyDb& policy, const AllowRule& given,
                         const std::vector<Grant>& grants, const Names& modules) {
     Switches off;
@@ -332,12 +332,12 @@ std::string way_without(const PolicyDb& policy, const AllowRule& given,
     if (active_grants(policy, given, *given.permissions.begin(), off).empty()) {
         return fmt::format("set {} in [selinux] booleans", words(off));
     }
-    return modules.empty() ? std::string("allow it, or do without the package that brings the rule")
-                           : fmt::format("do without the policy module {}, or allow what it needs",
+    return modules.empty() ? std::string("allow it, or omit the package whose policy has the rule")
+                           : fmt::format("omit the policy module {}, or allow what it needs",
                                          fmt::join(modules, " and "));
 }
 
-/// The Error for a permission that is given though forbidden.
+/// The Error for a forbidden permission that is given.
 Error given_error(const PolicyDb& policy, const AllowRule& given, const std::vector<Grant>& grants,
                   const SourceLocation& where, const RuleOrigins& origins) {
     Error failure =
@@ -357,7 +357,7 @@ Error given_error(const PolicyDb& policy, const AllowRule& given, const std::vec
             plain ? "" : fmt::format(": for {} and {}", grant.source_type, grant.target_type)));
     }
     if (grants.size() > shown_grants) {
-        failure.traced(fmt::format("and {} rules more", grants.size() - shown_grants));
+        failure.traced(fmt::format("and {} more rules", grants.size() - shown_grants));
     }
     return failure.hinted(way_without(policy, given, grants, modules));
 }

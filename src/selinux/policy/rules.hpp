@@ -10,22 +10,21 @@
 
 namespace edgegpu::selinux {
 
-/// Who could be behind a rule; asked only where a check fails.
+/// Modules that rules may be from, for error messages.
 struct RuleOrigins {
-    /// the modules of the policy's store
+    /// reads the modules of the policy's store; called only if a check fails
     std::function<std::vector<ModuleText>()> modules;
-    /// sources of modules that a blueprint may name
+    /// sources of modules that are shipped with edgegpu or beside the blueprint
     std::vector<std::filesystem::path> shipped;
 };
 
-/// Checks that the policy, with the values its booleans have, gives every permission of the
-/// `require` rules to every pair of their types, and none of the `forbid` rules to any.
+/// Checks that the policy, with the values of its booleans, gives all permissions of the `require`
+/// rules to all pairs of their types, and none of the `forbid` rules to any pair.
 ///
-/// Throws ErrorKind::usage for a type, class or permission that the policy does not know, with near
-/// names; else an Error that names the rule with its place in the blueprint and: for a required one
-/// what is missing, which boolean gives it (tried on the policy) and which shipped module; for a
-/// forbidden one the rule that gives it, as the policy has it, and the policy module that brings
-/// it.
+/// Throws ErrorKind::usage for a type, class or permission that the policy does not have, with
+/// similar names; else Error with the rule and its location in the blueprint. For a required rule
+/// it says what is missing, and which booleans (evaluated on the policy) or shipped module give it;
+/// for a forbidden rule, which rules of the policy give it, and the policy modules they are from.
 void check_rules(const PolicyDb& policy, const std::vector<PolicyRuleRequest>& require,
                  const std::vector<PolicyRuleRequest>& forbid, const RuleOrigins& origins);
 

@@ -15,7 +15,7 @@ namespace edgegpu::selinux {
 
 namespace {
 
-/// One recorded call while it is read.
+/// A recorded call and the position of the next argument.
 class Call {
 public:
     explicit Call(const std::vector<std::string>& argv) : argv_(argv) {}
@@ -38,7 +38,7 @@ private:
     std::size_t next_ = 1;
 };
 
-/// An option with its value: "-X 200", "-X200", "--priority=200", "--priority 200".
+/// An option, with its value if that is in the same word ("-X200", "--priority=200").
 struct Option {
     char letter = 0;
     std::optional<std::string> value;
@@ -109,7 +109,8 @@ void act(Transaction& transaction, const Call& call, std::set<ModuleId>& modules
         transaction.module_files.push_back(operand);
         modules.emplace(state.priority, module_name(operand));
     } else if (state.mode == 'r') {
-        // A real semodule fails here, and scriptlets ignore that; one failure would undo it all.
+        // A real semodule fails here, which scriptlets ignore; in the transaction, one failure
+        // would undo everything.
         if (modules.erase({state.priority, operand}) == 0) {
             transaction.skipped.push_back(call.text());
             return;
@@ -216,7 +217,7 @@ void add_setsebool(Transaction& transaction, Call& call) {
         if (persistent) {
             transaction.booleans[name] = value;
         } else {
-            // It would have changed the running kernel only, and there is none.
+            // Without -P only the running kernel would be changed.
             transaction.skipped.push_back(call.text());
         }
     }
@@ -322,7 +323,7 @@ void add_call(Transaction& transaction, const std::vector<std::string>& argv,
     } else if (program == "semanage") {
         add_semanage(transaction, call, type);
     } else {
-        throw call.refused("no such policy tool is known");
+        throw call.refused("this policy tool is not supported");
     }
 }
 

@@ -7,9 +7,9 @@
 
 namespace edgegpu {
 
-/// The files of the policy transaction's result, to be put into the tree.
+/// The result of the policy transaction, for apply_policy.
 struct PolicyResult {
-    /// absolute path in the image → entry: everything below /etc/selinux and the store
+    /// absolute path in the image → entry: everything below /etc/selinux, with the store
     Entries entries;
     /// paths of the tree that the transaction removed
     std::vector<std::string> removed;
@@ -17,7 +17,7 @@ struct PolicyResult {
     std::string type;
     /// names of the blueprint's modules that were installed
     std::vector<std::string> modules;
-    /// how ordinary containers get the GPU and why so, where the blueprint asks for it
+    /// how ordinary containers get access to the GPU (GpuAccess::reason), if requested
     std::string gpu_access;
 };
 

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view etc_selinux = "/etc/selinux";
-/// Some 20 times what the policies there are need.
+/// Limit of the copy's size in bytes: about 20 times that of existing policies.
 constexpr std::uint64_t store_limit = 1024U << 20U;
 constexpr std::uint64_t largest_conf = 1U << 20U;
 
@@ -92,8 +92,9 @@ std::optional<PolicyPaths> find_policy(const Tree& tree) {
         throw error("/etc/selinux/semanage.conf: store-root '{}' is not a plain path", root);
     }
     if (root == "/" || (root != etc_selinux && is_below(etc_selinux, root))) {
-        // What is bound there would hold the directory that is bound at /etc/selinux.
-        throw error("/etc/selinux/semanage.conf: store-root '{}' holds /etc/selinux itself", root);
+        // The bind mount there would contain that of /etc/selinux.
+        throw error("/etc/selinux/semanage.conf: store-root '{}' contains /etc/selinux itself",
+                    root);
     }
     paths.store_root = root;
     paths.store = root + "/" + paths.type;
@@ -147,15 +148,15 @@ StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& pa
         if (top && entry.type != EntryType::directory) {
             throw error("{} of the image: not a directory", path)
                 .hinted(
-                    "the image's SELinux policy and its modules lie there: a package or a "
-                    "scriptlet put something else in its place");
+                    "it must contain the image's SELinux policy and its modules: a package or a "
+                    "scriptlet replaced it");
         }
         if (entry.type == EntryType::directory) {
             root_.make_directory(path, {0, 0, entry.mode, {}});
         } else if (entry.type == EntryType::symlink) {
             root_.make_link(path, entry.target);
         } else if (entry.size > policy_limit) {
-            throw error("{} of the image: {} bytes are more than any file of a policy has", path,
+            throw error("{} of the image: {} bytes are too large for a file of a policy", path,
                         entry.size);
         } else {
             const Fd content(::open(entry.content.c_str(), O_RDONLY | O_CLOEXEC));
@@ -165,13 +166,13 @@ StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& pa
             root_.copy_in(path, content.get(), {0, 0, entry.mode, {}});
         }
     }
-    // libsemanage makes neither.
+    // libsemanage does not create these directories.
     root_.make_directories(fmt::format("{}/final/{}", paths_.store_root, paths_.type));
 }
 
 std::vector<std::pair<fs::path, std::string>> StoreCopy::binds() const {
-    // Neither directory can be replaced by what runs in there: they are mount points, and what is
-    // above them belongs to the builder.
+    // Programs in the sandbox cannot replace these directories: they are mount points, and their
+    // parents belong to the builder.
     const auto bind = [&](std::string_view path) {
         return std::pair(scratch_.path() / "root" / path.substr(1), std::string(path));
     };

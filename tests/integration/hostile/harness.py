@@ -86,7 +86,8 @@ class Attack:
     `scripts` maps "pre", "post", "posttrans", "triggerin -- bash", … to a shell script. `payload(root)` puts files
     into the package and returns lines for %files. `report`: its scriptlet writes one, which must say "end" and
     nothing of an escape. `status`: "clean" (the build succeeds), "refused" (it ends with one error), or "either"
-    where both are right: what a program was doing when it was ended decides (it swaps two names until then).
+    where what a program was doing when it was ended decides (it swaps two names until then). Such an attack has both
+    an `error`, of what was swapped, and a `check`, of a commit that holds what it would without the attack.
     An error matches `error` (by default it names the package). `check(result)` returns what is wrong, or None;
     so does `during(suite)`, which looks on while the image is built.
     Attacks that share `group` are in one image; the others have a build of their own.
@@ -105,6 +106,20 @@ class Attack:
     timeout: int = 60
     beside: tuple = ()
     during: object = None
+
+
+def holds(files, kinds=()):
+    """A check of an attack that may end either way: the commit, if there is one, has these {path: text} and {path:
+    (type letter, mode, uid, gid) or its beginning}."""
+    def check(result):
+        if result.status != 0:
+            return None
+        wrong = [path for path, text in files.items() if result.cat(path) != text]
+        for path, kind in dict(kinds).items():
+            if result.list(os.path.dirname(path)).get(path, ())[:len(kind)] != kind:
+                wrong.append(path)
+        return f"not in the commit as it was: {wrong}" if wrong else None
+    return check
 
 
 def refused(attacks, *names):

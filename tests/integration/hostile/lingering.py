@@ -1,8 +1,10 @@
 """Programs that do not end, end what they see, or stay behind; and those that take all there is."""
-from harness import Attack
+from harness import KERNEL, PASSWD, Attack, holds
 from paths import FOLDER, OWNED, payload_file
 
 SWAP = "/usr/libexec/attack swap"
+KERNEL_KEPT = holds({f"/usr/lib/modules/{KERNEL}/vmlinuz": "a kernel\n"}, {f"/usr/lib/modules/{KERNEL}": ("d",)})
+PLAIN = holds({"/usr/etc/passwd": PASSWD})
 # A scriptlet that takes too much is ended and named; what it has taken is given back.
 SHORT = ("--program-timeout", "4")
 
@@ -18,16 +20,22 @@ def greedy(name, script, **more):
 
 ATTACKS = [
     # left behind, and swapping what the next stages use
-    lingering("swap-owned", f"mkdir -p /usr/share/owned\n{SWAP} /usr/share/owned {FOLDER}", "pre", status="either"),
+    # A link is what it is; nothing was read or written through it, which the canaries show.
+    lingering("swap-owned", f"mkdir -p /usr/share/owned\n{SWAP} /usr/share/owned {FOLDER}", "pre", check=PLAIN),
     Attack("hostile-swap-owner", {"pre": f"{SWAP} /usr/share/owned {FOLDER}"}, payload_file("/usr/share/owned/app", attribute=OWNED),
-           error="hostile-swap-owner|/usr/share/owned", status="either"),
-    lingering("swap-etc", f"{SWAP} /etc {FOLDER}/etc", error="hostile-swap-etc|/etc", status="either"),
-    lingering("swap-modules", f"{SWAP} /usr/lib/modules/@KERNEL@ {FOLDER}/1-1.x86_64", "posttrans", status="either"),
-    lingering("swap-rpmdb", f"{SWAP} /usr/share/rpm {FOLDER}/rpm", "posttrans", status="either"),
-    lingering("swap-kept", f"{SWAP} /run/edgegpu-record/kept {FOLDER}", status="either"),
+           error="hostile-swap-owner.*/usr/share/owned|^error: /usr/share/owned", status="either",
+           check=holds({"/usr/share/owned/app": "x\n"}, {"/usr/share/owned": ("d",), "/usr/share/owned/app": ("-", "04755", "500", "500")})),
+    lingering("swap-etc", f"{SWAP} /etc {FOLDER}/etc", error=r"^error: /etc(\.spare)?\b", status="either",
+              check=holds({"/usr/etc/passwd": PASSWD}, {"/usr/etc": ("d",)})),
+    lingering("swap-modules", f"{SWAP} /usr/lib/modules/@KERNEL@ {FOLDER}/1-1.x86_64", "posttrans", status="either",
+              error="/usr/lib/modules|kernel", check=KERNEL_KEPT),
+    lingering("swap-rpmdb", f"{SWAP} /usr/share/rpm {FOLDER}/rpm", "posttrans", status="either", error="/usr/share/rpm",
+              check=holds({}, {"/usr/share/rpm": ("d",), "/usr/share/rpm/rpmdb.sqlite": ("-",)})),
+    lingering("swap-kept", f"{SWAP} /run/edgegpu-record/kept {FOLDER}", status="either",
+              error="hostile-swap-kept.* damaged /run/edgegpu-record", check=PLAIN),
     lingering("swap-record", "printf '2\\0semodule\\0-B\\0' >>/run/edgegpu-record/calls\n"
                              f"{SWAP} /run/edgegpu-record/calls @CANARIES@/key",
-              error="hostile-swap-record|record of the scriptlets|semodule", status="either"),
+              error="hostile-swap-record.* damaged /run/edgegpu-record|semodule", status="either", check=PLAIN),
     lingering("writes-later", "exec >/dev/null 2>&1 </dev/null\n(setsid /bin/sh -c 'while :; do echo late >/etc/late; "
                               "echo late >/usr/share/late; usleep 1000; done' hostile-straggler) &"),
     lingering("keeps-stdout", "(setsid sleep 600 hostile-straggler) &", status="clean", timeout=30),

@@ -1,6 +1,6 @@
 """What edgegpu takes back from its scriptlets: the record of calls, replaced by something else; and files of the
 image that are no files when edgegpu reads them."""
-from harness import Attack, refused
+from harness import KERNEL, Attack, holds, refused
 from paths import OWNED, FOLDER, payload_file
 
 RECORD = "/run/edgegpu-record"
@@ -24,6 +24,14 @@ def hooked(program, name, script, **more):
     text = f"mkdir -p {place}\ncat >{place}/hostile <<'END'\n{script}\nEND\n"
     return Attack(f"hostile-{name}", {"post": text},
                   **{"error": f"hostile-{name}|initramfs|{program}|/usr/|cpio", "timeout": 30, **more})
+
+
+def same_initramfs(result):
+    """The image has the initramfs that its dracut wrote before it swapped."""
+    if result.status != 0:
+        return None
+    made = result.cat(f"/usr/lib/modules/{KERNEL}/initramfs.img")
+    return None if made and made == result.cat("/usr/lib/dracut/image") else "another initramfs"
 
 
 CALL = r"printf '3\0semodule\0-i\0@KEPT@\0' >>calls"
@@ -69,7 +77,8 @@ ATTACKS = [
     hooked("dracut", "initramfs-damaged", "head -c 100000 /dev/urandom >$out", status="refused"),
     hooked("dracut", "initramfs-huge", "truncate -s 1099511627776 $out", status="refused"),
     hooked("dracut", "initramfs-bomb", "head -c 300000000 /dev/zero | gzip >$out", status="refused", timeout=90),
-    hooked("dracut", "initramfs-swaps", "cat /usr/lib/dracut/image >$out\n/usr/libexec/attack swap $out @CANARIES@/key", status="either"),
+    hooked("dracut", "initramfs-swaps", "cat /usr/lib/dracut/image >$out\n/usr/libexec/attack swap $out @CANARIES@/key", status="either",
+           error="initramfs", check=same_initramfs),
     hooked("dracut", "initramfs-root", "mount -o remount,rw / 2>/dev/null\necho x >/usr/share/hostile/written 2>/dev/null",
            check=lambda result: "dracut wrote into the image" if result.cat("/usr/share/hostile/written") else None,
            status="clean"),
@@ -79,7 +88,9 @@ ATTACKS = [
     hooked("depmod", "depmod-fifo", "mkfifo /usr/lib/modules/$kernel/modules.dep\nexit 0"),
     hooked("depmod", "depmod-folder", f"cd /usr/lib/modules\nmv $kernel old\nln -s {FOLDER}/1-1.x86_64 $kernel\nexit 0"),
     hooked("depmod", "depmod-swaps", "/usr/libexec/attack swap /usr/lib/modules/$kernel @CANARIES@/folder/1-1.x86_64",
-           status="either"),
+           status="either", error="/usr/lib/modules|depmod", check=holds(
+               {f"/usr/lib/modules/{KERNEL}/vmlinuz": "a kernel\n", f"/usr/lib/modules/{KERNEL}/modules.dep": ""},
+               {f"/usr/lib/modules/{KERNEL}": ("d",)})),
     hooked("depmod", "depmod-usr", f"mv /usr/share /usr/share.old\nln -s {FOLDER} /usr/share"),
     Attack("hostile-owner-fifo", {"pre": "rm -f /usr/share/owned/app\nmkdir -p /usr/share/owned\nrm -f /usr/share/owned/app\n"
                                          "mkfifo /usr/share/owned/app"}, payload_file("/usr/share/owned/app", attribute=OWNED),

@@ -1,6 +1,6 @@
 """The policy's files, the store, and what the image's semodule makes of them. The policy is no policy: nothing of
 edgegpu reads it here but its labels; semodule is a script."""
-from harness import Attack, refused
+from harness import Attack, holds, refused
 from paths import FOLDER
 
 ETC = "/etc/selinux"
@@ -76,8 +76,10 @@ ATTACKS = [
     semodule("copy-semanage", f"rm -f {ETC}/semanage.conf\nln -s @CANARIES@/key {ETC}/semanage.conf"),
     semodule("copy-semanage-write", f"rm -f {ETC}/semanage.conf\nln -s {FOLDER}/config {ETC}/semanage.conf", blueprint=MODULE),
     semodule("copy-fifo", f"mkfifo {POLICY}/planted"),
-    semodule("copy-swaps", f"/usr/libexec/attack swap {POLICY} {FOLDER}/targeted", status="either"),
-    semodule("copy-swaps-store", f"/usr/libexec/attack swap {STORE} {FOLDER}", status="either"),
+    semodule("copy-swaps", f"/usr/libexec/attack swap {POLICY} {FOLDER}/targeted", status="either", error="/selinux|semodule",
+             check=holds({"/usr/etc/selinux/targeted/policy/policy.33": "policy\n"}, {"/usr/etc/selinux/targeted": ("d",)})),
+    semodule("copy-swaps-store", f"/usr/libexec/attack swap {STORE} {FOLDER}", status="either", error="/selinux|semodule",
+             check=holds({"/usr/etc/selinux/targeted/policy/policy.33": "policy\n"})),
     semodule("copy-huge", f"truncate -s 1099511627776 {POLICY}/planted"),
     semodule("copy-deep", f"cd {POLICY}\ni=0\nwhile [ $i -lt 3000 ]; do mkdir d && cd d || break; i=$((i + 1)); done"),
     semodule("copy-locked", f"mkdir {POLICY}/locked\ntouch {POLICY}/locked/file\nchmod 0 {POLICY}/locked"),

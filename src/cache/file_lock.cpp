@@ -1,0 +1,157 @@
+#include "cache/file_lock.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr auto first_pause = std::chrono::milliseconds(5);
+constexpr auto longest_pause = std::chrono::milliseconds(100);
+/// Shorter waits are not reported.
+constexpr auto silent_wait = std::chrono::milliseconds(500);
+
+/// Whether `path` still names the open file: the previous holder may have removed it.
+bool names_open_file(const fs::path& path, int fd) {
+    struct stat named {};
+    struct stat open {};
+    return ::lstat(path.c_str(), &named) == 0 && ::fstat(fd, &open) == 0 &&
+           named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+/// "another build (pid 4711)"
+std::string name_holder(const fs::path& path) {
+    std::string pid;
+    try {
+        pid = read_file(path, 64);
+    } catch (const Error&) {
+        // It has just released the lock.
+        return "another build";
+    }
+    pid.resize(trim_end(pid).size());
+    const bool number = !pid.empty() && pid.find_first_not_of("0123456789") == std::string::npos;
+    return number ? fmt::format("another build (pid {})", pid) : "another build";
+}
+
+}  // namespace
+
+FileLock::FileLock(Fd fd, fs::path path, LockMode mode, LockFile file)
+    : fd_(std::move(fd)), path_(std::move(path)), mode_(mode), file_(file) {
+    if (mode_ == LockMode::exclusive) {
+        struct stat status {};
+        abandoned_ = ::fstat(fd_.get(), &status) == 0 && status.st_size > 0;
+        const std::string pid = fmt::format("{}\n", ::getpid());
+        // For messages alone: a full disk is no reason to fail here.
+        if (::ftruncate(fd_.get(), 0) == 0) {
+            [[maybe_unused]] const ssize_t written = ::pwrite(fd_.get(), pid.data(), pid.size(), 0);
+        }
+    }
+}
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+    if (this != &other) {
+        release();
+        fd_ = std::move(other.fd_);
+        path_ = std::move(other.path_);
+        mode_ = other.mode_;
+        file_ = other.file_;
+        abandoned_ = other.abandoned_;
+    }
+    return *this;
+}
+
+std::optional<FileLock> FileLock::try_take(const fs::path& path, LockMode mode, LockFile file) {
+    const int operation = (mode == LockMode::shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
+    while (true) {
+        Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+        if (!fd && errno == ENOENT) {
+            make_directories(path.parent_path());
+            continue;
+        }
+        if (!fd) {
+            throw errno_error(path.string(), errno);
+        }
+        if (::flock(fd.get(), operation) != 0) {
+            if (errno == EWOULDBLOCK) {
+                return std::nullopt;
+            }
+            if (errno != EINTR) {
+                throw errno_error("cannot lock " + path.string(), errno);
+            }
+        } else if (names_open_file(path, fd.get())) {
+            return FileLock(std::move(fd), path, mode, file);
+        }
+    }
+}
+
+FileLock FileLock::take(const Context& ctx, const fs::path& path, LockMode mode,
+                        std::string_view what, LockFile file) {
+    const auto began = std::chrono::steady_clock::now();
+    bool said = false;
+    std::string holder;
+    for (auto pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
+        ctx.check_cancelled();
+        if (std::optional<FileLock> taken = try_take(path, mode, file)) {
+            if (!holder.empty()) {
+                const std::chrono::duration<double> waited =
+                    std::chrono::steady_clock::now() - began;
+                ctx.log.debug("waited", {{"lock", path.filename()},
+                                         {"for", holder},
+                                         {"which", what},
+                                         {"seconds", waited.count()}});
+            }
+            return std::move(*taken);
+        }
+        if (holder.empty()) {
+            holder = name_holder(path);
+        }
+        if (!said && ctx.console != nullptr &&
+            std::chrono::steady_clock::now() - began >= silent_wait) {
+            said = true;
+            ctx.console->note_now(fmt::format("waiting for {}, which {}", name_holder(path), what));
+        }
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+void FileLock::share() {
+    [[maybe_unused]] const int emptied = ::ftruncate(fd_.get(), 0);
+    mode_ = LockMode::shared;
+    while (::flock(fd_.get(), LOCK_SH) != 0) {
+        if (errno != EINTR) {
+            throw errno_error("cannot lock " + path_.string(), errno);
+        }
+    }
+}
+
+void FileLock::release() noexcept {
+    if (!fd_) {
+        return;
+    }
+    if (file_ == LockFile::removed && mode_ == LockMode::exclusive) {
+        // While it is locked: a waiting process sees that it is gone, and opens another one.
+        ::unlink(path_.c_str());
+    } else if (mode_ == LockMode::exclusive) {
+        // If that fails, the next holder looks for leftovers and finds none.
+        [[maybe_unused]] const int emptied = ::ftruncate(fd_.get(), 0);
+    }
+    fd_.reset();
+}
+
+}  // namespace edgegpu

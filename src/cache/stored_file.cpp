@@ -1,0 +1,158 @@
+#include "cache/stored_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/last_use.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+fs::path content_path(const Context& ctx, const std::string& digest) {
+    return ctx.cache / "content" / digest.substr(0, 2) / digest.substr(2);
+}
+
+namespace {
+
+constexpr std::size_t piece = 1U << 20U;
+
+bool is_stored(const fs::path& path, std::uint64_t size) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           static_cast<std::uint64_t>(status.st_size) == size;
+}
+
+Error changed(const std::string& name) {
+    return error("{} changed while it was read", name)
+        .hinted("build again when nothing writes to it");
+}
+
+/// Reads the first `size` bytes of a file in pieces of at most `buffer`; throws if it ends
+/// earlier.
+template <typename Use>
+void read_pieces(const Context& ctx, int file, const std::string& name, std::uint64_t size,
+                 std::vector<char>& buffer, const Use& use) {
+    for (std::uint64_t at = 0; at < size;) {
+        ctx.check_cancelled();
+        const std::size_t want = std::min<std::uint64_t>(size - at, buffer.size());
+        const ssize_t got = ::pread(file, buffer.data(), want, static_cast<off_t>(at));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            throw errno_error(name, errno);
+        }
+        if (got == 0) {
+            throw changed(name);
+        }
+        use(buffer.data(), static_cast<std::size_t>(got));
+        at += static_cast<std::uint64_t>(got);
+    }
+}
+
+void write_all(int file, const char* data, std::size_t size, const fs::path& path) {
+    while (size > 0) {
+        const ssize_t put = ::write(file, data, size);
+        if (put < 0 && errno != EINTR) {
+            throw errno_error(path.string(), errno);
+        }
+        data += std::max<ssize_t>(put, 0);
+        size -= static_cast<std::size_t>(std::max<ssize_t>(put, 0));
+    }
+}
+
+/// A file of `content/` that has no name yet, which will be its digest.
+class NewContent {
+public:
+    explicit NewContent(const Context& ctx)
+        : path_((ctx.cache / "content" / ".new-XXXXXX").string()) {
+        make_directories(ctx.cache / "content");
+        file_ = Fd(::mkostemp(path_.data(), O_CLOEXEC));
+        if (!file_) {
+            throw errno_error(path_, errno);
+        }
+    }
+    NewContent(const NewContent&) = delete;
+    NewContent& operator=(const NewContent&) = delete;
+    ~NewContent() {
+        if (!path_.empty()) {
+            ::unlink(path_.c_str());
+        }
+    }
+
+    void write(const char* data, std::size_t size) {
+        digest_.update(data, size);
+        write_all(file_.get(), data, size, path_);
+        size_ += size;
+    }
+    /// Gives it its name. A file that has got the name meanwhile keeps it, as another build may be
+    /// linking to it: link(2) fails with ENOENT on a file that a rename takes the name from.
+    std::string keep(const Context& ctx) {
+        std::string digest = digest_.hex();
+        const fs::path target = content_path(ctx, digest);
+        make_directories(target.parent_path());
+        if (::link(path_.c_str(), target.c_str()) == 0 ||
+            (errno == EEXIST && is_stored(target, size_))) {
+            return digest;
+        }
+        if (errno != EEXIST || ::rename(path_.c_str(), target.c_str()) != 0) {
+            throw errno_error(target.string(), errno);
+        }
+        path_.clear();
+        return digest;
+    }
+
+private:
+    std::string path_;
+    Fd file_;
+    Sha256 digest_;
+    std::uint64_t size_ = 0;
+};
+
+}  // namespace
+
+StoredFile store_file(const Context& ctx, int file, const std::string& name) {
+    const FileState before = state_of(file, name);
+    std::vector<char> buffer(std::min<std::uint64_t>(before.size, piece));
+    // Most builds find everything in the cache: they read, and write nothing.
+    Sha256 digest;
+    read_pieces(ctx, file, name, before.size, buffer,
+                [&](const char* data, std::size_t size) { digest.update(data, size); });
+    StoredFile result{{}, digest.hex(), before.size};
+    if (!mark_used(ctx, content_path(ctx, result.digest)) ||
+        !is_stored(content_path(ctx, result.digest), before.size)) {
+        NewContent made(ctx);
+        read_pieces(ctx, file, name, before.size, buffer,
+                    [&](const char* data, std::size_t size) { made.write(data, size); });
+        result.digest = made.keep(ctx);
+    }
+    result.path = content_path(ctx, result.digest);
+    if (state_of(file, name) != before) {
+        throw changed(name);
+    }
+    return result;
+}
+
+StoredFile store_file(const Context& ctx, const fs::path& path) {
+    const Fd place(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!place) {
+        throw errno_error(path.string(), errno);
+    }
+    const Fd file = open_regular(place.get(), path.string());
+    return store_file(ctx, file.get(), path.string());
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,52 @@
+#include "commands/option_values.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "support/quantity.hpp"
+
+namespace edgegpu {
+
+CLI::Validator one_of(std::vector<std::string> choices) {
+    return {[choices = std::move(choices)](std::string& value) -> std::string {
+                if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
+                    return "";
+                }
+                return fmt::format("\"{}\" is not one of {}", value, fmt::join(choices, ", "));
+            },
+            ""};
+}
+
+CLI::Validator number_in(int least, int most) {
+    return {[least, most](std::string& value) -> std::string {
+                int number = 0;
+                if (CLI::detail::lexical_cast(value, number) && number >= least && number <= most) {
+                    return "";
+                }
+                return fmt::format("\"{}\" is not a number from {} to {}", value, least, most);
+            },
+            ""};
+}
+
+CLI::Validator size_text() {
+    return {[](std::string& value) -> std::string {
+                return parse_size(value)
+                           ? ""
+                           : fmt::format("\"{}\" is not a size: {}", value, size_forms);
+            },
+            ""};
+}
+
+CLI::Validator duration_text() {
+    return {[](std::string& value) -> std::string {
+                return parse_duration(value)
+                           ? ""
+                           : fmt::format("\"{}\" is not a duration: {}", value, duration_forms);
+            },
+            ""};
+}
+
+}  // namespace edgegpu

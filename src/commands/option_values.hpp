@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace edgegpu {
+
+/// Checks of the values of options. None adds a description of its own to the help.
+
+/// One of these words.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> choices);
+
+/// An integer in [least, most].
+[[nodiscard]] CLI::Validator number_in(int least, int most);
+
+/// "500M", "20G" (support/quantity.hpp).
+[[nodiscard]] CLI::Validator size_text();
+
+/// "30d", "12h" (support/quantity.hpp).
+[[nodiscard]] CLI::Validator duration_text();
+
+}  // namespace edgegpu

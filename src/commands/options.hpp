@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "commands/commands.hpp"
+
+namespace edgegpu {
+
+/// What the command line says, for all commands.
+struct CommandLine {
+    GlobalOptions global;
+    BuildCommand build;
+    ResolveCommand resolve;
+    WhyCommand why;
+    DiffCommand diff;
+    CheckCommand check;
+    CacheCommand cache;
+    std::string gpu;
+    std::string shell;
+};
+
+/// Declares the whole command line to the parser, which then writes what it reads to `arguments`:
+/// the global options, and each command with its own. `arguments` must live as long as `app`.
+void add_options(CLI::App& app, CommandLine& arguments);
+
+/// The same for commands that read a blueprint, each added to `app` (blueprint_options.cpp).
+void add_build(CLI::App& app, BuildCommand& build);
+void add_resolve(CLI::App& app, ResolveCommand& resolve);
+void add_why(CLI::App& app, WhyCommand& why);
+void add_check(CLI::App& app, CheckCommand& check);
+
+/// `--cache-dir` of a command.
+void add_cache_dir(CLI::App& verb, std::filesystem::path& cache_dir);
+
+}  // namespace edgegpu

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+
+#include "log/console.hpp"
+#include "log/log.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+/// ostree's own default.
+inline constexpr int default_deflate_level = 6;
+
+/// What every stage may use besides its input: the cache, the console, the clock and
+/// the cancellation flag. Holds no results.
+struct Context {
+    /// Root of the cache; each kind of result has a directory of its own below it:
+    /// `repos/` (metadata), `packages/` and `imports/` (RPMs and what was in them, by SHA-256),
+    /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the
+    /// content), `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `verified/`, `keys/`,
+    /// `logs/`, `locks/` (entries that are being made), `work/` (scratch of running builds).
+    /// See docs/architecture.md.
+    std::filesystem::path cache;
+    /// This build's part of `work/`, below the cache; no other build has it (CacheLock).
+    std::filesystem::path slot = "work";
+    /// Where warnings, notes and progress go.
+    Console* console = nullptr;
+    /// Where decisions, programs and requests go; by default nowhere.
+    Log log;
+    /// Seconds since 1970, the "now" of everything that enters the image: the
+    /// newest build time of the packages, or SOURCE_DATE_EPOCH. 0 until the packages are resolved.
+    std::int64_t source_date_epoch = 0;
+    /// Set by SIGINT and SIGTERM.
+    const std::atomic<bool>* cancelled = nullptr;
+    /// No stage may touch the network.
+    bool offline = false;
+    /// Worker threads for parallel work; at least 1.
+    unsigned jobs = 1;
+    /// How hard new objects are compressed (commit/deflate_level.hpp).
+    int deflate_level = default_deflate_level;
+    /// How long a program of an image may run; 0: without limit.
+    std::chrono::seconds program_timeout{600};
+
+    /// The same with another "now".
+    [[nodiscard]] Context at(std::int64_t time) const {
+        Context other = *this;
+        other.source_date_epoch = time;
+        return other;
+    }
+
+    /// The same with another part of `work/`.
+    [[nodiscard]] Context in(const std::filesystem::path& part) const {
+        Context other = *this;
+        other.slot = part;
+        return other;
+    }
+
+    /// The scratch directory of this build.
+    [[nodiscard]] std::filesystem::path work() const { return cache / slot; }
+
+    /// Throws ErrorKind::interrupted if the user asked to stop. Call it in every long loop.
+    void check_cancelled() const {
+        if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
+            throw Error(ErrorKind::interrupted, "interrupted");
+        }
+    }
+};
+
+}  // namespace edgegpu

@@ -1,0 +1,39 @@
+#include "execution/interrupt.hpp"
+
+#include <csignal>
+
+#include <sys/stat.h>
+
+namespace edgegpu {
+
+namespace {
+
+// A signal handler can reach nothing but static storage; this flag is the one exception to
+// "no globals" and is read through `interrupted` only.
+std::atomic<bool> interrupt_flag{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void on_signal(int signal_number) {
+    if (interrupt_flag.exchange(true)) {
+        std::signal(signal_number, SIG_DFL);
+        std::raise(signal_number);
+    }
+}
+
+}  // namespace
+
+void install_interrupt_handlers() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    umask(022);
+}
+
+const std::atomic<bool>& interrupted() noexcept {
+    return interrupt_flag;
+}
+
+}  // namespace edgegpu

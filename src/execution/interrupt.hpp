@@ -1,0 +1,15 @@
+#pragma once
+
+#include <atomic>
+
+namespace edgegpu {
+
+/// Makes SIGINT and SIGTERM set the cancellation flag instead of ending the process, so that
+/// mounts and temporary files are cleaned up; a second signal ends it at once. Ignores SIGPIPE.
+/// Also sets umask 022, so that the umask of the user's shell has no effect on the image.
+void install_interrupt_handlers();
+
+/// The flag those handlers set; for Context::cancelled.
+[[nodiscard]] const std::atomic<bool>& interrupted() noexcept;
+
+}  // namespace edgegpu

@@ -1,0 +1,312 @@
+#include "execution/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "execution/child_setup.hpp"
+#include "execution/program_record.hpp"
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::string_view default_path =
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr std::size_t output_limit = 1U << 20U;
+constexpr int cancellation_poll_ms = 100;
+/// How long to wait for output of grandchildren that outlive the child.
+constexpr std::chrono::milliseconds straggler_patience{500};
+
+using CStrings = std::vector<char*>;
+
+CStrings c_strings(const std::vector<std::string>& strings) {
+    CStrings result;
+    result.reserve(strings.size() + 1);
+    for (const std::string& text : strings) {
+        // execve(2) does not change its arguments, it only lacks const for C's sake.
+        result.push_back(const_cast<char*>(text.c_str()));
+    }
+    result.push_back(nullptr);
+    return result;
+}
+
+std::string find_program(const std::string& name, const std::vector<std::string>& env) {
+    if (name.find('/') != std::string::npos) {
+        return name;
+    }
+    std::string_view path = default_path;
+    for (const std::string& variable : env) {
+        if (variable.starts_with("PATH=")) {
+            path = variable;
+        }
+    }
+    path.remove_prefix(std::string_view("PATH=").size());
+    while (!path.empty()) {
+        const std::size_t end = std::min(path.find(':'), path.size());
+        std::string candidate = std::string(path.substr(0, end)) + "/" + name;
+        if (::access(candidate.c_str(), X_OK) == 0) {
+            return candidate;
+        }
+        path.remove_prefix(std::min(end + 1, path.size()));
+    }
+    throw error("{}: program not found", name)
+        .hinted("install its package; scripts/setup installs everything that is needed");
+}
+
+/// A memory file rather than a pipe: it never blocks, never raises SIGPIPE, and programs may
+/// seek in it or open /dev/stdin.
+Fd standard_input(const std::string& input) {
+    if (input.empty()) {
+        Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        if (!null) {
+            throw errno_error("/dev/null", errno);
+        }
+        return null;
+    }
+    Fd memory(::memfd_create("stdin", MFD_CLOEXEC));
+    if (!memory) {
+        throw errno_error("memory file for standard input", errno);
+    }
+    std::string_view rest = input;
+    while (!rest.empty()) {
+        const ssize_t put = ::write(memory.get(), rest.data(), rest.size());
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            throw errno_error("memory file for standard input", errno);
+        }
+        rest.remove_prefix(static_cast<std::size_t>(put));
+    }
+    if (::lseek(memory.get(), 0, SEEK_SET) != 0) {
+        throw errno_error("memory file for standard input", errno);
+    }
+    return memory;
+}
+
+std::pair<Fd, Fd> make_pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw errno_error("pipe", errno);
+    }
+    return {Fd(ends[0]), Fd(ends[1])};
+}
+
+/// A running child; killed with its process group and reaped when it goes.
+class Child {
+public:
+    Child(pid_t pid, Fd output, const ProcessRequest& request, ProgramRecord& record)
+        : pid_(pid),
+          output_(std::move(output)),
+          record_(record),
+          watch_(request.limits, request.announcement) {}
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() {
+        if (pid_ > 0) {
+            kill_group();
+            static_cast<void>(watch_.end_all());
+            discard_output();
+            reap();
+        }
+    }
+
+    /// Reads output until the child ended, by itself or by a limit; checks for cancellation in
+    /// between.
+    ProcessResult wait(const Context& ctx) {
+        // By number: glibc 2.36 declares pidfd_open without C linkage.
+        const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+        if (!handle) {
+            throw errno_error("pidfd_open", errno);
+        }
+        bool ended = false;
+        Ended reason = Ended::normally;
+        while (!ended && reason == Ended::normally) {
+            ctx.check_cancelled();
+            std::array<pollfd, 3> events{pollfd{handle.get(), POLLIN, 0},
+                                         pollfd{output_ ? output_.get() : -1, POLLIN, 0},
+                                         pollfd{watch_.descriptor(), POLLIN, 0}};
+            if (::poll(events.data(), events.size(), cancellation_poll_ms) < 0 && errno != EINTR) {
+                throw errno_error("poll", errno);
+            }
+            if (events[1].revents != 0) {
+                read_output();
+            }
+            if (events[2].revents != 0) {
+                watch_.listen();
+            }
+            ended = events[0].revents != 0;
+            reason = ended ? Ended::normally : watch_.check();
+        }
+        // The group's leader is not reaped yet, so its number still means this group: whatever is
+        // still running in it is killed now.
+        kill_group();
+        const bool all_gone = watch_.end_all();
+        drain();
+        const int status = reap();
+        trim(output_limit);
+        if (!all_gone) {
+            throw Error("processes started by a program could not be killed");
+        }
+        const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        if (code == 128 + SIGXFSZ) {
+            reason = Ended::file_size;
+        }
+        record_.ended(code, reason);
+        return {code, std::move(text_), reason, watch_.announced()};
+    }
+
+private:
+    void kill_group() const noexcept {
+        ::kill(-pid_, SIGKILL);
+        ::kill(pid_, SIGKILL);
+    }
+
+    int reap() noexcept {
+        int status = 0;
+        while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+        }
+        pid_ = -1;
+        return status;
+    }
+
+    void trim(std::size_t limit) {
+        if (text_.size() > limit) {
+            text_.erase(0, text_.size() - limit);
+        }
+    }
+
+    void read_output() {
+        std::array<char, 65536> buffer{};
+        const ssize_t got = ::read(output_.get(), buffer.data(), buffer.size());
+        if (got > 0) {
+            const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+            record_.printed(bytes);
+            text_ += bytes;
+            if (text_.size() > 2 * output_limit) {
+                trim(output_limit);
+            }
+        } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+            output_.reset();
+        }
+    }
+
+    /// Reads the rest of the pipe. Returns as soon as every writer is gone, and after
+    /// straggler_patience if a daemon that left the group keeps it open.
+    void drain() {
+        const auto deadline = std::chrono::steady_clock::now() + straggler_patience;
+        while (output_) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                deadline - std::chrono::steady_clock::now());
+            pollfd event{output_.get(), POLLIN, 0};
+            if (left.count() <= 0 || ::poll(&event, 1, static_cast<int>(left.count())) == 0) {
+                return;
+            }
+            read_output();
+        }
+    }
+
+    /// Waits until the whole sandbox is gone: bubblewrap's own children end a little after it, and
+    /// hold the pipe until then. Nobody may still use the image's root when it is unmounted.
+    void discard_output() noexcept {
+        const auto deadline = std::chrono::steady_clock::now() + straggler_patience;
+        std::array<char, 65536> buffer{};
+        while (output_) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                deadline - std::chrono::steady_clock::now());
+            pollfd event{output_.get(), POLLIN, 0};
+            if (left.count() <= 0 || ::poll(&event, 1, static_cast<int>(left.count())) == 0 ||
+                ::read(output_.get(), buffer.data(), buffer.size()) == 0) {
+                return;
+            }
+        }
+    }
+
+    pid_t pid_;
+    Fd output_;
+    std::string text_;
+    ProgramRecord& record_;
+    ProcessWatch watch_;
+};
+
+}  // namespace
+
+ProcessResult run_process(const Context& ctx, const std::vector<std::string>& argv,
+                          const std::vector<std::string>& env, const std::string& input,
+                          const std::filesystem::path& cwd) {
+    ProcessRequest request;
+    request.argv = argv;
+    request.env = env;
+    request.input = input;
+    request.cwd = cwd;
+    return run_process(ctx, request);
+}
+
+ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
+    ctx.check_cancelled();
+    if (request.argv.empty()) {
+        throw error("no program to run");
+    }
+    ProgramRecord record(ctx, request);
+    const std::vector<std::string> minimal{std::string(default_path), "LC_ALL=C", "TZ=UTC"};
+    const std::vector<std::string>& environment = request.env.empty() ? minimal : request.env;
+    const std::string program = find_program(request.argv.front(), environment);
+    const CStrings c_argv = c_strings(request.argv);
+    const CStrings c_env = c_strings(environment);
+    const Fd in = standard_input(request.input);
+    auto [output_read, output_write] = make_pipe();
+    auto [failure_read, failure_write] = make_pipe();
+    // A program may open its output again, as /dev/stderr.
+    if (request.as_root_of_namespace && ::fchown(output_write.get(), 0, 0) != 0) {
+        throw errno_error("pipe", errno);
+    }
+
+    ChildSetup setup;
+    setup.program = program.c_str();
+    setup.argv = c_argv.data();
+    setup.envp = c_env.data();
+    setup.cwd = request.cwd.empty() ? nullptr : request.cwd.c_str();
+    setup.as_root = request.as_root_of_namespace;
+    setup.descriptors = &request.descriptors;
+    setup.limits = &request.limits;
+    setup.input = in.get();
+    setup.output = output_write.get();
+    setup.failure = failure_write.get();
+    const pid_t pid = ::fork();
+    if (pid < 0) {
+        throw errno_error("fork", errno);
+    }
+    if (pid == 0) {
+        become_program(setup);
+    }
+    ::setpgid(pid, pid);  // in both processes, so that no kill comes too early
+    output_write.reset();
+    failure_write.reset();
+    Child child(pid, std::move(output_read), request, record);
+    int code = 0;
+    ssize_t got = 0;
+    while ((got = ::read(failure_read.get(), &code, sizeof(code))) < 0 && errno == EINTR) {
+    }
+    if (got == static_cast<ssize_t>(sizeof(code))) {
+        throw errno_error(
+            request.cwd.empty() ? program : program + " (in " + request.cwd.string() + ")", code);
+    }
+    return child.wait(ctx);
+}
+
+}  // namespace edgegpu
