@@ -229,6 +229,23 @@ std::pair<Fd, Fd> make_pipe() {
     return {Fd(ends[0]), Fd(ends[1])};
 }
 
+/// What the other process of a pair tells; the default if it ended without a word. A signal, such as
+/// the user's interruption, must not be taken for its answer: the build ends where stages ask for it.
+template <typename T>
+T told_by(const Fd& pipe, T otherwise) {
+    T value{};
+    ssize_t got = 0;
+    while ((got = ::read(pipe.get(), &value, sizeof value)) < 0 && errno == EINTR) {
+    }
+    return got == static_cast<ssize_t>(sizeof value) ? value : otherwise;
+}
+
+/// Pipes carry so little at once or not at all; whom it does not reach has ended.
+template <typename T>
+void tell(const Fd& pipe, const T& value) {
+    [[maybe_unused]] const ssize_t put = ::write(pipe.get(), &value, sizeof value);
+}
+
 /// Calls unshare(2) in this process; a child, which stays outside, then writes its maps.
 void enter_mapped(const IdMap& users, const IdMap& groups) {
     const bool by_program = ::geteuid() != 0;
@@ -241,22 +258,18 @@ void enter_mapped(const IdMap& users, const IdMap& groups) {
     }
     if (child == 0) {
         ready_write.reset();
-        char byte = 0;
-        MapFailure failure;
-        if (::read(ready_read.get(), &byte, 1) == 1) {
-            failure = write_maps(own, users, groups, by_program);
+        if (told_by(ready_read, false)) {
+            tell(done_write, write_maps(own, users, groups, by_program));
         }
-        [[maybe_unused]] const ssize_t told = ::write(done_write.get(), &failure, sizeof failure);
         ::_exit(0);
     }
     const int code = ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : errno;
     if (code == 0) {
-        [[maybe_unused]] const ssize_t told = ::write(ready_write.get(), "r", 1);
+        tell(ready_write, true);
     }
     ready_write.reset();
     done_write.reset();
-    MapFailure failure{Mapper::proc, EIO};
-    [[maybe_unused]] const ssize_t got = ::read(done_read.get(), &failure, sizeof failure);
+    const MapFailure failure = told_by(done_read, MapFailure{Mapper::proc, EIO});
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }
     if (code != 0) {
@@ -282,17 +295,15 @@ Fd make_image_namespace() {
         const rlim_t most = processes_of_a_build();
         const struct rlimit processes { most, most };
         ::setrlimit(RLIMIT_NPROC, &processes);
-        char byte = ::unshare(CLONE_NEWUSER) == 0 ? '1' : '0';
-        [[maybe_unused]] const ssize_t told = ::write(ready_write.get(), &byte, 1);
-        [[maybe_unused]] const ssize_t got = ::read(done_read.get(), &byte, 1);
+        tell(ready_write, ::unshare(CLONE_NEWUSER) == 0 ? 0 : errno);
+        told_by(done_read, false);  // not before its namespace is open there
         ::_exit(0);
     }
     ready_write.reset();
-    char byte = '0';
-    [[maybe_unused]] const ssize_t got = ::read(ready_read.get(), &byte, 1);
     const std::string process = fmt::format("/proc/{}/", child);
     const IdMap map{{0, 0, image_ids}};
-    int code = byte == '1' ? write_map(process + "gid_map", map) : ENOSPC;
+    int code = told_by(ready_read, EIO);
+    code = code == 0 ? write_map(process + "gid_map", map) : code;
     code = code == 0 ? write_map(process + "uid_map", map) : code;
     Fd made(::open((process + "ns/user").c_str(), O_RDONLY | O_CLOEXEC));
     done_write.reset();
