@@ -108,7 +108,10 @@ Signer::~Signer() {
     // glibc 2.36 declares pidfd_open without C linkage.
     const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
     pollfd ended{handle.get(), POLLIN, 0};
-    if (!handle || ::poll(&ended, 1, end_patience_ms) != 1) {
+    int ready = -1;
+    while (handle && (ready = ::poll(&ended, 1, end_patience_ms)) < 0 && errno == EINTR) {
+    }
+    if (ready != 1) {
         ::kill(-pid_, SIGKILL);
         ::kill(pid_, SIGKILL);
     }
