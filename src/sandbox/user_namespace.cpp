@@ -229,8 +229,9 @@ std::pair<Fd, Fd> make_pipe() {
     return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// What the other process of a pair tells; the default if it ended without a word. A signal, such as
-/// the user's interruption, must not be taken for its answer: the build ends where stages ask for it.
+/// What the other process of a pair tells; the default if it ended without a word. A signal, such
+/// as the user's interruption, must not be taken for its answer: the build ends where stages ask
+/// for it.
 template <typename T>
 T told_by(const Fd& pipe, T otherwise) {
     T value{};
