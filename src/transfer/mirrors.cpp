@@ -15,6 +15,7 @@
 #include "support/text.hpp"
 #include "transfer/arrival.hpp"
 #include "transfer/url.hpp"
+#include "transfer/xml_encoding.hpp"
 
 namespace edgegpu {
 
@@ -150,6 +151,9 @@ std::vector<std::string> read_mirrorlist(std::string_view text, bool files) {
 }
 
 MirrorList read_metalink(const Repository& repository, const std::string& text) {
+    if (const std::optional<std::string> problem = xml_problem(text)) {
+        throw error("cannot be read: {}", *problem);
+    }
     const MetalinkPtr metalink(lr_metalink_init());
     const Fd file = memory_file(text);
     GError* raw = nullptr;

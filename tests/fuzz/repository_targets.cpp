@@ -16,6 +16,7 @@
 #include "resolve/solve/pool.hpp"
 #include "support/file.hpp"
 #include "support/metadata_fixture.hpp"
+#include "transfer/mirrors.hpp"
 
 namespace edgegpu::fuzz {
 
@@ -51,6 +52,10 @@ Repository repository() {
 void read_comps(std::string_view data) {
     Comps comps;
     read_or_refuse([&] { add_comps(comps, std::string(data), "comps.xml of repository 'r'"); });
+}
+
+void read_metalink_text(std::string_view data) {
+    read_or_refuse([&] { static_cast<void>(read_metalink(repository(), std::string(data))); });
 }
 
 void read_modulemd(std::string_view data) {

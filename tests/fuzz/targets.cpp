@@ -22,6 +22,7 @@ std::span<const Target> targets() {
         Target{"initramfs", read_initramfs},
         Target{"kernel-module", read_kernel_module},
         Target{"lockfile", read_lockfile_text},
+        Target{"metalink", read_metalink_text},
         Target{"modulemd", read_modulemd},
         Target{"openpgp", read_openpgp},
         Target{"ostree-commit", read_ostree_commit},

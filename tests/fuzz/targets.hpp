@@ -41,6 +41,7 @@ void read_ssh_key(std::string_view data);
 
 // repository_targets.cpp: what a repository serves
 void read_comps(std::string_view data);
+void read_metalink_text(std::string_view data);
 void read_modulemd(std::string_view data);
 void read_openpgp(std::string_view data);
 void read_primary(std::string_view data);

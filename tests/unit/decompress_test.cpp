@@ -1,5 +1,7 @@
 #include "support/decompress.hpp"
 
+#include <fcntl.h>
+
 #include <string>
 #include <utility>
 
@@ -53,12 +55,41 @@ TEST_P(Decompress, GivesBackWhatWasCompressed) {
 }
 
 TEST_P(Decompress, RefusesWhatIsCutOff) {
-    const std::string whole = compressed("some content");
-    for (const std::size_t left : {whole.size() - 1, whole.size() / 2}) {
-        EXPECT_THAT(failure(whole.substr(0, left), 1U << 20U),
-                    StartsWith("x.file: cannot be decompressed: "))
-            << left << " of " << whole.size();
+    for (const char* content : {"some content", ""}) {
+        const std::string whole = compressed(content);
+        // With less it cannot be told from other content.
+        constexpr std::size_t longest_magic = 10;
+        for (std::size_t left = longest_magic; left < whole.size(); ++left) {
+            EXPECT_THAT(failure(whole.substr(0, left), 1U << 20U),
+                        StartsWith("x.file: cannot be decompressed: "))
+                << left << " of " << whole.size();
+        }
     }
+}
+
+TEST_P(Decompress, SeveralAreOneContent) {
+    EXPECT_EQ(decompress(compressed("some ") + compressed("") + compressed("content"), 12, "x"),
+              "some content");
+}
+
+TEST_P(Decompress, OnlyTheOuterLayerIsTakenOff) {
+    const std::string once = compressed("some content");
+    EXPECT_EQ(decompress(compressed(once), once.size(), "x"), once);
+}
+
+TEST_P(Decompress, ReadsAFilePieceByPiece) {
+    const TemporaryDirectory directory;
+    const auto path = directory.path() / "x";
+    const std::string content = std::string(70000, 'a') + std::string(70000, 'b');
+    write_file(path, compressed(content));
+    Decompressor file(Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), content.size(), "x");
+    std::string all;
+    std::string piece(999, '\0');
+    while (const std::size_t got = file.read(piece)) {
+        all.append(piece, 0, got);
+    }
+    EXPECT_TRUE(all == content) << all.size();
+    EXPECT_EQ(file.read(piece), 0U);
 }
 
 TEST_P(Decompress, EndsAtItsLimit) {
@@ -72,6 +103,18 @@ INSTANTIATE_TEST_SUITE_P(Programs, Decompress,
                          testing::Values(std::pair("gzip", ".gz"), std::pair("xz", ".xz"),
                                          std::pair("zstd", ".zst"), std::pair("bzip2", ".bz2")),
                          [](const auto& info) { return std::string(info.param.first); });
+
+TEST(DecompressZstd, AMagicNumberAlone) {
+    EXPECT_THAT(failure("\x28\xb5\x2f\xfd", 1U << 20U),
+                StartsWith("x.file: cannot be decompressed: "));
+}
+
+TEST(DecompressZstd, FramesThatAreSkipped) {
+    // Four bytes to be skipped, with a number as pzstd writes it.
+    const std::string skipped("\x50\x2a\x4d\x18\x04\0\0\0abcd", 12);
+    const std::string frame = packed("zstd", ".zst", "content");
+    EXPECT_EQ(decompress(skipped + frame + skipped + frame, 14, "x"), "contentcontent");
+}
 
 TEST(DecompressPlain, OtherContentIsAsItIs) {
     EXPECT_EQ(decompress("", 10, "x"), "");

@@ -88,6 +88,32 @@ TEST_F(MetadataRecordsOf, PrimaryMetadataMustBeThere) {
               "repository 'r': repomd.xml lists no primary metadata");
 }
 
+TEST_F(MetadataRecordsOf, AnEncodingThatIconvMayFailToConvertDoesNotReachTheParser) {
+    // librepo 1.14 dereferences a null pointer where iconv cannot go on.
+    const fs::path path = directory_.path() / "repomd.xml";
+    write_file(path, "<?xml version=\"1.0\" encoding=\"UTF-7\"?>\n<repomd><revision>1</revision>" +
+                         primary_ + "<tags><content>\xff</content></tags></repomd>\n");
+    EXPECT_EQ(failure([&] { return read_records(repository_, path); }),
+              "repository 'r': its repomd.xml cannot be read: its encoding is 'UTF-7', but only "
+              "UTF-8, ASCII and ISO-8859-1 are read");
+}
+
+TEST_F(MetadataRecordsOf, BytesThatAreNotOfTheEncoding) {
+    const std::string tags = "<tags><content>\xff</content></tags>";
+    const fs::path path = directory_.path() / "repomd.xml";
+    for (const char* encoding : {"UTF-8", "US-ASCII"}) {
+        write_file(path,
+                   fmt::format("<?xml version=\"1.0\" encoding=\"{}\"?>\n<repomd>{}{}</repomd>",
+                               encoding, primary_, tags));
+        const std::string said = failure([&] { return read_records(repository_, path); });
+        EXPECT_TRUE(said.starts_with("repository 'r': its repomd.xml cannot be read: Parse error"))
+            << said;
+    }
+    write_file(path, "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<repomd>" + primary_ + tags +
+                         "</repomd>");
+    EXPECT_NE(read_records(repository_, path).find(MetadataKind::primary), nullptr);
+}
+
 TEST_F(MetadataRecordsOf, SHA1NeedsPermission) {
     const std::string old = record("primary", "p.xml", "sha", 40);
     EXPECT_EQ(failure([&] { return read(old); }),

@@ -1,14 +1,9 @@
 #include "resolve/metadata/metadata.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include <glib.h>
@@ -16,9 +11,7 @@
 #include "cache/last_use.hpp"
 #include "execution/parallel.hpp"
 #include "resolve/metadata/metadata_download.hpp"
-#include "resolve/metadata/solv.hpp"
 #include "support/error.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -75,30 +68,6 @@ RepositoryMetadata open_state(const Context& ctx, const Repository& repository,
     metadata.primary = bring(ctx, metadata, MetadataKind::primary);
     metadata.modules = bring(ctx, metadata, MetadataKind::modules);
     return metadata;
-}
-
-/// A file name from which libsolv derives the compression. It depends on the first bytes of the
-/// file: its own name comes from the repository and may be wrong.
-std::string true_name(const fs::path& path) {
-    constexpr std::array<std::pair<std::string_view, const char*>, 5> magics{{
-        {"\x1f\x8b", ".gz"},
-        {"\xfd"
-         "7zXZ",
-         ".xz"},
-        {"BZh", ".bz2"},
-        {"\x28\xb5\x2f\xfd", ".zst"},
-        {std::string_view("\0ZCK1", 5), ".zck"},
-    }};
-    std::array<char, 8> head{};
-    const Handle<FILE, std::fclose> file(std::fopen(path.c_str(), "re"));
-    const std::size_t got = file ? std::fread(head.data(), 1, head.size(), file.get()) : 0;
-    const std::string_view begin(head.data(), got);
-    for (const auto& [magic, extension] : magics) {
-        if (begin.starts_with(magic)) {
-            return std::string("metadata") + extension;
-        }
-    }
-    return "metadata";
 }
 
 /// Suppresses warnings about repomd.xml that librepo prints to stderr; real problems are reported
@@ -163,46 +132,6 @@ bool load_updateinfo(const Context& ctx, RepositoryMetadata& metadata) {
     }
     metadata.updateinfo = bring(ctx, metadata, MetadataKind::updateinfo);
     return true;
-}
-
-MetadataStream open_metadata_file(const std::string& repository, const fs::path& path) {
-    const std::string name = true_name(path);
-    if (name.ends_with(".zck")) {
-        throw error(ErrorKind::fetch,
-                    "repository '{}': {} is a zchunk file, which edgegpu cannot read", repository,
-                    path.filename().string())
-            .hinted("have the repository made with createrepo_c --compress-type gz, xz or zstd");
-    }
-    // If it succeeds, the stream owns the descriptor.
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    MetadataStream file(fd >= 0 ? solv_xfopen_fd(name.c_str(), fd, "r") : nullptr);
-    if (!file) {
-        if (fd >= 0) {
-            ::close(fd);
-        }
-        throw error(ErrorKind::fetch, "repository '{}': cannot read {}", repository, path.string());
-    }
-    return file;
-}
-
-std::string read_metadata_file(const std::string& repository, const fs::path& path) {
-    constexpr std::size_t limit = 256U << 20U;
-    const MetadataStream file = open_metadata_file(repository, path);
-    std::string content;
-    std::array<char, 65536> buffer;
-    std::size_t got = 0;
-    while ((got = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0) {
-        content.append(buffer.data(), got);
-        if (content.size() > limit) {
-            throw error(ErrorKind::fetch, "repository '{}': {} is larger than {} MiB", repository,
-                        path.filename().string(), limit >> 20U);
-        }
-    }
-    if (std::ferror(file.get()) != 0) {
-        throw error(ErrorKind::fetch, "repository '{}': {} cannot be uncompressed", repository,
-                    path.filename().string());
-    }
-    return content;
 }
 
 }  // namespace edgegpu

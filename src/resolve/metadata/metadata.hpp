@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -11,7 +10,6 @@
 #include "execution/context.hpp"
 #include "resolve/metadata/metadata_records.hpp"
 #include "resolve/resolution.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -55,17 +53,5 @@ void load_comps(const Context& ctx, RepositoryMetadata& metadata);
 /// The same for advisories (updateinfo.xml): sets `metadata.updateinfo`, to an empty path if the
 /// repository has none. Offline, returns false if they are not in the cache.
 [[nodiscard]] bool load_updateinfo(const Context& ctx, RepositoryMetadata& metadata);
-
-using MetadataStream = Handle<FILE, std::fclose>;
-
-/// Opens a metadata file for reading its decompressed content: gzip, xz, bzip2, zstd or plain,
-/// recognised by its content. Throws ErrorKind::fetch naming repository and file, with a special
-/// message for zchunk.
-[[nodiscard]] MetadataStream open_metadata_file(const std::string& repository,
-                                                const std::filesystem::path& path);
-
-/// The decompressed content of a metadata file, at most 256 MiB. Throws as open_metadata_file does.
-[[nodiscard]] std::string read_metadata_file(const std::string& repository,
-                                             const std::filesystem::path& path);
 
 }  // namespace edgegpu

@@ -1,6 +1,7 @@
 #include "resolve/metadata/metadata_records.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -14,6 +15,7 @@
 
 #include "support/handles.hpp"
 #include "support/text.hpp"
+#include "transfer/xml_encoding.hpp"
 
 namespace edgegpu {
 
@@ -114,6 +116,17 @@ std::int64_t time_of(LrYumRepoMd* repomd) {
     return whole && time > 0 ? time : 0;
 }
 
+/// The beginning of an open file, with all of an XML declaration.
+std::string read_head(int fd, const fs::path& path) {
+    std::string head(1024, '\0');
+    const ssize_t got = ::pread(fd, head.data(), head.size(), 0);
+    if (got < 0) {
+        throw errno_error(path.string(), errno);
+    }
+    head.resize(static_cast<std::size_t>(got));
+    return head;
+}
+
 /// Whether `url` begins with a scheme ("https://").
 bool has_scheme(std::string_view url) {
     const std::size_t end = url.find("://");
@@ -146,14 +159,16 @@ MetadataRecords read_records(const Repository& repository, const fs::path& path)
     if (!fd) {
         throw errno_error(path.string(), errno);
     }
+    std::optional<std::string> bad = xml_problem(read_head(fd.get(), path));
     const RepomdPtr repomd(lr_yum_repomd_init());
     GError* raw = nullptr;
-    const bool good =
-        lr_yum_repomd_parse_file(repomd.get(), fd.get(), nullptr, nullptr, &raw) != FALSE;
+    if (!bad && lr_yum_repomd_parse_file(repomd.get(), fd.get(), nullptr, nullptr, &raw) == FALSE) {
+        bad = raw != nullptr ? raw->message : "unknown problem";
+    }
     const GErrorPtr problem(raw);
-    if (!good) {
+    if (bad) {
         throw error(ErrorKind::fetch, "repository '{}': its repomd.xml cannot be read: {}",
-                    repository.id, problem ? problem->message : "unknown problem")
+                    repository.id, *bad)
             .traced("repository defined at " + repository.location.text())
             .hinted("check the URL of the repository");
     }

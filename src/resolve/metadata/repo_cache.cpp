@@ -11,6 +11,7 @@ extern "C" {
 #include <solv/repo_updateinfoxml.h>
 }
 
+#include "resolve/metadata/metadata_file.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 
@@ -71,8 +72,10 @@ void load_primary(const RepositoryMetadata& metadata, Repo* repo) {
         }
         repo_empty(repo, 1);
     }
-    const MetadataStream file = open_metadata_file(metadata.repository->id, metadata.primary);
-    if (repo_add_rpmmd(repo, file.get(), nullptr, 0) != 0) {
+    const MetadataStream file(metadata.repository->id, metadata.primary);
+    const bool good = repo_add_rpmmd(repo, file.get(), nullptr, 0) == 0;
+    file.check();
+    if (!good) {
         throw error(ErrorKind::fetch, "repository '{}': invalid primary metadata: {}",
                     metadata.repository->id, pool_errstr(repo->pool));
     }
@@ -85,8 +88,10 @@ void load_file_lists(const RepositoryMetadata& metadata, Repo* repo) {
     if (fs::exists(cache) && load_cache(repo, cache, flags)) {
         return;
     }
-    const MetadataStream file = open_metadata_file(metadata.repository->id, metadata.filelists);
-    if (repo_add_rpmmd(repo, file.get(), nullptr, flags) != 0) {
+    const MetadataStream file(metadata.repository->id, metadata.filelists);
+    const bool good = repo_add_rpmmd(repo, file.get(), nullptr, flags) == 0;
+    file.check();
+    if (!good) {
         throw error(ErrorKind::fetch, "repository '{}': invalid file lists: {}",
                     metadata.repository->id, pool_errstr(repo->pool));
     }
@@ -101,8 +106,10 @@ void load_advisories(const RepositoryMetadata& metadata, Repo* repo) {
         }
         repo_empty(repo, 1);
     }
-    const MetadataStream file = open_metadata_file(metadata.resolved.id, metadata.updateinfo);
-    if (repo_add_updateinfoxml(repo, file.get(), 0) != 0) {
+    const MetadataStream file(metadata.resolved.id, metadata.updateinfo);
+    const bool good = repo_add_updateinfoxml(repo, file.get(), 0) == 0;
+    file.check();
+    if (!good) {
         throw error(ErrorKind::fetch, "repository '{}': invalid advisories: {}",
                     metadata.resolved.id, pool_errstr(repo->pool));
     }

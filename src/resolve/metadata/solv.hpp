@@ -13,7 +13,6 @@ extern "C" {
 #include <solv/repo_rpmmd.h>
 #include <solv/repo_solv.h>
 #include <solv/repo_write.h>
-#include <solv/solv_xfopen.h>
 #include <solv/solver.h>
 }
 

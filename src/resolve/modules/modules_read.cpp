@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "resolve/metadata/metadata_file.hpp"
 #include "resolve/modules/modules.hpp"
 #include "resolve/modules/modules_lost.hpp"
 #include "support/error.hpp"

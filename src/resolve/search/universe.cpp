@@ -9,6 +9,7 @@
 #include "resolve/gpu/gpus.hpp"
 #include "resolve/gpu/nvidia.hpp"
 #include "resolve/metadata/metadata.hpp"
+#include "resolve/metadata/metadata_file.hpp"
 #include "resolve/modules/modules_lost.hpp"
 #include "resolve/search/policy_root.hpp"
 #include "resolve/solve/advisories.hpp"
