@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "report/file_object.hpp"
 #include "report/ostree_object.hpp"
 #include "support/error.hpp"
 #include "support/nevra.hpp"
@@ -16,7 +17,6 @@ namespace edgegpu {
 
 namespace {
 
-using InfoHandle = Handle<GFileInfo, g_object_unref>;
 using StreamHandle = Handle<GInputStream, g_object_unref>;
 
 constexpr unsigned permission_bits = 07777;
@@ -76,32 +76,6 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     }
     info.packages = packages_in(metadata.get());
     return info;
-}
-
-std::string_view bytes_of(GVariant* value) {
-    gsize size = 0;
-    const auto* data =
-        static_cast<const char*>(g_variant_get_fixed_array(value, &size, sizeof(char)));
-    return {data, size};
-}
-
-/// Reads the label and other attributes from an `a(ayay)`.
-void read_attributes(GVariant* attributes, CommitPath& path) {
-    for (gsize i = 0; i < g_variant_n_children(attributes); ++i) {
-        const VariantHandle pair(g_variant_get_child_value(attributes, i));
-        const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
-        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
-        // In commits of libostree, name and label end with a NUL.
-        std::string_view key = bytes_of(name.get());
-        key = key.substr(0, key.find('\0'));
-        if (key == "security.selinux") {
-            const std::string_view label = bytes_of(value.get());
-            path.label = label.substr(0, label.find('\0'));
-        } else {
-            path.attributes +=
-                fmt::format("{}:{}:{}:", key, bytes_of(value.get()).size(), bytes_of(value.get()));
-        }
-    }
 }
 
 bool is_name(std::string_view name) {
@@ -231,32 +205,7 @@ CommitPath CommitView::describe(const CommitNode& node, std::string_view path) c
     if (node.directory) {
         return describe_directory(node, path);
     }
-    GlibFailure failure;
-    GFileInfo* info = nullptr;
-    GVariant* attributes = nullptr;
-    if (ostree_repo_load_file(repo_.get(), node.checksum.c_str(), nullptr, &info, &attributes,
-                              nullptr, failure.out()) == FALSE) {
-        throw unreadable(failure, node.checksum, path);
-    }
-    const InfoHandle owned(info);
-    const VariantHandle owned_attributes(attributes);
-    CommitPath described;
-    described.checksum = node.checksum;
-    described.mode = g_file_info_get_attribute_uint32(info, "unix::mode") & permission_bits;
-    described.uid = g_file_info_get_attribute_uint32(info, "unix::uid");
-    described.gid = g_file_info_get_attribute_uint32(info, "unix::gid");
-    if (g_file_info_get_file_type(info) == G_FILE_TYPE_SYMBOLIC_LINK) {
-        const char* target = g_file_info_get_symlink_target(info);
-        described.type = EntryType::symlink;
-        described.target = target == nullptr ? "" : target;
-    } else {
-        described.size =
-            static_cast<std::uint64_t>(std::max<goffset>(0, g_file_info_get_size(info)));
-    }
-    if (attributes != nullptr) {
-        read_attributes(attributes, described);
-    }
-    return described;
+    return load_file(node.checksum, path).described;
 }
 
 std::optional<CommitPath> CommitView::describe(std::string_view path) const {
@@ -264,15 +213,13 @@ std::optional<CommitPath> CommitView::describe(std::string_view path) const {
     return node ? std::optional(describe(*node, path)) : std::nullopt;
 }
 
-Handle<GInputStream, g_object_unref> CommitView::open(const std::string& object,
-                                                      std::string_view path) const {
+FileObject CommitView::load_file(const std::string& checksum, std::string_view path) const {
     GlibFailure failure;
-    GInputStream* stream = nullptr;
-    if (ostree_repo_load_file(repo_.get(), object.c_str(), &stream, nullptr, nullptr, nullptr,
-                              failure.out()) == FALSE) {
-        throw unreadable(failure, object, path);
+    std::optional<FileObject> object = load_file_object(repo_.get(), checksum, failure);
+    if (!object) {
+        throw unreadable(failure, checksum, path);
     }
-    return StreamHandle(stream);
+    return std::move(*object);
 }
 
 std::optional<std::string> CommitView::read(std::string_view path, std::uint64_t limit) const {
@@ -280,7 +227,7 @@ std::optional<std::string> CommitView::read(std::string_view path, std::uint64_t
     if (!node || node->directory) {
         return std::nullopt;
     }
-    const StreamHandle stream = open(node->checksum, path);
+    const StreamHandle stream = load_file(node->checksum, path).content;
     if (!stream) {
         return std::nullopt;
     }
@@ -318,8 +265,8 @@ std::uint64_t CommitView::stored_size(const std::string& object) const {
 
 bool CommitView::same_content(const CommitPath& file, const CommitView& other,
                               const CommitPath& theirs, std::string_view path) const {
-    const StreamHandle first = open(file.checksum, path);
-    const StreamHandle second = other.open(theirs.checksum, path);
+    const StreamHandle first = load_file(file.checksum, path).content;
+    const StreamHandle second = other.load_file(theirs.checksum, path).content;
     std::array<char, 65536> one{};
     std::array<char, 65536> two{};
     while (first && second) {

@@ -67,6 +67,8 @@ struct CommitPath {
     std::string target;
 };
 
+struct FileObject;
+
 /// A commit, read object by object from the repository. The repository is untrusted: sizes, names
 /// and structure are checked. Members throw Error, with commit and path, for objects that are
 /// missing or malformed.
@@ -97,8 +99,7 @@ public:
 private:
     [[nodiscard]] VariantHandle load(OstreeObjectType type, const std::string& checksum,
                                      std::string_view path) const;
-    [[nodiscard]] Handle<GInputStream, g_object_unref> open(const std::string& object,
-                                                            std::string_view path) const;
+    [[nodiscard]] FileObject load_file(const std::string& checksum, std::string_view path) const;
     [[nodiscard]] Error unreadable(const GlibFailure& failure, const std::string& checksum,
                                    std::string_view path) const;
     [[nodiscard]] Error malformed(std::string_view path, std::string_view what) const;

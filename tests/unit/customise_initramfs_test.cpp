@@ -1,5 +1,6 @@
 #include <archive.h>
 #include <archive_entry.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "customise/customise.hpp"
@@ -173,6 +174,44 @@ TEST_F(Initramfs, WhatUnpacksToTooMuchIsAnError) {
     // Compressed twice: the inner one is not looked into.
     EXPECT_NE(refusal(compressed(make_archive(ARCHIVE_FILTER_GZIP, {"a"}))), "");
     EXPECT_NE(refusal("nothing of the kind").find("neither a cpio archive"), std::string::npos);
+}
+
+TEST_F(Initramfs, ANameOf4GiBIsNotAllocated) {
+    // The name is what a header says, inside compressed data that have none of it.
+    const std::string huge = "070701" + std::string(8UL * 11, '0') + "fffffff8" +
+                             std::string(8, '0') + std::string("a\0", 2);
+    const std::string refused =
+        "x.img: not a readable initramfs: it has more than 1000000 paths, or one of more than 4096 "
+        "bytes|";
+    EXPECT_EQ(refusal(huge), refused);
+    EXPECT_EQ(refusal(compressed(huge)), refused);
+}
+
+TEST_F(Initramfs, ListsAllArchivesInCompressedData) {
+    // As the kernel unpacks them, with zeros between them.
+    const std::string two =
+        make_archive(ARCHIVE_FILTER_NONE, {"a"}) + make_archive(ARCHIVE_FILTER_NONE, {"b"});
+    EXPECT_EQ(list_initramfs(compressed(two), "two.img"), (std::vector<std::string>{"/a", "/b"}));
+    EXPECT_EQ(refusal(compressed(two + "junk")),
+              "x.img: not a readable initramfs: cut short inside a cpio archive|");
+}
+
+TEST_F(Initramfs, ContentIsPassedOver) {
+    for (const std::size_t size : {1U, 2U, 3U, 4U, 70000U}) {
+        const std::string content(size, '\1');
+        const std::string padding((4 - size % 4) % 4, '\0');
+        const std::string first = "070701" + std::string(8UL * 6, '0') +
+                                  fmt::format("{:08x}", size) + std::string(8UL * 4, '0') +
+                                  "00000002" + std::string(8, '0') + std::string("a\0", 2) +
+                                  content + padding;
+        const std::string both = first + make_archive(ARCHIVE_FILTER_NONE, {"b"});
+        EXPECT_EQ(list_initramfs(both, "x.img"), (std::vector<std::string>{"/a", "/b"})) << size;
+        EXPECT_EQ(list_initramfs(compressed(both), "x.img"), (std::vector<std::string>{"/a", "/b"}))
+            << size;
+        EXPECT_EQ(refusal(compressed(first.substr(0, first.size() - padding.size() - 1))),
+                  "x.img: not a readable initramfs: cut short inside a cpio archive|")
+            << size;
+    }
 }
 
 /// With a dracut of the image that does what it likes.

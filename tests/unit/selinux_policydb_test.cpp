@@ -1,5 +1,6 @@
 #include "selinux/policy/policydb.hpp"
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,8 +11,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "selinux/policy/policy_data.hpp"
 #include "selinux_cil.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu {
 namespace {
@@ -169,6 +172,52 @@ TEST_F(PolicyQueries, WhatIsNoKernelPolicyIsRefused) {
     for (const std::size_t size : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
         write_file(file, whole.substr(0, size));
         EXPECT_THROW(PolicyDb{file}, Error) << size;
+    }
+}
+
+TEST_F(PolicyQueries, ReadInAnotherProcessItIsTheSame) {
+    const std::filesystem::path file = compile_file(R"(
+(boolean a true)
+(booleanif a (true (allow container_t device_node (chr_file (write)))))
+(typealias gpu_t)
+(typealiasactual gpu_t xserver_misc_device_t)
+(typepermissive other_t)
+(typetransition container_t null_device_t chr_file other_t)
+(typetransition container_t null_device_t chr_file "gpu0" xserver_misc_device_t)
+(permissionx numbers (ioctl chr_file (0x4600 (range 0x4620 0x46ff))))
+(allowx container_t device_node numbers)
+)");
+    const selinux::PolicyData here = selinux::parse_policy(read_file(file), "here");
+    const selinux::PolicyData there = selinux::read_policy(read_file(file), "there");
+    EXPECT_EQ(there.type_names, here.type_names);
+    EXPECT_EQ(there.type_names.at("gpu_t"), there.type_names.at("xserver_misc_device_t"));
+    EXPECT_EQ(there.booleans, here.booleans);
+    EXPECT_EQ(there.allow.size(), here.allow.size());
+    EXPECT_EQ(there.transitions.size(), here.transitions.size());
+    EXPECT_THAT(PolicyDb(file).rule_lines(),
+                IsSupersetOf({"allow container_t device_node:chr_file write [ a ]:True",
+                              "allowxperm container_t device_node:chr_file ioctl { 0x4600 "
+                              "0x4620-0x46ff }",
+                              "permissive other_t",
+                              "type_transition container_t null_device_t:chr_file other_t",
+                              "type_transition container_t null_device_t:chr_file "
+                              "xserver_misc_device_t \"gpu0\"",
+                              "typeattribute container_t container_domain"}));
+}
+
+TEST_F(PolicyQueries, ACountOfBillionsIsRefused) {
+    const std::string sample =
+        std::string(EDGEGPU_SOURCE_DIR) + "/tests/fuzz/corpus/binary-policy/";
+    EXPECT_NO_THROW(PolicyDb(read_file(sample + "policy"), "policy.33"));
+    // The number of types is 939,524,096; libsepol would allocate 7.5 GB for their names alone.
+    try {
+        const PolicyDb policy(read_file(sample + "count-of-types"), "policy.33");
+        FAIL() << "was read";
+    } catch (const Error& refused) {
+        EXPECT_TRUE(
+            refused.message().starts_with("policy.33: not a binary policy that can be read"))
+            << refused.message();
+        EXPECT_NE(refused.hint(), "");
     }
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "execution/child_call.hpp"
+
 namespace edgegpu::selinux {
 
 /// One word of a condition in reverse polish notation, with libsepol's values (COND_…).
@@ -100,8 +102,16 @@ struct PolicyData {
 };
 
 /// Reads the content of a binary kernel policy ("policy.33") with libsepol, which checks its
-/// consistency. Throws Error with `name` if libsepol cannot read it.
+/// consistency, in a child process with `policy_limits`. Throws Error with `name` if libsepol
+/// cannot read it, or not within these limits.
 [[nodiscard]] PolicyData read_policy(std::string content, const std::string& name);
+
+/// The same in this process and without limits: a small file may take all memory, and hours.
+[[nodiscard]] PolicyData parse_policy(std::string content, const std::string& name);
+
+/// What reading a policy of `size` bytes may use: twice the memory and ten times the time that
+/// policies of distributions need, and some more for small ones.
+[[nodiscard]] ChildLimits policy_limits(std::size_t size);
 
 /// The condition in the syntax of the policy language: "a", "a && !b".
 [[nodiscard]] std::string condition_text(const PolicyData& policy, const Condition& condition);

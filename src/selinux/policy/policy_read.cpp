@@ -10,9 +10,12 @@
 #include <sepol/handle.h>
 #include <sepol/policydb.h>
 
+#include "execution/child_call.hpp"
 #include "selinux/policy/policy_data.hpp"
+#include "selinux/policy/policy_transfer.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/terminal_text.hpp"
 
 // These headers are C: until libsepol 3.5 they have a member `bool`, since then `boolean`.
 #define bool boolean
@@ -239,11 +242,15 @@ void read_named_transitions(const policydb_t& from, PolicyData& policy) {
     }
 }
 
-}  // namespace
-
-PolicyData read_policy(std::string content, const std::string& name) {
-    const OwnedPolicy owned = open_policy(content, name);
-    const policydb_t& from = owned->p;
+/// What edgegpu uses of a policy of libsepol, read from `size` bytes.
+PolicyData convert(const policydb_t& from, std::size_t size, const std::string& name) {
+    for (const auto& table : from.symtab) {
+        // Each symbol has more than a byte; memory is allocated for as many as there should be.
+        if (table.nprim > size) {
+            throw error("{}: not a binary policy that can be read: {} bytes with {} symbols", name,
+                        size, table.nprim);
+        }
+    }
     PolicyData policy;
     read_types(from, policy);
     read_classes(from, policy);
@@ -258,6 +265,55 @@ PolicyData read_policy(std::string content, const std::string& name) {
         throw error("{}: a rule refers to a type or class that the policy does not define", name);
     }
     return policy;
+}
+
+}  // namespace
+
+PolicyData parse_policy(std::string content, const std::string& name) {
+    const std::size_t size = content.size();
+    const OwnedPolicy owned = open_policy(content, name);
+    return convert(owned->p, size, name);
+}
+
+// Every policy is untrusted: a package brings it, a program of the image compiled it from modules
+// of packages, or it is in a commit of somebody else. libsepol takes the counts in it at their
+// word: 100 bytes make it allocate 15 GB and loop for minutes, and its tables with few slots take
+// quadratic time. A check of the counts alone would need a parser of all tables before the last
+// count, and leave the time. So libsepol reads in a child process with limits, once: what it has
+// read is passed on, instead of reading it a second time here, which takes a second for the largest
+// policies.
+ChildLimits policy_limits(std::size_t size) {
+    // Measured with policies of distributions: 7 times the size, and 0.1 seconds for a MiB.
+    return {(std::uint64_t{256} << 20U) + 16 * std::uint64_t{size},
+            std::chrono::seconds(10 + (size >> 20U))};
+}
+
+PolicyData read_policy(std::string content, const std::string& name) {
+    const ChildLimits limits = policy_limits(content.size());
+    const ChildCall call = call_in_child(limits, [&] {
+        const std::size_t size = content.size();
+        OwnedPolicy owned = open_policy(content, name);
+        std::string packed = pack_policy(convert(owned->p, size, name));
+        // The child ends now. To free 100,000 nodes first takes as long as all of the passing on.
+        static_cast<void>(owned.release());
+        return packed;
+    });
+    switch (call.end) {
+        case ChildCall::End::returned:
+            return unpack_policy(call.result);
+        case ChildCall::End::refused:
+            throw Error(call.result).hinted(call.hint);
+        case ChildCall::End::exhausted:
+            throw error(
+                "{}: not a binary policy that can be read: it takes more than {} of memory "
+                "or {} seconds",
+                name, human_size(limits.memory), limits.time.count())
+                .hinted("it is damaged, or made to exhaust the machine");
+        case ChildCall::End::crashed:
+            break;
+    }
+    throw error("{}: not a binary policy that can be read: libsepol crashes", name)
+        .hinted("it is damaged, or made to attack programs that read it");
 }
 
 }  // namespace edgegpu::selinux

@@ -1,0 +1,263 @@
+#include "report/file_object.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gio/gunixinputstream.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using ConverterHandle = Handle<GConverter, g_object_unref>;
+using InfoHandle = Handle<GFileInfo, g_object_unref>;
+using StreamHandle = Handle<GInputStream, g_object_unref>;
+
+/// Size of the header (big endian) and 4 bytes of padding, before the header.
+constexpr std::size_t prefix_size = 8;
+/// No larger header: libostree limits all metadata objects to this.
+constexpr std::uint64_t max_header_size = 10U << 20U;
+constexpr unsigned file_permission_bits = 07777;
+
+using ErrorPlace = GError**;
+
+void set_missing(ErrorPlace out, const std::string& checksum) {
+    g_set_error(out, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "no file object '%s'", checksum.c_str());
+}
+
+void set_malformed(ErrorPlace out, const char* what) {
+    g_set_error(out, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "malformed file object: %s", what);
+}
+
+void set_errno(ErrorPlace out, int code) {
+    g_set_error_literal(out, G_IO_ERROR, g_io_error_from_errno(code), g_strerror(code));
+}
+
+std::string loose_path(const std::string& checksum, const char* extension) {
+    return fmt::format("objects/{}/{}.{}", checksum.substr(0, 2), checksum.substr(2), extension);
+}
+
+std::string_view bytes_of(GVariant* value) {
+    gsize size = 0;
+    const auto* data =
+        static_cast<const char*>(g_variant_get_fixed_array(value, &size, sizeof(char)));
+    return {data, size};
+}
+
+/// A file object in this repository or those that it refers to as parents; its mode decides on the
+/// extension, as in libostree. `found` is the repository that has it.
+Fd open_object(OstreeRepo* repo, const std::string& checksum, OstreeRepo*& found, ErrorPlace out) {
+    for (found = repo; found != nullptr; found = ostree_repo_get_parent(found)) {
+        const bool archive = ostree_repo_get_mode(found) == OSTREE_REPO_MODE_ARCHIVE;
+        const std::string path = loose_path(checksum, archive ? "filez" : "file");
+        // Not blocked by a fifo.
+        Fd file(::openat(ostree_repo_get_dfd(found), path.c_str(),
+                         O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        // ELOOP: in a bare repository, a symlink.
+        if (file || (errno == ELOOP && !archive)) {
+            return file;
+        }
+        if (errno != ENOENT) {
+            set_errno(out, errno);
+            return {};
+        }
+    }
+    set_missing(out, checksum);
+    return {};
+}
+
+/// Reads all of `buffer` from `file` at `offset`.
+bool read_exactly(int file, char* buffer, std::size_t size, off_t offset) {
+    while (size > 0) {
+        const ssize_t got = ::pread(file, buffer, size, offset);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return false;
+        }
+        buffer += got;
+        size -= static_cast<std::size_t>(got);
+        offset += got;
+    }
+    return true;
+}
+
+/// The header of an archive object, of type "(tuuuusa(ayay))" and in normal form, or null. The
+/// position of `file` is then behind it.
+VariantHandle read_header(int file, ErrorPlace out) {
+    struct stat status {};
+    std::array<unsigned char, prefix_size> prefix{};
+    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+        set_malformed(out, "not a regular file");
+        return {};
+    }
+    if (!read_exactly(file, reinterpret_cast<char*>(prefix.data()), prefix.size(), 0)) {
+        set_malformed(out, "it is truncated");
+        return {};
+    }
+    std::uint64_t size = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+        size = size << 8U | prefix.at(i);
+    }
+    if (size == 0 || size > max_header_size) {
+        set_malformed(out, "the size of its header is out of range");
+        return {};
+    }
+    const Handle<void, g_free> buffer(g_malloc(size));
+    if (!read_exactly(file, static_cast<char*>(buffer.get()), size, prefix_size) ||
+        ::lseek(file, static_cast<off_t>(prefix_size + size), SEEK_SET) < 0) {
+        set_malformed(out, "it is truncated");
+        return {};
+    }
+    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(buffer.get(), size));
+    VariantHandle header =
+        own(g_variant_new_from_bytes(G_VARIANT_TYPE("(tuuuusa(ayay))"), bytes.get(), FALSE));
+    if (g_variant_is_normal_form(header.get()) == FALSE) {
+        set_malformed(out, "its header is not in normal form");
+        return {};
+    }
+    return header;
+}
+
+std::optional<FileObject> load_archived(Fd file, ErrorPlace out) {
+    const VariantHandle header = read_header(file.get(), out);
+    if (!header) {
+        return std::nullopt;
+    }
+    std::uint64_t size = 0;
+    std::array<std::uint32_t, 4> numbers{};
+    const char* target = nullptr;
+    GVariant* attributes = nullptr;
+    g_variant_get(header.get(), "(tuuuu&s@a(ayay))", &size, &numbers[0], &numbers[1], &numbers[2],
+                  &numbers[3], &target, &attributes);
+    const VariantHandle owned(attributes);
+    const unsigned mode = GUINT32_FROM_BE(numbers[2]);
+    FileObject object;
+    object.described.uid = GUINT32_FROM_BE(numbers[0]);
+    object.described.gid = GUINT32_FROM_BE(numbers[1]);
+    object.described.mode = mode & file_permission_bits;
+    if (S_ISLNK(mode)) {
+        object.described.type = EntryType::symlink;
+        object.described.target = target;
+    } else if (S_ISREG(mode)) {
+        object.described.size = GUINT64_FROM_BE(size);
+        const StreamHandle stored(g_unix_input_stream_new(file.release(), TRUE));
+        const ConverterHandle inflater(
+            G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_RAW)));
+        object.content = StreamHandle(g_converter_input_stream_new(stored.get(), inflater.get()));
+    } else {
+        set_malformed(out, "neither a file nor a symlink");
+        return std::nullopt;
+    }
+    read_attributes(attributes, object.described);
+    return object;
+}
+
+/// Whether libostree may read the object of a bare-user repository: its type is in an extended
+/// attribute, "(uuua(ayay))".
+bool has_file_type(int file, ErrorPlace out) {
+    std::array<std::uint32_t, 3> numbers{};
+    // At most 64 KiB: the kernel's limit.
+    std::string value(std::size_t{64} << 10U, '\0');
+    const ssize_t got = ::fgetxattr(file, "user.ostreemeta", value.data(), value.size());
+    if (got < 0) {
+        set_errno(out, errno);
+        return false;
+    }
+    const Handle<GBytes, g_bytes_unref> bytes(
+        g_bytes_new(value.data(), static_cast<std::size_t>(got)));
+    const VariantHandle metadata =
+        own(g_variant_new_from_bytes(G_VARIANT_TYPE("(uuua(ayay))"), bytes.get(), FALSE));
+    g_variant_get(metadata.get(), "(uuu@a(ayay))", &numbers[0], &numbers[1], &numbers[2], nullptr);
+    const unsigned mode = GUINT32_FROM_BE(numbers[2]);
+    if (g_variant_is_normal_form(metadata.get()) == FALSE || !(S_ISREG(mode) || S_ISLNK(mode))) {
+        set_malformed(out, "its metadata are neither a file's nor a symlink's");
+        return false;
+    }
+    return true;
+}
+
+std::optional<FileObject> load_bare(OstreeRepo* repo, const std::string& checksum,
+                                    GlibFailure& failure) {
+    GInputStream* stream = nullptr;
+    GFileInfo* info = nullptr;
+    GVariant* attributes = nullptr;
+    if (ostree_repo_load_file(repo, checksum.c_str(), &stream, &info, &attributes, nullptr,
+                              failure.out()) == FALSE) {
+        return std::nullopt;
+    }
+    FileObject object;
+    object.content = StreamHandle(stream);
+    const InfoHandle owned(info);
+    const VariantHandle owned_attributes(attributes);
+    object.described.mode =
+        g_file_info_get_attribute_uint32(info, "unix::mode") & file_permission_bits;
+    object.described.uid = g_file_info_get_attribute_uint32(info, "unix::uid");
+    object.described.gid = g_file_info_get_attribute_uint32(info, "unix::gid");
+    if (g_file_info_get_file_type(info) == G_FILE_TYPE_SYMBOLIC_LINK) {
+        const char* target = g_file_info_get_symlink_target(info);
+        object.described.type = EntryType::symlink;
+        object.described.target = target == nullptr ? "" : target;
+    } else {
+        object.described.size =
+            static_cast<std::uint64_t>(std::max<goffset>(0, g_file_info_get_size(info)));
+    }
+    if (attributes != nullptr) {
+        read_attributes(attributes, object.described);
+    }
+    return object;
+}
+
+}  // namespace
+
+void read_attributes(GVariant* attributes, CommitPath& path) {
+    for (gsize i = 0; i < g_variant_n_children(attributes); ++i) {
+        const VariantHandle pair(g_variant_get_child_value(attributes, i));
+        const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
+        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
+        // In commits of libostree, name and label end with a NUL.
+        std::string_view key = bytes_of(name.get());
+        key = key.substr(0, key.find('\0'));
+        if (key == "security.selinux") {
+            const std::string_view label = bytes_of(value.get());
+            path.label = label.substr(0, label.find('\0'));
+        } else {
+            path.attributes +=
+                fmt::format("{}:{}:{}:", key, bytes_of(value.get()).size(), bytes_of(value.get()));
+        }
+    }
+}
+
+std::optional<FileObject> load_file_object(OstreeRepo* repo, const std::string& checksum,
+                                           GlibFailure& failure) {
+    OstreeRepo* holder = nullptr;
+    const ErrorPlace out = failure.out();
+    Fd file = open_object(repo, checksum, holder, out);
+    if (failure.get() != nullptr) {
+        return std::nullopt;
+    }
+    const OstreeRepoMode mode = ostree_repo_get_mode(holder);
+    std::optional<FileObject> object;
+    if (mode == OSTREE_REPO_MODE_ARCHIVE) {
+        object = load_archived(std::move(file), out);
+    } else if (mode != OSTREE_REPO_MODE_BARE_USER || has_file_type(file.get(), out)) {
+        object = load_bare(holder, checksum, failure);
+    }
+    if (object) {
+        object->described.checksum = checksum;
+    }
+    return object;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/commit_view.hpp"
+#include "support/glib.hpp"
+
+namespace edgegpu {
+
+/// A file object of a repository: a regular file or a symlink.
+struct FileObject {
+    CommitPath described;
+    /// what a regular file contains, from its beginning; null for symlinks
+    Handle<GInputStream, g_object_unref> content;
+};
+
+/// Reads the header of a file object and opens its content, like ostree_repo_load_file, but takes
+/// nothing in it for granted: that function trusts the headers of an archive repository, whose
+/// strings GLib then reads beyond their end, and aborts if the type in the metadata of a bare-user
+/// repository is neither file nor symlink. Returns nothing, with `failure` set, if the object is
+/// missing (G_IO_ERROR_NOT_FOUND) or malformed.
+[[nodiscard]] std::optional<FileObject> load_file_object(OstreeRepo* repo,
+                                                         const std::string& checksum,
+                                                         GlibFailure& failure);
+
+/// Reads the label and other attributes from an `a(ayay)` into `path`.
+void read_attributes(GVariant* attributes, CommitPath& path);
+
+}  // namespace edgegpu
