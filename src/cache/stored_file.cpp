@@ -63,17 +63,6 @@ void read_pieces(const Context& ctx, int file, const std::string& name, std::uin
     }
 }
 
-void write_all(int file, const char* data, std::size_t size, const fs::path& path) {
-    while (size > 0) {
-        const ssize_t put = ::write(file, data, size);
-        if (put < 0 && errno != EINTR) {
-            throw errno_error(path.string(), errno);
-        }
-        data += std::max<ssize_t>(put, 0);
-        size -= static_cast<std::size_t>(std::max<ssize_t>(put, 0));
-    }
-}
-
 /// A file of `content/` that has no name yet, which will be its digest.
 class NewContent {
 public:
@@ -95,7 +84,9 @@ public:
 
     void write(const char* data, std::size_t size) {
         digest_.update(data, size);
-        write_all(file_.get(), data, size, path_);
+        if (!write_all(file_.get(), {data, size})) {
+            throw errno_error(path_, errno);
+        }
         size_ += size;
     }
     /// Gives it its name. A file that has got the name meanwhile keeps it, as another build may be

@@ -38,6 +38,52 @@ std::string line_of(std::string_view key, std::string_view checksum) {
     return fmt::format("{} {}\n", body, crc_text(body));
 }
 
+/// Calls `use` with key and checksum of each intact line, which are views into `text`.
+template <typename Use>
+void read_lines(std::string_view text, Use use) {
+    for (const std::string_view line : lines_of(text)) {
+        if (line.size() + 1 == line_size && line.substr(line.size() - crc_size) ==
+                                                crc_text(line.substr(0, key_size + 1 + hex_size))) {
+            use(line.substr(0, key_size), line.substr(key_size + 1, hex_size));
+        }
+    }
+}
+
+/// Opens the file, creates it if absent, and waits for flock(2). Who waited may have locked a file
+/// that was replaced meanwhile (`compact`), and tries again.
+Fd open_locked(const std::filesystem::path& path) {
+    for (;;) {
+        Fd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+        struct stat own {};
+        struct stat named {};
+        if (!file) {
+            throw errno_error(path.string(), errno);
+        }
+        while (::flock(file.get(), LOCK_EX) != 0) {
+            if (errno != EINTR) {
+                throw errno_error(path.string(), errno);
+            }
+        }
+        if (::fstat(file.get(), &own) != 0) {
+            throw errno_error(path.string(), errno);
+        }
+        if (::stat(path.c_str(), &named) == 0 && named.st_dev == own.st_dev &&
+            named.st_ino == own.st_ino) {
+            return file;
+        }
+    }
+}
+
+/// Whether a killed build left an incomplete line at the end.
+bool ends_incomplete(int file, const std::string& name) {
+    const std::uint64_t size = state_of(file, name).size;
+    char last = '\n';
+    if (size != 0 && ::pread(file, &last, 1, static_cast<off_t>(size - 1)) < 0) {
+        throw errno_error(name, errno);
+    }
+    return last != '\n';
+}
+
 }  // namespace
 
 ObjectIndex::ObjectIndex(std::filesystem::path path) : path_(std::move(path)) {
@@ -47,17 +93,9 @@ ObjectIndex::ObjectIndex(std::filesystem::path path) : path_(std::move(path)) {
     }
     text_ = read_file(path_);
     known_.reserve(text_.size() / line_size + 1);
-    const std::string_view text = text_;
-    for (const std::string_view line : lines_of(text)) {
-        if (line.size() + 1 != line_size) {
-            continue;
-        }
-        if (line.substr(line.size() - crc_size) ==
-            crc_text(line.substr(0, key_size + 1 + hex_size))) {
-            known_.insert_or_assign(line.substr(0, key_size),
-                                    Known{line.substr(key_size + 1, hex_size), false});
-        }
-    }
+    read_lines(text_, [&](std::string_view key, std::string_view checksum) {
+        known_.insert_or_assign(key, Known{checksum, false});
+    });
 }
 
 std::string ObjectIndex::key(std::string_view digest, std::string_view header_digest) {
@@ -81,13 +119,24 @@ void ObjectIndex::add(const std::string& key, const std::string& checksum) {
 }
 
 void ObjectIndex::compact() {
+    const Fd file = open_locked(path_);
     std::vector<std::string> lines = std::move(added_);
+    added_.clear();
     for (const auto& [key, known] : known_) {
         if (known.used) {
             lines.push_back(line_of(key, known.checksum));
         }
     }
+    // What this build did not know is from another build, which needs it soon.
+    const std::string text = read_file(file.get(), path_.string());
+    read_lines(text, [&](std::string_view key, std::string_view checksum) {
+        if (!known_.contains(key)) {
+            lines.push_back(line_of(key, checksum));
+        }
+    });
     std::ranges::sort(lines);
+    const auto [first, last] = std::ranges::unique(lines);
+    lines.erase(first, last);
     std::string all;
     for (const std::string& line : lines) {
         all += line;
@@ -95,35 +144,27 @@ void ObjectIndex::compact() {
     write_file(path_, all);
 }
 
+void ObjectIndex::append() {
+    // Sorted, so that the file does not depend on the order of threads.
+    std::ranges::sort(added_);
+    const Fd file = open_locked(path_);
+    std::string all = ends_incomplete(file.get(), path_.string()) ? "\n" : "";
+    for (const std::string& line : added_) {
+        all += line;
+    }
+    added_.clear();
+    if (!write_all(file.get(), all)) {
+        throw write_error(path_.parent_path().string(), path_.string(), errno);
+    }
+}
+
 void ObjectIndex::save() {
     const auto used = static_cast<std::size_t>(
         std::ranges::count_if(known_, [](const auto& item) { return item.second.used; }));
     if (known_.size() > always_kept && known_.size() > 4 * (used + added_.size())) {
         compact();
-        return;
-    }
-    if (added_.empty()) {
-        return;
-    }
-    // Sorted, so that the file does not depend on the order of threads.
-    std::ranges::sort(added_);
-    // Ends an incomplete line of a killed build.
-    std::string all = text_.empty() || text_.back() == '\n' ? "" : "\n";
-    for (const std::string& line : added_) {
-        all += line;
-    }
-    added_.clear();
-    const Fd file(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
-    if (!file || ::flock(file.get(), LOCK_EX) != 0) {
-        throw errno_error(path_.string(), errno);
-    }
-    std::string_view rest = all;
-    while (!rest.empty()) {
-        const ssize_t put = ::write(file.get(), rest.data(), rest.size());
-        if (put < 0 && errno != EINTR) {
-            throw write_error(path_.parent_path().string(), path_.string(), errno);
-        }
-        rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));
+    } else if (!added_.empty()) {
+        append();
     }
 }
 

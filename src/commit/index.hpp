@@ -23,11 +23,13 @@ public:
     [[nodiscard]] std::string_view find(const std::string& key) const;
     void add(const std::string& key, const std::string& checksum);
     /// Appends added lines to the file. If most lines of a large file were not used by this build,
-    /// rewrites it with added and used ones. Throws Error.
+    /// rewrites it with added and used ones, and those that other builds added since it was read.
+    /// Other builds wait meanwhile, with flock(2). Throws Error.
     void save();
 
 private:
     void compact();
+    void append();
 
     std::filesystem::path path_;
     std::string text_;

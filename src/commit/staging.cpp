@@ -58,15 +58,8 @@ Fd Staging::create(const std::string& object) const {
 }
 
 void Staging::write(const Fd& file, std::string_view bytes) const {
-    while (!bytes.empty()) {
-        const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            throw write_error(repo_.path.string(), directory_.string(), errno);
-        }
-        bytes.remove_prefix(static_cast<std::size_t>(put));
+    if (!write_all(file.get(), bytes)) {
+        throw write_error(repo_.path.string(), directory_.string(), errno);
     }
 }
 

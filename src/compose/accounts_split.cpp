@@ -16,7 +16,7 @@ namespace {
 
 bool is_ordinary(const AccountFile::Row& row) {
     const std::uint32_t id = account_id(row);
-    return id >= first_user_id && id < end_user_id;
+    return id >= first_user_id && id <= last_user_id;
 }
 
 bool has_altfiles(const Tree& tree) {

@@ -1,11 +1,7 @@
 #include "compose/compose.hpp"
 
-#include <cerrno>
 #include <optional>
 #include <utility>
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cache/entry_lock.hpp"
 #include "compose/composition_cache.hpp"
@@ -68,14 +64,6 @@ std::string packages_digest(const Context& ctx, const std::string& kernel_uname,
         digest.update_field(package.sha256);
     }
     return digest.hex();
-}
-
-void make_upper(const fs::path& upper, unsigned mode) {
-    make_directories(upper);
-    // The upper layer's directory is the image's root directory.
-    if (::chmod(upper.c_str(), mode) != 0 || ::chown(upper.c_str(), 0, 0) != 0) {
-        throw errno_error(upper.string(), errno);
-    }
 }
 
 /// Results of scriptlets besides files.

@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "execution/child_setup.hpp"
 #include "execution/program_record.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -78,25 +78,7 @@ Fd standard_input(const std::string& input) {
         }
         return null;
     }
-    Fd memory(::memfd_create("stdin", MFD_CLOEXEC));
-    if (!memory) {
-        throw errno_error("memory file for standard input", errno);
-    }
-    std::string_view rest = input;
-    while (!rest.empty()) {
-        const ssize_t put = ::write(memory.get(), rest.data(), rest.size());
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            throw errno_error("memory file for standard input", errno);
-        }
-        rest.remove_prefix(static_cast<std::size_t>(put));
-    }
-    if (::lseek(memory.get(), 0, SEEK_SET) != 0) {
-        throw errno_error("memory file for standard input", errno);
-    }
-    return memory;
+    return memory_file("standard input", input);
 }
 
 std::pair<Fd, Fd> make_pipe() {

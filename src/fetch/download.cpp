@@ -99,7 +99,7 @@ void download_packages(const Context& ctx, const Repository& repository, const P
     const std::vector<std::string> mirrors = find_mirrors(ctx, repository).mirrors;
     const std::vector<TransferResult> results = transfer(ctx, repository, mirrors, files, arrived);
     for (std::size_t i = 0; i < files.size(); ++i) {
-        if (!results[i].done && !results[i].failures.empty()) {
+        if (results[i].given_up) {
             report(repository, wanted[i], results[i],
                    has_changed(ctx, repository, mirrors, results[i], repomd_sha256));
         }

@@ -15,8 +15,8 @@ namespace edgegpu {
 
 /// First number of ordinary (not system) accounts: UID_MIN of login.defs(5) by default.
 inline constexpr std::uint32_t first_user_id = 1000;
-/// First number behind those of ordinary accounts.
-inline constexpr std::uint32_t end_user_id = 60000;
+/// Last number of ordinary accounts: UID_MAX of login.defs(5) by default, which is inclusive.
+inline constexpr std::uint32_t last_user_id = 60000;
 
 /// A file like passwd(5), group(5), shadow(5), gshadow(5) or subuid(5): rows of fields separated by
 /// colons, in the file's order.

@@ -130,17 +130,8 @@ public:
 
 private:
     void write(const void* data, std::size_t size) {
-        const auto* bytes = static_cast<const char*>(data);
-        while (size > 0) {
-            const ssize_t put = ::write(file_.get(), bytes, size);
-            if (put < 0 && errno == EINTR) {
-                continue;
-            }
-            if (put < 0) {
-                throw write_error(ctx_.cache.string(), path_.string(), errno);
-            }
-            bytes += put;
-            size -= static_cast<std::size_t>(put);
+        if (!write_all(file_.get(), {static_cast<const char*>(data), size})) {
+            throw write_error(ctx_.cache.string(), path_.string(), errno);
         }
     }
 

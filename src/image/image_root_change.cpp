@@ -87,19 +87,6 @@ private:
     Fd file_;
 };
 
-void write_all(int fd, std::string_view data, std::string_view path) {
-    while (!data.empty()) {
-        const ssize_t put = ::write(fd, data.data(), data.size());
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            throw image_error(path, errno);
-        }
-        data.remove_prefix(static_cast<std::size_t>(put));
-    }
-}
-
 }  // namespace
 
 void ImageRoot::make_directories(std::string_view path, unsigned mode) const {
@@ -139,7 +126,9 @@ void ImageRoot::write(std::string_view path, std::string_view content,
                       const FileAttributes& attributes) const {
     const Place place = place_of(path);
     NewFile file(place.parent.get(), path);
-    write_all(file.fd(), content, path);
+    if (!write_all(file.fd(), content)) {
+        throw image_error(path, errno);
+    }
     file.become(path, place.name, attributes);
 }
 

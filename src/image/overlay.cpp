@@ -81,6 +81,13 @@ void copy_layer(const Context& ctx, const fs::path& source, const fs::path& targ
     });
 }
 
+void make_upper(const fs::path& upper, unsigned mode) {
+    make_directories(upper);
+    if (::chmod(upper.c_str(), mode) != 0 || ::chown(upper.c_str(), 0, 0) != 0) {
+        throw errno_error(upper.string(), errno);
+    }
+}
+
 void unmount_stale(const fs::path& root) {
     while (::umount2(root.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
     }

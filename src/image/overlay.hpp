@@ -17,6 +17,10 @@ inline constexpr const char* opaque_mark = "user.overlay.opaque";
 void copy_layer(const Context& ctx, const std::filesystem::path& source,
                 const std::filesystem::path& target);
 
+/// Creates an overlay's upper layer, whose directory is the image's root directory: root:root with
+/// `mode`. Throws Error naming the path.
+void make_upper(const std::filesystem::path& upper, unsigned mode);
+
 /// Unmounts whatever an earlier build left at `root`.
 void unmount_stale(const std::filesystem::path& root);
 

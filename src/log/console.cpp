@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu {
 
@@ -52,16 +53,7 @@ unsigned terminal_columns() {
 
 /// Writes everything, or stops silently: the reader may have gone, which is no reason to fail.
 void write_whole(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return;
-        }
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
+    static_cast<void>(write_all(descriptor, text));
 }
 
 std::string bar(std::size_t done, std::size_t total, bool unicode) {

@@ -44,18 +44,14 @@ std::string binary_policy(const CommitView& commit, const std::string& directory
     if (directory.empty() || !node || !node->directory) {
         return {};
     }
-    constexpr std::string_view prefix = "policy.";
-    std::pair<std::size_t, std::string> best;
+    std::vector<std::string> names;
     for (const auto& [name, file] : commit.list(*node, place)) {
-        const bool numbered =
-            name.starts_with(prefix) && name.size() > prefix.size() &&
-            name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
-        // Longer numbers are larger.
-        if (numbered && !file.directory) {
-            best = std::max(best, {name.size(), name});
+        if (!file.directory) {
+            names.push_back(name);
         }
     }
-    return best.second.empty() ? "" : place + '/' + best.second;
+    const std::string newest = selinux::newest_policy(names);
+    return newest.empty() ? "" : place + '/' + newest;
 }
 
 selinux::PolicyDb load_policy(const CommitView& commit, const std::string& path) {

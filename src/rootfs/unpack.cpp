@@ -112,20 +112,6 @@ ImportedFile describe_file(const std::string& package, rpmfiles files, int index
     return file;
 }
 
-void write_all(int fd, const char* data, std::size_t size, const fs::path& path) {
-    while (size > 0) {
-        const ssize_t put = ::write(fd, data, size);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            throw errno_error(path.string(), errno);
-        }
-        data += put;
-        size -= static_cast<std::size_t>(put);
-    }
-}
-
 void set_metadata(int fd, const Entry& entry, const fs::path& path) {
     // The image's root, which is no user of the machine. First, as chown drops set-id bits and
     // capabilities.
@@ -166,7 +152,9 @@ void extract_file(const Context& ctx, const std::string& package, rpmfi iterator
             throw error("package {}: payload is truncated at {}", package, file.path);
         }
         digest.update(buffer.data(), static_cast<std::size_t>(got));
-        write_all(output.get(), buffer.data(), static_cast<std::size_t>(got), path);
+        if (!write_all(output.get(), {buffer.data(), static_cast<std::size_t>(got)})) {
+            throw errno_error(path.string(), errno);
+        }
         left -= static_cast<std::uint64_t>(got);
     }
     if (rpmfiArchiveRead(iterator, buffer.data(), 1) > 0) {

@@ -1,14 +1,9 @@
 #include "rootfs/workplace.hpp"
 
-#include <cerrno>
 #include <exception>
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "image/overlay.hpp"
 #include "rootfs/lower.hpp"
-#include "support/error.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu {
@@ -32,11 +27,7 @@ Workplace::~Workplace() {
 
 void Workplace::mount(const Context& ctx, const Entries& entries) {
     check_out(ctx, entries, directory_ / "lower", directory_ / "lower.index");
-    make_directories(upper());
-    if (::chmod(upper().c_str(), entries.at("/").mode) != 0 ||
-        ::chown(upper().c_str(), 0, 0) != 0) {
-        throw errno_error(upper().string(), errno);
-    }
+    make_upper(upper(), entries.at("/").mode);
     mount_.emplace(directory_ / "lower", upper(), directory_ / "overlay", root());
 }
 

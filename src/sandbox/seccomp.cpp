@@ -10,7 +10,6 @@
 #include <linux/netlink.h>
 #include <sched.h>
 #include <seccomp.h>
-#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,6 +21,8 @@
 namespace edgegpu {
 
 namespace {
+
+constexpr const char* filter_name = "system call filter";
 
 using Filter = Handle<void, seccomp_release>;
 
@@ -153,14 +154,6 @@ Filter new_filter() {
     return filter;
 }
 
-Fd memory_file(const char* name) {
-    Fd memory(::memfd_create(name, MFD_CLOEXEC));
-    if (!memory) {
-        throw errno_error("memory file for a system call filter", errno);
-    }
-    return memory;
-}
-
 #ifdef __x86_64__
 /// Adds the filter of 32-bit programs. With socketcall(2) the family of a socket is in memory,
 /// which a filter cannot read, so these programs can create no sockets at all.
@@ -188,7 +181,7 @@ std::string compile() {
 #ifdef __x86_64__
     add_i386(filter);
 #endif
-    const Fd memory = memory_file("filter");
+    const Fd memory = memory_file(filter_name, {});
     if (const int code = seccomp_export_bpf(filter.get(), memory.get()); code != 0) {
         throw errno_error("cannot create a system call filter", -code);
     }
@@ -204,14 +197,8 @@ std::string compile() {
 
 Fd open_call_filter() {
     static const std::string program = compile();
-    Fd memory = memory_file("filter");
     // A new descriptor for each caller, as reading moves its position.
-    if (::write(memory.get(), program.data(), program.size()) !=
-            static_cast<ssize_t>(program.size()) ||
-        ::lseek(memory.get(), 0, SEEK_SET) != 0) {
-        throw errno_error("memory file for a system call filter", errno);
-    }
-    return memory;
+    return memory_file(filter_name, program);
 }
 
 }  // namespace edgegpu

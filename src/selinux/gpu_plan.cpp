@@ -39,7 +39,7 @@ public:
 
     /// Adds a module in the file `content`, which is named after `path` (of the image or builder).
     void add(const std::string& path, const fs::path& content) {
-        ModuleText module{module_name(path), 0, read_module_file(content)};
+        ModuleText module{policy_module_name(path), 0, read_module_file(content)};
         if (!path.ends_with(".cil")) {
             packages_.push_back(modules_.size());
             write_file(package(packages_.size() - 1, "pp"), module.cil);

@@ -1,7 +1,6 @@
 #include "selinux/policy_check.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -22,23 +21,18 @@ namespace {
 
 /// The newest "policy.NN" of the result.
 PolicyDb finished_policy(const PolicyResult& policy) {
-    const std::string prefix = "/etc/selinux/" + policy.type + "/policy/policy.";
-    const Entry* newest = nullptr;
-    int newest_version = -1;
-    for (const auto& [path, entry] : entries_with_prefix(policy.entries, prefix)) {
-        const std::string_view number = std::string_view(path).substr(prefix.size());
-        int version = 0;
-        if (std::from_chars(number.data(), number.data() + number.size(), version).ec ==
-                std::errc{} &&
-            entry.type == EntryType::file && version > newest_version) {
-            newest = &entry;
-            newest_version = version;
+    const std::string directory = "/etc/selinux/" + policy.type + "/policy/";
+    std::vector<std::string> names;
+    for (const auto& [path, entry] : entries_below(policy.entries, directory)) {
+        if (entry.type == EntryType::file) {
+            names.push_back(path.substr(directory.size()));
         }
     }
-    if (newest == nullptr) {
+    const std::string newest = newest_policy(names);
+    if (newest.empty()) {
         throw error("the image has no binary policy in /etc/selinux/{}/policy", policy.type);
     }
-    return PolicyDb(newest->content);
+    return PolicyDb(policy.entries.at(directory + newest).content);
 }
 
 /// Sources of the modules that a blueprint may name, shipped beside it or installed.

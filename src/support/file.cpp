@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,6 +101,28 @@ std::string read_file(int fd, const std::string& name, std::uint64_t limit) {
     return content;
 }
 
+bool write_all(int fd, std::string_view data) noexcept {
+    while (!data.empty()) {
+        const ssize_t put = ::write(fd, data.data(), data.size());
+        if (put == 0) {
+            errno = EIO;
+        }
+        if (put == 0 || (put < 0 && errno != EINTR)) {
+            return false;
+        }
+        data.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));
+    }
+    return true;
+}
+
+Fd memory_file(const std::string& what, std::string_view data) {
+    Fd file(::memfd_create(what.c_str(), MFD_CLOEXEC));
+    if (!file || !write_all(file.get(), data) || ::lseek(file.get(), 0, SEEK_SET) != 0) {
+        throw errno_error("memory file for " + what, errno);
+    }
+    return file;
+}
+
 namespace {
 
 void copy_by_buffer(int from, int to, const std::string& name, std::uint64_t limit) {
@@ -117,13 +140,8 @@ void copy_by_buffer(int from, int to, const std::string& name, std::uint64_t lim
             return;
         }
         limit -= static_cast<std::uint64_t>(got);
-        for (ssize_t put = 0; put < got;) {
-            const ssize_t step =
-                ::write(to, buffer.data() + put, static_cast<std::size_t>(got - put));
-            if (step < 0 && errno != EINTR) {
-                throw errno_error(name, errno);
-            }
-            put += std::max<ssize_t>(step, 0);
+        if (!write_all(to, {buffer.data(), static_cast<std::size_t>(got)})) {
+            throw errno_error(name, errno);
         }
     }
 }
@@ -159,18 +177,8 @@ void write_file(const fs::path& path, std::string_view content, unsigned mode, b
         ::unlink(temporary.c_str());
         return errno_error(path.string(), code);
     };
-    while (!content.empty()) {
-        const ssize_t put = ::write(file.get(), content.data(), content.size());
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            throw fail(errno);
-        }
-        content.remove_prefix(static_cast<std::size_t>(put));
-    }
-    if (::fchmod(file.get(), mode) != 0 || (durable && ::fsync(file.get()) != 0) ||
-        ::rename(temporary.c_str(), path.c_str()) != 0) {
+    if (!write_all(file.get(), content) || ::fchmod(file.get(), mode) != 0 ||
+        (durable && ::fsync(file.get()) != 0) || ::rename(temporary.c_str(), path.c_str()) != 0) {
         throw fail(errno);
     }
 }

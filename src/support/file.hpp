@@ -41,6 +41,14 @@ void allow_open_files();
 [[nodiscard]] std::string read_file(int fd, const std::string& name,
                                     std::uint64_t limit = 1ULL << 30U);
 
+/// Writes all of `data` at the descriptor's position, whatever interrupts it. False, with errno, if
+/// that is not possible; part of the data may have been written then.
+[[nodiscard]] bool write_all(int fd, std::string_view data) noexcept;
+
+/// A file in memory (memfd_create(2)) that contains `data`, positioned at its beginning; for what
+/// must be a file, and never blocks as a pipe does. Throws Error calling it "memory file for WHAT".
+[[nodiscard]] Fd memory_file(const std::string& what, std::string_view data);
+
 /// Copies an open file's content from its position to another file, inside the kernel if possible,
 /// and no more than `limit` bytes. Errors call the target `name`.
 void copy_content(int source, int target, const std::string& name,

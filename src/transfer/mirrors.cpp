@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 #include <librepo/librepo.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/text.hpp"
 #include "transfer/arrival.hpp"
@@ -26,16 +26,6 @@ using GErrorPtr = Handle<GError, g_error_free>;
 
 constexpr std::uint64_t largest_list = 4U << 20U;
 constexpr std::string_view repomd = "repodata/repomd.xml";
-
-/// `text` as a file, which librepo's parser requires.
-Fd memory_file(const std::string& text) {
-    Fd fd(::memfd_create("metalink", MFD_CLOEXEC));
-    if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-        ::lseek(fd.get(), 0, SEEK_SET) != 0) {
-        throw errno_error("a file in memory", errno);
-    }
-    return fd;
-}
 
 /// The strongest acceptable hash.
 std::optional<Checksum> strongest(const Repository& repository, const GSList* hashes) {
@@ -155,7 +145,7 @@ MirrorList read_metalink(const Repository& repository, const std::string& text) 
         throw error("cannot be read: {}", *problem);
     }
     const MetalinkPtr metalink(lr_metalink_init());
-    const Fd file = memory_file(text);
+    const Fd file = memory_file("metalink", text);
     GError* raw = nullptr;
     const bool good = lr_metalink_parse_file(metalink.get(), file.get(), "repomd.xml", nullptr,
                                              nullptr, &raw) != FALSE;

@@ -140,7 +140,7 @@ void TransferScheduler::start_ready() {
 bool TransferScheduler::start(JobPtr& job) {
     const std::optional<std::size_t> mirror = choose(*job);
     if (!mirror) {  // a repository without mirrors
-        failed_ = true;
+        give_up(*job);
         return true;
     }
     job->mirror = *mirror;
@@ -264,7 +264,7 @@ void TransferScheduler::fail(JobPtr job, TransferFailure why, std::int64_t retry
         ++job->retries;
     }
     if (!next || job->retries > repository_.transfer.retries) {
-        failed_ = true;
+        give_up(*job);
         return;
     }
     if (again) {
@@ -275,6 +275,11 @@ void TransferScheduler::fail(JobPtr job, TransferFailure why, std::int64_t retry
         job->not_before = Clock::now() + wait;
     }
     waiting_.push_back(std::move(job));
+}
+
+void TransferScheduler::give_up(const Job& job) {
+    results_[job.index].given_up = true;
+    failed_ = true;
 }
 
 void TransferScheduler::wait_for_something() {

@@ -76,6 +76,8 @@ private:
                 bool continued);
     /// Schedules another attempt, or ends the transfer if none is left.
     void fail(JobPtr job, TransferFailure why, std::int64_t retry_after);
+    /// Ends the transfer because of this job.
+    void give_up(const Job& job);
     void wait_for_something();
 
     const Context& ctx_;

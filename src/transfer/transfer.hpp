@@ -54,6 +54,9 @@ struct TransferFailure {
 /// The outcome for one file.
 struct TransferResult {
     bool done = false;
+    /// No mirror delivers it, which ended the transfer: true for one file at most. Other files may
+    /// have failures because they were waiting for another attempt.
+    bool given_up = false;
     /// Index of the mirror that delivered it.
     std::size_t mirror = 0;
     /// The last failure of each mirror that failed, oldest first.
@@ -67,9 +70,9 @@ using OnTransferred = std::function<void(std::size_t)>;
 /// Each is taken from the first mirror that delivers the expected file. Temporary failures are
 /// retried, immediately on another mirror, after increasing delays on the same one, as often as
 /// `repository.transfer` allows; partial files are continued. Warns of mirrors that failed for
-/// files that another one delivered. The first file that no mirror delivers ends the transfer:
-/// other files may then be incomplete, with or without failures. Throws ErrorKind::interrupted on
-/// cancellation, and Error for local failures, such as a full disk.
+/// files that another one delivered. The first file that no mirror delivers (`given_up`) ends the
+/// transfer: other files may then be incomplete, with or without failures. Throws
+/// ErrorKind::interrupted on cancellation, and Error for local failures, such as a full disk.
 [[nodiscard]] std::vector<TransferResult> transfer(const Context& ctx, const Repository& repository,
                                                    const std::vector<std::string>& mirrors,
                                                    const std::vector<WantedFile>& files,

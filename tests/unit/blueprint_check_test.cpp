@@ -82,6 +82,14 @@ TEST_F(BlueprintCheckTest, bundles) {
               "Kustomization\n");
 }
 
+TEST_F(BlueprintCheckTest, a_policy_module_is_named_once) {
+    for (const char* other : {"a/x.pp", "a/x.pp.bz2", "a/x.cil", "a/x.te"}) {
+        EXPECT_EQ(check("[selinux]\nmodules = [\"./x.te\", \"./" + std::string(other) + "\"]\n"),
+                  "error: b.toml:8:23: duplicate policy module \"x\"\n")
+            << other;
+    }
+}
+
 TEST_F(BlueprintCheckTest, policy_modules_and_keys) {
     EXPECT_EQ(check("[selinux]\nmodules = [\"./m.te\"]\n"),
               "error: b.toml:7:1: policy module not found: m.te\n");

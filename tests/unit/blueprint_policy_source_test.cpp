@@ -68,6 +68,14 @@ TEST(PolicySource, OnlyMacrosBesideGenContextNeedInterfaces) {
     EXPECT_FALSE(needs_interfaces(directory.path() / "x.cil"));
 }
 
+TEST(PolicySource, AModulesNameIsThatOfItsFileWithoutSuffixes) {
+    EXPECT_EQ(policy_module_name("/a/container.pp.bz2"), "container");
+    for (const char* file : {"x.te", "x.cil", "x.pp", "x.cil.bz2", "x"}) {
+        EXPECT_EQ(policy_module_name(file), "x") << file;
+    }
+    EXPECT_EQ(policy_module_name("x-1.0.te"), "x-1.0");
+}
+
 TEST(PolicySource, FileContextsAreRead) {
     const auto lines = read_file_contexts(
         "# nodes\n\n/dev/nvidia.*\t-c\tgen_context(system_u:object_r:gpu_t, s0, mcs)\r\n"

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compose/compose.hpp"
@@ -49,37 +50,11 @@ TEST_F(Accounts, HomeAndKeyReachTheDevice) {
     EXPECT_EQ(text("/usr/share/edgegpu/authorized_keys.d/admin"), "ssh-ed25519 AAAA admin\n");
 }
 
-TEST_F(Accounts, SshdReadsKeysOfTheImageThroughADropIn) {
-    const std::string config =
-        "Include /etc/ssh/sshd_config.d/*.conf\n#AuthorizedKeysFile x\n"
-        "authorizedkeysfile = .ssh/authorized_keys /etc/keys/%u\n";
-    file("/etc/ssh/sshd_config", config, 0600);
-    add_accounts(ctx, users, groups, seeds, tree);
-    EXPECT_NE(text("/etc/ssh/sshd_config.d/20-edgegpu.conf")
-                  .find("\nAuthorizedKeysFile .ssh/authorized_keys /etc/keys/%u "
-                        "/usr/share/edgegpu/authorized_keys.d/%u\n"),
-              std::string::npos);
-    EXPECT_EQ(text("/etc/ssh/sshd_config"), config);
-}
-
-TEST_F(Accounts, SshdWithoutDropInsReadsThemFromItsOwnFile) {
-    file("/etc/ssh/sshd_config",
-         "Port 22\nAuthorizedKeysFile\t.ssh/authorized_keys\nMatch User x\n", 0600);
+TEST_F(Accounts, SshdReadsKeysOfTheImage) {
+    file("/etc/ssh/sshd_config", "AuthorizedKeysFile none\n");
     add_accounts(ctx, users, groups, seeds, tree);
     EXPECT_EQ(text("/etc/ssh/sshd_config"),
-              "Port 22\nAuthorizedKeysFile .ssh/authorized_keys "
-              "/usr/share/edgegpu/authorized_keys.d/%u\nMatch User x\n");
-    EXPECT_EQ(tree.entries.at("/etc/ssh/sshd_config").mode, 0600U);
-}
-
-TEST(AuthorizedKeysFile, IsSetForEverybodyAndNotForOneMatch) {
-    EXPECT_EQ(with_authorized_keys("Port 22\nMatch User a\n  AuthorizedKeysFile none\n", "/k/%u"),
-              "Port 22\nAuthorizedKeysFile .ssh/authorized_keys .ssh/authorized_keys2 /k/%u\n"
-              "Match User a\n  AuthorizedKeysFile none\n");
-    EXPECT_EQ(with_authorized_keys("AuthorizedKeysFile none\n", "/k/%u"),
-              "AuthorizedKeysFile /k/%u\n");
-    EXPECT_EQ(with_authorized_keys("", "/k"),
-              "AuthorizedKeysFile .ssh/authorized_keys .ssh/authorized_keys2 /k\n");
+              "AuthorizedKeysFile /usr/share/edgegpu/authorized_keys.d/%u\n");
 }
 
 TEST_F(Accounts, ExpiryAndForcedChangeStandInShadow) {
@@ -150,6 +125,19 @@ TEST_F(Accounts, ErrorsNameTheLine) {
     users[0].description = "a:b";
     EXPECT_NE(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }).find("a colon"),
               std::string::npos);
+}
+
+TEST_F(Accounts, TheLastNumberOfLoginDefsIsUsed) {
+    std::string passwd = text("/etc/passwd");
+    for (std::uint32_t id = first_user_id; id < last_user_id; ++id) {
+        passwd += fmt::format("u{0}:x:{0}:10::/:/bin/sh\n", id);
+    }
+    file("/etc/passwd", passwd);
+    add_accounts(ctx, users, groups, seeds, tree);
+    EXPECT_NE(text("/etc/passwd").find("\nadmin:x:60000:60000:"), std::string::npos);
+    users[0].name = "late";
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }),
+              "no free user number between 1000 and 60000|");
 }
 
 TEST_F(Accounts, GroupNumbersMustNotClash) {

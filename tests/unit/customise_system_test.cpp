@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "customise/files/files.hpp"
@@ -146,7 +147,7 @@ TEST_F(Device, WhatNeedsAPackageSaysWhich) {
 
 TEST_F(Device, FipsIsPolicyKernelArgumentAndInitramfs) {
     file("/usr/share/crypto-policies/FIPS/openssl.txt", "x");
-    file("/usr/lib/dracut/modules.d/01fips/module-setup.sh", "");
+    file("/usr/lib/dracut/modules.d/11fips/module-setup.sh", "");
     file("/etc/os-release", "PLATFORM_ID=\"platform:el8\"\n");
     blueprint.fips.enabled = true;
     tree.kernel_arguments = {"quiet"};
@@ -162,6 +163,18 @@ TEST_F(Device, FipsIsPolicyKernelArgumentAndInitramfs) {
     EXPECT_NE(error_of([&] {
                   set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);
               }).find("says fips=0"),
+              std::string::npos);
+}
+
+TEST_F(Device, FipsNeedsDracutsModule) {
+    file("/usr/share/crypto-policies/FIPS/openssl.txt", "x");
+    for (const char* other : {"01fips-crypto-policies", "fips", "01fips/more", "x1fips"}) {
+        file(fmt::format("/usr/lib/dracut/modules.d/{}/module-setup.sh", other), "");
+    }
+    blueprint.fips.enabled = true;
+    EXPECT_NE(error_of([&] {
+                  set_fips(ctx, blueprint.fips, {}, tree);
+              }).find("the image's dracut has no module fips"),
               std::string::npos);
 }
 

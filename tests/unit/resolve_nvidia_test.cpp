@@ -57,6 +57,34 @@ TEST_F(ResolveNvidia, OlderDriverForTheNewestKernelIsReported) {
                                            "module that fits kernel-core-5.14.0-300.el9.x86_64"));
 }
 
+TEST_F(ResolveNvidia, ADriverThatTheBlueprintRulesOutIsPassedOverForThatReason) {
+    add(driver("570.1"));
+    add(driver("570.2"));
+    add(driver("570.3"));
+    add({kmod("570.1", "300"), kmod("570.2", "300"),
+         "app-1-1.x86_64 | conflicts: nvidia-driver-cuda = 3:570.2"});
+    blueprint_.packages.push_back({"app", {"/blueprint.toml", 9, 5}});
+    solve();
+    EXPECT_EQ(resolution_.driver_version, "570.1");
+    EXPECT_THAT(passed_over(),
+                ElementsAre("nvidia driver 570.3 passed over: it has no kernel module that fits "
+                            "kernel-core-5.14.0-300.el9.x86_64",
+                            HasSubstr("nvidia driver 570.2 passed over: package app-1-1.x86_64 "
+                                      "conflicts with nvidia-driver-cuda = 3:570.2")));
+}
+
+TEST_F(ResolveNvidia, ADriverWithoutSourcesIsPassedOverForThatReason) {
+    add(compilers);
+    add(driver("570.1"));
+    add(driver("570.2"));
+    add({sources("570.1")});
+    nvidia().modules = DriverModules::dkms;
+    solve();
+    EXPECT_EQ(resolution_.driver_version, "570.1");
+    EXPECT_THAT(passed_over(),
+                ElementsAre("nvidia driver 570.2 passed over: it has no kmod sources"));
+}
+
 TEST_F(ResolveNvidia, PassedOverKernelsNameTheAdvisoriesThatTheyCost) {
     add(driver("570.1"));
     add({kmod("570.1", "100")});

@@ -93,10 +93,5 @@ TEST_F(PolicyCalls, WhatCannotBeReplayedNamesTheCall) {
               "a scriptlet called 'chcon x': this policy tool is not supported");
 }
 
-TEST(ModuleName, DropsTheSuffixes) {
-    EXPECT_EQ(module_name("/a/container.pp.bz2"), "container");
-    EXPECT_EQ(module_name("x.cil"), "x");
-}
-
 }  // namespace
 }  // namespace edgegpu::selinux

@@ -28,6 +28,14 @@ using ::testing::Not;
 
 using Pair = std::pair<std::string, std::string>;
 
+TEST(NewestPolicy, HasTheHighestNumber) {
+    using selinux::newest_policy;
+    EXPECT_EQ(newest_policy({"policy.9", "policy.33", "policy.31", "booleans"}), "policy.33");
+    EXPECT_EQ(newest_policy({"policy.33", "policy.34.rpmnew", "policy.x", "policy."}), "policy.33");
+    EXPECT_EQ(newest_policy({"policy.kern"}), "");
+    EXPECT_EQ(newest_policy({}), "");
+}
+
 class PolicyQueries : public CilPolicies {};
 
 const std::string use_devices = R"(

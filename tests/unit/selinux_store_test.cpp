@@ -62,6 +62,13 @@ protected:
     Blueprint blueprint;
 };
 
+TEST(SemanageConf, ASettingIsInOneLine) {
+    using selinux::with_setting;
+    EXPECT_EQ(with_setting("a=b\n store-root = /x\nstore-rootless=1", "store-root", "/y"),
+              "a=b\nstore-rootless=1\nstore-root=/y\n");
+    EXPECT_EQ(with_setting("", "expand-check", "1"), "expand-check=1\n");
+}
+
 TEST_F(PolicyStore, ALinkInPlaceOfTheConfigurationIsRefused) {
     replace_by_link(conf, canary());
     EXPECT_EQ(failure(), "/etc/selinux/semanage.conf of the image: not a regular file|");

@@ -198,6 +198,20 @@ std::optional<PolicyMacro> find_context_macro(std::string_view contexts) {
     return std::nullopt;
 }
 
+std::string policy_module_name(const fs::path& file) {
+    std::string name = file.filename();
+    const auto drop = [&](std::string_view suffix) {
+        const bool has = name.ends_with(suffix);
+        if (has) {
+            name.resize(name.size() - suffix.size());
+        }
+        return has;
+    };
+    drop(".bz2");
+    static_cast<void>(drop(".pp") || drop(".cil") || drop(".te"));
+    return name;
+}
+
 fs::path beside_module(const fs::path& module, std::string_view extension) {
     return fs::path(module).replace_extension(extension);
 }

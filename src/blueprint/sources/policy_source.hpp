@@ -25,6 +25,9 @@ struct PolicyMacro {
 /// in a file context does not count.
 [[nodiscard]] std::optional<PolicyMacro> find_context_macro(std::string_view contexts);
 
+/// The name of the module in a file "/x/NAME.te", "NAME.cil", "NAME.pp" or "NAME.pp.bz2".
+[[nodiscard]] std::string policy_module_name(const std::filesystem::path& file);
+
 /// The file with the same stem beside a module's `.te`: "x.te", ".fc" → "x.fc".
 [[nodiscard]] std::filesystem::path beside_module(const std::filesystem::path& module,
                                                   std::string_view extension);

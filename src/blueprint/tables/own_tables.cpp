@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "blueprint/distro/distro.hpp"
+#include "blueprint/sources/policy_source.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"
@@ -170,9 +171,10 @@ void read_policy_module(const LocatedString& module, const ParseScope& scope,
         throw error_at(module.location, "\"{}\" is not a policy module", module.value)
             .hinted("a name, or a path ending in .te, .cil, .pp or .pp.bz2");
     }
+    const std::string name = policy_module_name(path);
     for (const fs::path& earlier : selinux.modules) {
-        if (earlier.stem() == path.stem()) {
-            throw error_at(module.location, "duplicate policy module \"{}\"", path.stem().string());
+        if (policy_module_name(earlier) == name) {
+            throw error_at(module.location, "duplicate policy module \"{}\"", name);
         }
     }
     selinux.modules.push_back(path);

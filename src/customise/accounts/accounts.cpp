@@ -97,12 +97,12 @@ std::uint32_t Accounts::free_number() const {
             taken.insert(number);
         }
     }
-    for (std::uint32_t id = first_user_id; id < end_user_id; ++id) {
+    for (std::uint32_t id = first_user_id; id <= last_user_id; ++id) {
         if (!taken.contains(id)) {
             return id;
         }
     }
-    throw error("no free user number between {} and {}", first_user_id, end_user_id);
+    throw error("no free user number between {} and {}", first_user_id, last_user_id);
 }
 
 std::uint32_t Accounts::new_group(const std::string& where, const std::string& name,

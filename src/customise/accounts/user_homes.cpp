@@ -1,110 +1,20 @@
 #include "customise/accounts/user_homes.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
-#include <strings.h>
 
+#include "customise/accounts/sshd_config.hpp"
 #include "image/account_files.hpp"
-#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
 constexpr std::string_view key_directory = "/usr/share/edgegpu/authorized_keys.d";
-/// sshd's default for AuthorizedKeysFile.
-constexpr const char* usual_key_files = ".ssh/authorized_keys .ssh/authorized_keys2";
-
-/// A line of sshd_config(5): keyword (case-insensitive) and arguments, separated by white space or
-/// '='.
-struct SshdLine {
-    std::string keyword;
-    std::string arguments;
-};
-
-SshdLine split_sshd_line(std::string_view line) {
-    constexpr const char* space = " \t\r";
-    const std::size_t first = line.find_first_not_of(space);
-    if (first == std::string_view::npos || line[first] == '#') {
-        return {};
-    }
-    const std::size_t end = std::min(line.find_first_of(" \t\r=", first), line.size());
-    const std::size_t rest = line.find_first_not_of(" \t\r=", end);
-    SshdLine result;
-    result.keyword = line.substr(first, end - first);
-    if (rest != std::string_view::npos) {
-        result.arguments = line.substr(rest, line.find_last_not_of(space) + 1 - rest);
-    }
-    return result;
-}
-
-bool is_keyword(const SshdLine& line, const char* keyword) {
-    return ::strcasecmp(line.keyword.c_str(), keyword) == 0;
-}
-
-/// The value of AuthorizedKeysFile for all users: the first one before any Match block.
-std::optional<std::string> key_files(const std::string& config) {
-    for (const std::string_view text : lines_of(config)) {
-        const SshdLine line = split_sshd_line(text);
-        if (is_keyword(line, "Match")) {
-            break;
-        }
-        if (is_keyword(line, "AuthorizedKeysFile")) {
-            return line.arguments;
-        }
-    }
-    return std::nullopt;
-}
-
-bool includes_drop_ins(const std::string& config) {
-    for (const std::string_view text : lines_of(config)) {
-        const SshdLine line = split_sshd_line(text);
-        if (is_keyword(line, "Include") &&
-            line.arguments.find("/etc/ssh/sshd_config.d/") != std::string::npos) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// The files of AuthorizedKeysFile with `more` added; "none" means no file at all.
-std::string joined(const std::optional<std::string>& files, const std::string& more) {
-    if (!files || files->empty()) {
-        return fmt::format("{} {}", usual_key_files, more);
-    }
-    return *files == "none" ? more : fmt::format("{} {}", *files, more);
-}
-
-void tell_sshd(const Context& ctx, Tree& tree) {
-    const char* path = "/etc/ssh/sshd_config";
-    const Entry* old = find_entry(tree, path);
-    if (old == nullptr) {
-        ctx.console->warn("the image has no sshd that would read the keys of its users");
-        return;
-    }
-    const std::string config = read_entry(tree, path);
-    const std::string file = fmt::format("{}/%u", key_directory);
-    if (includes_drop_ins(config)) {
-        put_entry(
-            tree, "/etc/ssh/sshd_config.d/20-edgegpu.conf",
-            make_file_entry(ctx,
-                            fmt::format("# Keys of the blueprint's users come with the image.\n"
-                                        "AuthorizedKeysFile {}\n",
-                                        joined(key_files(config), file)),
-                            0644));
-        return;
-    }
-    Entry entry = make_file_entry(ctx, with_authorized_keys(config, file), old->mode);
-    entry.uid = old->uid;
-    entry.gid = old->gid;
-    put_entry(tree, path, entry);
-}
 
 /// Lines of tmpfiles.d(5) that create a user's home directory with the content of /etc/skel.
 std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std::string& group) {
@@ -137,24 +47,6 @@ std::string deployed_home(const std::string& home) {
     return home;
 }
 
-std::string with_authorized_keys(const std::string& config, const std::string& file) {
-    const std::string wanted = "AuthorizedKeysFile " + joined(key_files(config), file);
-    std::vector<std::string_view> lines = lines_of(config);
-    auto at = lines.begin();
-    for (; at != lines.end(); ++at) {
-        const SshdLine line = split_sshd_line(*at);
-        if (is_keyword(line, "AuthorizedKeysFile")) {
-            *at = wanted;
-            return fmt::format("{}\n", fmt::join(lines, "\n"));
-        }
-        if (is_keyword(line, "Match")) {
-            break;
-        }
-    }
-    lines.insert(at, wanted);
-    return fmt::format("{}\n", fmt::join(lines, "\n"));
-}
-
 void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& tree) {
     const AccountFile passwd = read_accounts(tree, "/etc/passwd");
     const auto group_names = account_names(read_accounts(tree, "/etc/group"));
@@ -181,7 +73,7 @@ void add_keys(const Context& ctx, const std::vector<UserRequest>& users, Tree& t
         }
     }
     if (any) {
-        tell_sshd(ctx, tree);
+        add_authorized_keys_file(ctx, fmt::format("{}/%u", key_directory), tree);
     }
 }
 

@@ -14,17 +14,12 @@ namespace edgegpu {
 void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& tree);
 
 /// Writes the SSH keys of the blueprint's users to /usr/share/edgegpu/authorized_keys.d/NAME, where
-/// each update replaces or withdraws them whatever happened to the device's /etc. They are added to
-/// AuthorizedKeysFile by a drop-in, or in sshd_config itself if that includes no drop-ins; files
-/// that are configured there already stay.
+/// each update replaces or withdraws them whatever happened to the device's /etc; see
+/// add_authorized_keys_file.
 void add_keys(const Context& ctx, const std::vector<UserRequest>& users, Tree& tree);
 
 /// The path of a home directory with ostree's top-level links resolved: "/home/x" →
 /// "/var/home/x", "/root" → "/var/roothome"; other paths are returned unchanged.
 [[nodiscard]] std::string deployed_home(const std::string& home);
-
-/// The text of sshd_config(5) with `file` added to AuthorizedKeysFile: to the existing line, or in
-/// a new one before the first Match block.
-[[nodiscard]] std::string with_authorized_keys(const std::string& config, const std::string& file);
 
 }  // namespace edgegpu

@@ -24,7 +24,7 @@ Names system_names(const AccountFile& file) {
     Names names;
     for (const AccountFile::Row& row : file.rows) {
         const std::uint32_t id = account_id(row);
-        if (id < first_user_id || id >= end_user_id) {
+        if (id < first_user_id || id > last_user_id) {
             names.insert(row.front());
         }
     }

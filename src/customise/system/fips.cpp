@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include "image/kernel_arguments.hpp"
 #include "sandbox/sandbox.hpp"
@@ -16,6 +17,16 @@ namespace {
 
 constexpr std::string_view policies = "/usr/share/crypto-policies/FIPS/";
 
+/// dracut's module; the number depends on dracut's version.
+constexpr const char* dracut_module = "/usr/lib/dracut/modules.d/[0-9][0-9]fips/module-setup.sh";
+
+bool has_dracut_module(const Tree& tree) {
+    const EntryRange entries = entries_below(tree.entries, "/usr/lib/dracut/modules.d");
+    return std::any_of(entries.begin(), entries.end(), [](const auto& item) {
+        return ::fnmatch(dracut_module, item.first.c_str(), FNM_PATHNAME) == 0;
+    });
+}
+
 void check_prerequisites(const SourceLocation& location,
                          const std::vector<std::string>& kernel_arguments, const Tree& tree) {
     const std::string where = location.text();
@@ -23,7 +34,7 @@ void check_prerequisites(const SourceLocation& location,
         throw error(ErrorKind::usage, "{}: the image has no crypto policy FIPS", where)
             .hinted("add the packages crypto-policies and crypto-policies-scripts");
     }
-    if (find_entry(tree, "/usr/lib/dracut/modules.d/01fips/module-setup.sh") == nullptr) {
+    if (!has_dracut_module(tree)) {
         throw error(ErrorKind::usage, "{}: the image's dracut has no module fips", where)
             .hinted("add the package dracut (or dracut-fips, where that is a separate package)");
     }

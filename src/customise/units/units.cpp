@@ -64,7 +64,7 @@ std::string near_units(const Tree& tree, const std::string& unit) {
 }
 
 /// The state of a unit as the blueprint or its package set requests it.
-struct Wish {
+struct RequestedState {
     /// name with suffix
     std::string unit;
     UnitState state = UnitState::preset;
@@ -72,10 +72,11 @@ struct Wish {
     std::string where;
 };
 
-std::vector<Wish> gather_wishes(const SystemdRequest& systemd, const ServicesRequest& services) {
-    std::vector<Wish> wishes;
+std::vector<RequestedState> gather_states(const SystemdRequest& systemd,
+                                          const ServicesRequest& services) {
+    std::vector<RequestedState> requested;
     for (const UnitRequest& unit : systemd.units) {
-        wishes.push_back({unit.name, unit.state, unit.location.text()});
+        requested.push_back({unit.name, unit.state, unit.location.text()});
     }
     for (const auto& [state, names] : {std::pair<UnitState, const std::vector<std::string>&>{
                                            UnitState::enabled, services.enabled},
@@ -86,26 +87,27 @@ std::vector<Wish> gather_wishes(const SystemdRequest& systemd, const ServicesReq
             const std::string where = place == services.locations.end()
                                           ? fmt::format("customizations.services.{}", state)
                                           : place->second.text();
-            wishes.push_back({full_unit_name(name), state, where});
+            requested.push_back({full_unit_name(name), state, where});
         }
     }
-    return wishes;
+    return requested;
 }
 
 /// Adds the units that the package set enables and for which the blueprint sets no state. A missing
 /// one is only a warning, as its package may be excluded.
 void add_services_of_set(const Context& ctx, const PackageSet& set, const Tree& tree,
-                         std::vector<Wish>& wishes) {
+                         std::vector<RequestedState>& requested) {
     for (const std::string& name : set.services) {
         const std::string unit = full_unit_name(name);
-        const bool decided = std::any_of(wishes.begin(), wishes.end(), [&](const Wish& wish) {
-            return wish.unit == unit && wish.state != UnitState::preset;
-        });
+        const bool decided =
+            std::any_of(requested.begin(), requested.end(), [&](const RequestedState& request) {
+                return request.unit == unit && request.state != UnitState::preset;
+            });
         if (decided) {
             continue;
         }
         if (has_unit(tree, unit)) {
-            wishes.push_back(
+            requested.push_back(
                 {unit, UnitState::enabled, "package set " + describe_package_set(set)});
         } else {
             ctx.console->warn_of(
@@ -117,31 +119,33 @@ void add_services_of_set(const Context& ctx, const PackageSet& set, const Tree& 
 }
 
 /// Throws for a unit that does not exist or has two states.
-void check_wishes(const Context& ctx, const Tree& tree, const std::vector<Wish>& wishes) {
+void check_states(const Context& ctx, const Tree& tree,
+                  const std::vector<RequestedState>& requested) {
     std::map<std::string, UnitState> states;
-    for (const Wish& wish : wishes) {
-        if (wish.unit.starts_with('-') || wish.unit.find('/') != std::string::npos) {
-            throw error(ErrorKind::usage, "{}: '{}' is not the name of a unit", wish.where,
-                        wish.unit);
+    for (const RequestedState& request : requested) {
+        if (request.unit.starts_with('-') || request.unit.find('/') != std::string::npos) {
+            throw error(ErrorKind::usage, "{}: '{}' is not the name of a unit", request.where,
+                        request.unit);
         }
         // Any other state overrides a preset.
-        const auto [earlier, fresh] = states.emplace(wish.unit, wish.state);
+        const auto [earlier, fresh] = states.emplace(request.unit, request.state);
         if (!fresh && earlier->second == UnitState::preset) {
-            earlier->second = wish.state;
-        } else if (!fresh && wish.state != UnitState::preset && earlier->second != wish.state) {
-            throw error(ErrorKind::usage, "{}: unit {} is both {} and {}", wish.where, wish.unit,
-                        earlier->second, wish.state);
+            earlier->second = request.state;
+        } else if (!fresh && request.state != UnitState::preset &&
+                   earlier->second != request.state) {
+            throw error(ErrorKind::usage, "{}: unit {} is both {} and {}", request.where,
+                        request.unit, earlier->second, request.state);
         }
-        if (has_unit(tree, wish.unit)) {
+        if (has_unit(tree, request.unit)) {
             continue;
         }
-        if (wish.state == UnitState::masked) {
+        if (request.state == UnitState::masked) {
             // Not an error: masking may be a precaution.
-            ctx.console->warn_of("masked units that are not in the image", wish.unit);
+            ctx.console->warn_of("masked units that are not in the image", request.unit);
             continue;
         }
-        std::string hint = near_units(tree, wish.unit);
-        throw error(ErrorKind::usage, "{}: the image has no unit '{}'", wish.where, wish.unit)
+        std::string hint = near_units(tree, request.unit);
+        throw error(ErrorKind::usage, "{}: the image has no unit '{}'", request.where, request.unit)
             .hinted(hint.empty() ? "add the package that contains it" : std::move(hint));
     }
 }
@@ -206,9 +210,9 @@ void mask_unit(Tree& tree, const std::string& unit) {
 void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths& placed,
                Tree& tree) {
     place_units(ctx, wanted.systemd.units, tree);
-    std::vector<Wish> wishes = gather_wishes(wanted.systemd, wanted.services);
-    add_services_of_set(ctx, wanted.package_set, tree, wishes);
-    check_wishes(ctx, tree, wishes);
+    std::vector<RequestedState> requested = gather_states(wanted.systemd, wanted.services);
+    add_services_of_set(ctx, wanted.package_set, tree, requested);
+    check_states(ctx, tree, requested);
     check_units(ctx, wanted.systemd.units, placed, tree);
     bool changed = wanted.systemd.preset_all;
     if (changed) {
@@ -220,9 +224,9 @@ void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths
           {UnitState::disabled, "disable"},
           {UnitState::enabled, "enable"}}) {
         std::vector<std::string> units;
-        for (const Wish& wish : wishes) {
-            if (wish.state == state) {
-                units.push_back(wish.unit);
+        for (const RequestedState& request : requested) {
+            if (request.state == state) {
+                units.push_back(request.unit);
             }
         }
         if (!units.empty()) {
@@ -234,9 +238,9 @@ void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths
         sync_tree(ctx, tree);
         drop_removed_links(tree);
     }
-    for (const Wish& wish : wishes) {
-        if (wish.state == UnitState::masked) {
-            mask_unit(tree, wish.unit);
+    for (const RequestedState& request : requested) {
+        if (request.state == UnitState::masked) {
+            mask_unit(tree, request.unit);
         }
     }
 }

@@ -187,8 +187,8 @@ std::optional<StreamRequest> driver_stream(const NvidiaRequest& request,
     return stream;
 }
 
-std::vector<NvidiaRequest> driver_ways(const NvidiaRequest& request,
-                                       const ModuleCatalogue& catalogue) {
+std::vector<NvidiaRequest> driver_variants(const NvidiaRequest& request,
+                                           const ModuleCatalogue& catalogue) {
     const bool modular = catalogue.has_module(driver_module);
     const std::vector<std::string> streams = catalogue.stream_names(driver_module);
     const std::vector<DriverFlavor> flavors =
@@ -199,26 +199,27 @@ std::vector<NvidiaRequest> driver_ways(const NvidiaRequest& request,
             continue;
         }
         for (const DriverFlavor flavor : flavors) {
-            NvidiaRequest way = request;
-            way.modules = modules;
-            way.flavor = flavor;
-            all.push_back(std::move(way));
+            NvidiaRequest variant = request;
+            variant.modules = modules;
+            variant.flavor = flavor;
+            all.push_back(std::move(variant));
         }
     }
-    std::vector<NvidiaRequest> ways;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(ways), [&](const NvidiaRequest& way) {
-        return !modular || std::find(streams.begin(), streams.end(), stream_name(way, catalogue)) !=
-                               streams.end();
-    });
-    if (ways.empty()) {
+    std::vector<NvidiaRequest> variants;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(variants),
+                 [&](const NvidiaRequest& variant) {
+                     return !modular || std::find(streams.begin(), streams.end(),
+                                                  stream_name(variant, catalogue)) != streams.end();
+                 });
+    if (variants.empty()) {
         // The error is about the plain stream then.
-        const auto plain = std::find_if(all.begin(), all.end(), [](const NvidiaRequest& way) {
-            return way.modules == DriverModules::precompiled &&
-                   way.flavor == DriverFlavor::proprietary;
+        const auto plain = std::find_if(all.begin(), all.end(), [](const NvidiaRequest& variant) {
+            return variant.modules == DriverModules::precompiled &&
+                   variant.flavor == DriverFlavor::proprietary;
         });
-        ways.push_back(plain != all.end() ? *plain : all.front());
+        variants.push_back(plain != all.end() ? *plain : all.front());
     }
-    return ways;
+    return variants;
 }
 
 std::vector<std::string> driver_versions(const PackagePool& pool, const NvidiaRequest& request) {

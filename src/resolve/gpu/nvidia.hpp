@@ -21,11 +21,11 @@ inline constexpr const char* driver_module = "nvidia-driver";
 /// DKMS; if the flavor determines the module stream, also open before proprietary ones (the reverse
 /// for branches before 560, as NVIDIA's default). Variants whose module stream does not exist are
 /// omitted, unless none remains. Never empty.
-[[nodiscard]] std::vector<NvidiaRequest> driver_ways(const NvidiaRequest& request,
-                                                     const ModuleCatalogue& catalogue);
+[[nodiscard]] std::vector<NvidiaRequest> driver_variants(const NvidiaRequest& request,
+                                                         const ModuleCatalogue& catalogue);
 
-/// The module stream for one of `driver_ways`; nothing if no repository has the module (RHEL 10 is
-/// not modular). `N`, `N-dkms` or `N-open` for branch N; `latest`, `latest-dkms`, `open` or
+/// The module stream for one of `driver_variants`; nothing if no repository has the module (RHEL 10
+/// is not modular). `N`, `N-dkms` or `N-open` for branch N; `latest`, `latest-dkms`, `open` or
 /// `open-dkms` for "latest", or that of the highest branch if there is no such stream.
 [[nodiscard]] std::optional<StreamRequest> driver_stream(const NvidiaRequest& request,
                                                          const ModuleCatalogue& catalogue);

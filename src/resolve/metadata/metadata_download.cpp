@@ -231,7 +231,7 @@ void download_from(const Context& ctx, const Repository& repository,
     }
     const std::vector<TransferResult> results = transfer(ctx, repository, mirrors, files);
     for (std::size_t i = 0; i < files.size(); ++i) {
-        if (!results[i].failures.empty() && !results[i].done) {
+        if (results[i].given_up) {
             throw transfer_error(repository, files[i].destination.filename().string(), results[i]);
         }
     }

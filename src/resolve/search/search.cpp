@@ -1,6 +1,7 @@
 #include "resolve/search/search.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -114,20 +115,27 @@ private:
                 return std::nullopt;
             }
         }
+        std::map<std::string, std::string> unsolved;
         for (const Attempt& attempt : pairs) {
             Jobs jobs = jobs_of(attempt);
             Solution solution = solve(pool_, jobs, blueprint_.weak_dependencies);
             if (solution.solved) {
-                return Chosen{
-                    attempt, std::move(jobs),       std::move(solution), std::move(build_root),
-                    {},      newer_drivers(attempt)};
+                return Chosen{attempt,
+                              std::move(jobs),
+                              std::move(solution),
+                              std::move(build_root),
+                              {},
+                              newer_drivers(attempt, unsolved)};
             }
             if (problems_.empty()) {
                 problems_ = solution.problems;
                 refused_ = std::move(jobs);
             }
-            if (reason.empty() && !solution.problems.empty()) {
-                reason = solution.problems.front();
+            if (!solution.problems.empty()) {
+                unsolved.emplace(attempt.driver, solution.problems.front());
+                if (reason.empty()) {
+                    reason = solution.problems.front();
+                }
             }
         }
         const std::string kabi = kabi_reason(kernel);
@@ -159,8 +167,23 @@ private:
         return blueprint_.nvidia->flavor == DriverFlavor::open ? "open " : "";
     }
 
-    [[nodiscard]] std::vector<std::string> newer_drivers(const Attempt& attempt) const {
-        return {versions_.begin(), std::find(versions_.begin(), versions_.end(), attempt.driver)};
+    /// The drivers newer than that of the solved attempt. `unsolved` has the first problem of each
+    /// that was tried with the same kernel; the others have no modules for it.
+    [[nodiscard]] std::vector<PassedDriver> newer_drivers(
+        const Attempt& attempt, const std::map<std::string, std::string>& unsolved) const {
+        std::vector<PassedDriver> newer;
+        for (const std::string& version : versions_) {
+            if (version == attempt.driver) {
+                break;
+            }
+            const auto tried = unsolved.find(version);
+            newer.push_back({version, tried != unsolved.end() ? tried->second
+                                      : compiles()
+                                          ? "it has no kmod sources"
+                                          : fmt::format("it has no kernel module that fits {}",
+                                                        pool_.nevra(attempt.kernel).text())});
+        }
+        return newer;
     }
 
     [[nodiscard]] std::vector<std::string> passed_lines() const {

@@ -26,6 +26,12 @@ struct Attempt {
     Id dkms_source = 0;
 };
 
+/// A driver version that was not chosen, and why.
+struct PassedDriver {
+    std::string version;
+    std::string reason;
+};
+
 /// A solved attempt.
 struct Chosen {
     Attempt attempt;
@@ -37,7 +43,7 @@ struct Chosen {
     /// Kernels newer than the chosen one, newest first.
     std::vector<PassedKernel> passed_kernels;
     /// Newer driver versions that were not chosen, newest first.
-    std::vector<std::string> passed_drivers;
+    std::vector<PassedDriver> passed_drivers;
     /// The root in which the blueprint's policy modules are compiled; empty if they use no macros.
     Solution policy_root{};
 };
@@ -55,8 +61,8 @@ struct SearchResult {
 
 /// Finds the newest kernel (and driver) with which the whole blueprint can be solved; `base` are
 /// its other jobs. Solving takes milliseconds, so every pair is actually solved instead of guessed
-/// from names. [nvidia] must be one of `driver_ways`; automatic `modules` are taken as precompiled.
-/// Throws ErrorKind::unsolvable if there is nothing to try.
+/// from names. [nvidia] must be one of `driver_variants`; automatic `modules` are taken as
+/// precompiled. Throws ErrorKind::unsolvable if there is nothing to try.
 [[nodiscard]] SearchResult find_kernel(const Context& ctx, const Blueprint& blueprint,
                                        const PackagePool& pool, const ModuleSelection& modules,
                                        Jobs base);

@@ -232,9 +232,9 @@ void show(const Context& ctx, PackagePool& pool, const Blueprint& blueprint,
     pool.prepare(ctx, blueprint.packages);
 }
 
-/// Solves a blueprint whose [nvidia], if present, is one of `driver_ways`.
-Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& blueprint,
-                  const ModuleCatalogue& catalogue, const Limits& limits) {
+/// Solves a blueprint whose [nvidia], if present, is one of `driver_variants`.
+Outcome solve_variant(const Context& ctx, Universe& universe, const Blueprint& blueprint,
+                      const ModuleCatalogue& catalogue, const Limits& limits) {
     PackagePool& pool = universe.pool();
     Outcome outcome;
     try {
@@ -276,15 +276,15 @@ Outcome solve_way(const Context& ctx, Universe& universe, const Blueprint& bluep
 
 /// Tries the variants in order. If none has a solution, returns the failure of the first that got
 /// as far as solving, the one that the user most likely expects; else of the first.
-Outcome solve_ways(const Context& ctx, Universe& universe, const Blueprint& blueprint,
-                   const std::vector<NvidiaRequest>& ways, const ModuleCatalogue& catalogue,
-                   const Limits& limits) {
+Outcome solve_variants(const Context& ctx, Universe& universe, const Blueprint& blueprint,
+                       const std::vector<NvidiaRequest>& variants, const ModuleCatalogue& catalogue,
+                       const Limits& limits) {
     std::optional<Outcome> told;
-    for (const NvidiaRequest& request : ways) {
-        Blueprint way = blueprint;
-        way.nvidia = request;
-        Outcome outcome = solve_way(ctx, universe, way, catalogue, limits);
-        if (outcome.chosen || ways.size() == 1) {
+    for (const NvidiaRequest& request : variants) {
+        Blueprint variant = blueprint;
+        variant.nvidia = request;
+        Outcome outcome = solve_variant(ctx, universe, variant, catalogue, limits);
+        if (outcome.chosen || variants.size() == 1) {
             return outcome;
         }
         if (!told || (!told->refused && outcome.refused)) {
@@ -327,7 +327,7 @@ Outcome solve_image(const Context& ctx, Universe& universe, const Blueprint& blu
     const ModuleCatalogue& catalogue =
         limits.catalogue != nullptr ? *limits.catalogue : universe.catalogue(blueprint);
     if (!blueprint.nvidia) {
-        return solve_way(ctx, universe, blueprint, catalogue, limits);
+        return solve_variant(ctx, universe, blueprint, catalogue, limits);
     }
     NvidiaRequest request = *blueprint.nvidia;
     if (!request.devices.empty()) {
@@ -345,7 +345,8 @@ Outcome solve_image(const Context& ctx, Universe& universe, const Blueprint& blu
             return refused;
         }
     }
-    return solve_ways(ctx, universe, blueprint, driver_ways(request, catalogue), catalogue, limits);
+    return solve_variants(ctx, universe, blueprint, driver_variants(request, catalogue), catalogue,
+                          limits);
 }
 
 }  // namespace
@@ -382,11 +383,9 @@ Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcom
     result.policy_root = describe_packages(pool, modules, chosen.policy_root);
     result.passed_over = describe_passed(ctx, pool, outcome.kernel_name, chosen.attempt.kernel,
                                          chosen.passed_kernels);
-    for (const std::string& driver : chosen.passed_drivers) {
+    for (const PassedDriver& driver : chosen.passed_drivers) {
         result.passed_over.push_back(
-            {fmt::format("nvidia driver {}", driver),
-             fmt::format("it has no kernel module that fits {}", result.kernel.text()),
-             {}});
+            {fmt::format("nvidia driver {}", driver.version), driver.reason, {}});
     }
     for (const PassedOver& passed : result.passed_over) {
         ctx.console->note(passed.text());

@@ -89,8 +89,8 @@ struct Outcome {
 };
 
 /// Solves the blueprint: checks its GPUs, selects module streams, filters the pool, collects
-/// requests, finds kernel and driver for the first of `driver_ways` that has a solution, and the
-/// packages that compile policy modules (`add_policy_root`). Returns failures of
+/// requests, finds kernel and driver for the first of `driver_variants` that has a solution, and
+/// the packages that compile policy modules (`add_policy_root`). Returns failures of
 /// ErrorKind::unsolvable and ErrorKind::usage (contradictions in the blueprint), throws others.
 /// Prints notes and warnings on ctx.console. The pool stays filtered for this blueprint until the
 /// next call.

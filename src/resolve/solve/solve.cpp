@@ -24,9 +24,9 @@ void fill_queue(const PackagePool& packages, const Jobs& jobs, Queue* queue) {
     for (const Install& install : jobs.installs) {
         queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_ONE_OF, one_of(pool, install.any_of));
     }
-    for (const Install& wish : jobs.recommended) {
+    for (const Install& recommendation : jobs.recommended) {
         queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_ONE_OF | SOLVER_WEAK,
-                    one_of(pool, wish.any_of));
+                    one_of(pool, recommendation.any_of));
     }
     if (!jobs.forbidden.empty()) {
         // Erasing a package that is not installed forbids its installation.
@@ -70,9 +70,9 @@ public:
             }
         }
         walk(false);
-        for (const Install& wish : jobs.recommended) {
-            for (const Id id : wish.any_of) {
-                mark(id, wish.why);
+        for (const Install& recommendation : jobs.recommended) {
+            for (const Id id : recommendation.any_of) {
+                mark(id, recommendation.why);
             }
         }
         walk(false);

@@ -271,20 +271,20 @@ std::vector<ResolvedPackage> sources_of(const Resolution& locked) {
                               : std::vector<ResolvedPackage>{};
 }
 
-/// The blueprint with the variant of `driver_ways` that is locked.
-Blueprint locked_way(const Blueprint& blueprint, const ModuleCatalogue& catalogue,
-                     const Resolution& locked, Drift& drift) {
+/// The blueprint with the variant of `driver_variants` that is locked.
+Blueprint locked_variant(const Blueprint& blueprint, const ModuleCatalogue& catalogue,
+                         const Resolution& locked, Drift& drift) {
     Blueprint result = blueprint;
     if (!blueprint.nvidia) {
         return result;
     }
     const DriverModules modules =
         locked.dkms_source ? DriverModules::dkms : DriverModules::precompiled;
-    for (const NvidiaRequest& way : driver_ways(*blueprint.nvidia, catalogue)) {
-        if (way.modules == modules &&
-            (way.flavor == DriverFlavor::automatic || !locked.driver_flavor ||
-             way.flavor == locked.driver_flavor)) {
-            result.nvidia = way;
+    for (const NvidiaRequest& variant : driver_variants(*blueprint.nvidia, catalogue)) {
+        if (variant.modules == modules &&
+            (variant.flavor == DriverFlavor::automatic || !locked.driver_flavor ||
+             variant.flavor == locked.driver_flavor)) {
+            result.nvidia = variant;
             return result;
         }
     }
@@ -300,7 +300,7 @@ Resolution resolve_locked(const Context& ctx, const Blueprint& original, const R
     Universe universe(ctx, original);
     Drift drift;
     const ModuleCatalogue catalogue = locked_catalogue(universe.catalogue(), locked, drift);
-    const Blueprint blueprint = locked_way(original, universe.catalogue(), locked, drift);
+    const Blueprint blueprint = locked_variant(original, universe.catalogue(), locked, drift);
     check_streams(blueprint, universe.catalogue(), locked, drift);
     const LockedPackages packages(universe, blueprint, locked.packages, drift);
     const std::vector<ResolvedPackage> source_list = sources_of(locked);

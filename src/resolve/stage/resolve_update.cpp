@@ -31,9 +31,10 @@ std::string source_of(const PackagePool& pool, Id id) {
 }
 
 /// The locked packages that are kept; releases more of them if there is no solution.
-class Keeper {
+class LockedPackages {
 public:
-    Keeper(const PackagePool& pool, const Resolution& locked) : pool_(pool), locked_(locked) {
+    LockedPackages(const PackagePool& pool, const Resolution& locked)
+        : pool_(pool), locked_(locked) {
         std::map<std::string, Kept> wanted;
         const auto want = [&](const ResolvedPackage& package, bool builds) {
             wanted.insert({package.nevra.text() + "@" + package.repository, {0, &package, builds}});
@@ -204,9 +205,9 @@ void keep_passed_over(const Resolution& locked, Resolution& updated) {
 Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const Resolution& locked,
                           const std::vector<std::string>& patterns, const ResolveOptions& options) {
     Universe universe(ctx, blueprint);
-    Keeper keeper(universe.pool(), locked);
+    LockedPackages locked_packages(universe.pool(), locked);
     for (const std::string& pattern : patterns) {
-        if (!keeper.release_named(pattern)) {
+        if (!locked_packages.release_named(pattern)) {
             throw error(ErrorKind::usage, "--update {}: the lockfile has no such package", pattern);
         }
     }
@@ -214,15 +215,16 @@ Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const 
     Context quiet = ctx;
     quiet.console = &console;
     while (true) {
-        const ModuleCatalogue catalogue = keeper.catalogue(universe.catalogue());
-        const Outcome outcome = solve_blueprint(
-            quiet, universe, blueprint, {&catalogue, [&](Id id) { return keeper.allows(id); }});
+        const ModuleCatalogue catalogue = locked_packages.catalogue(universe.catalogue());
+        const Outcome outcome =
+            solve_blueprint(quiet, universe, blueprint,
+                            {&catalogue, [&](Id id) { return locked_packages.allows(id); }});
         if (outcome.chosen) {
             Resolution updated = describe_outcome(ctx, universe, outcome);
             keep_passed_over(locked, updated);
             return updated;
         }
-        if (!keeper.release(blueprint, outcome)) {
+        if (!locked_packages.release(blueprint, outcome)) {
             throw explain(ctx, universe, blueprint, outcome, options.proof);
         }
     }

@@ -28,10 +28,6 @@ namespace {
 constexpr std::string_view module_format = "19";
 constexpr std::uint64_t source_limit = 16U << 20U;
 
-std::string name_of(const fs::path& source) {
-    return source.extension() == ".te" ? source.stem().string() : module_name(source.string());
-}
-
 /// First error of checkmodule's output: "FILE:LINE:ERROR 'TEXT' at token 'TOKEN' on line N:".
 Error compile_error(const std::string& shown, const std::string& output) {
     static const std::regex located(R"(:(\d+):ERROR '([^\n]*?)' at token '([^\n]*?)' on line)");
@@ -67,7 +63,7 @@ std::string compile(const Context& ctx, const std::string& shown, const ToolComm
 /// Copies a compiled module to `directory`, so that the sandbox does not see the files beside it.
 CompiledModule take_module(const fs::path& source, const fs::path& directory) {
     check_policy_module(source);
-    CompiledModule result{module_name(source.string()), source, directory / source.filename()};
+    CompiledModule result{policy_module_name(source), source, directory / source.filename()};
     fs::copy_file(source, result.file, fs::copy_options::overwrite_existing);
     return result;
 }
@@ -75,7 +71,7 @@ CompiledModule take_module(const fs::path& source, const fs::path& directory) {
 void refuse_twins(const std::vector<fs::path>& modules) {
     std::map<std::string, fs::path> names;
     for (const fs::path& source : modules) {
-        const std::string name = name_of(source);
+        const std::string name = policy_module_name(source);
         if (!names.emplace(name, source).second) {
             throw error(ErrorKind::usage, "{}: another module has the name '{}' too",
                         display_path(source), name);
@@ -143,7 +139,7 @@ CompiledModule compile_module(const Context& ctx, const fs::path& source,
         return take_module(source, directory);
     }
     const std::string shown = display_path(source);
-    CompiledModule result{name_of(source), source, {}};
+    CompiledModule result{policy_module_name(source), source, {}};
     // The compiler compares the module's name with that of its output.
     const std::string text = result.name + ".te";
     const std::string compiled = result.name + ".mod";
@@ -189,7 +185,7 @@ std::vector<CompiledModule> compile_modules(const Context& ctx, const CompileInp
     for (const fs::path& source : inputs.modules) {
         const bool made =
             std::find(macros.sources.begin(), macros.sources.end(), source) != macros.sources.end();
-        const std::string name = source.stem().string();
+        const std::string name = policy_module_name(source);
         modules.push_back(
             made ? CompiledModule{name, source, directory / (name + ".pp")}
                  : compile_module(ctx, source, contexts.at(source), directory, inputs.mls));
@@ -200,7 +196,7 @@ std::vector<CompiledModule> compile_modules(const Context& ctx, const CompileInp
 void refuse_collisions(const std::vector<fs::path>& modules, const std::set<ModuleId>& present,
                        const std::vector<std::string>& module_files) {
     for (const fs::path& source : modules) {
-        const std::string name = name_of(source);
+        const std::string name = policy_module_name(source);
         const auto same = std::find_if(present.begin(), present.end(), [&](const ModuleId& module) {
             return module.second == name;
         });
@@ -209,7 +205,7 @@ void refuse_collisions(const std::vector<fs::path>& modules, const std::set<Modu
         }
         const auto file =
             std::find_if(module_files.begin(), module_files.end(),
-                         [&](const std::string& path) { return module_name(path) == name; });
+                         [&](const std::string& path) { return policy_module_name(path) == name; });
         throw error(ErrorKind::usage,
                     "{}: the image has a policy module '{}' already, at priority {}, from {}",
                     display_path(source), name, same->first,

@@ -9,7 +9,7 @@
 
 #include "image/image_root.hpp"
 #include "selinux/modules/failures.hpp"
-#include "support/text.hpp"
+#include "selinux/store/store.hpp"
 
 namespace edgegpu::selinux {
 
@@ -17,17 +17,6 @@ namespace {
 
 constexpr std::string_view semanage_conf = "/etc/selinux/semanage.conf";
 constexpr std::uint64_t conf_limit = 1U << 20U;
-
-/// semanage.conf(5) with expand-check, which distributions disable because it takes time.
-std::string with_expand_check(const std::string& text) {
-    std::string result;
-    for (const std::string_view line : lines_of(text)) {
-        if (!line.starts_with("expand-check")) {
-            result.append(line) += '\n';
-        }
-    }
-    return result + "expand-check=1\n";
-}
 
 }  // namespace
 
@@ -40,7 +29,8 @@ ProcessResult run_checked(const Context& ctx, const SandboxCommand& command, con
     }
     const std::string text = root.read(semanage_conf, conf_limit, LastLink::not_followed);
     const FileAttributes attributes{0, 0, conf->st_mode & 07777U, {}};
-    root.write(semanage_conf, with_expand_check(text), attributes);
+    // Distributions disable it because it takes time.
+    root.write(semanage_conf, with_setting(text, "expand-check", "1"), attributes);
     ProcessResult result = run_in_sandbox(ctx, command);
     root.write(semanage_conf, text, attributes);
     if (result.status != 0 && is_broken_neverallow(result.output) &&

@@ -230,6 +230,21 @@ std::optional<std::uint32_t> first_denied_target(const PolicyData& policy, std::
 
 }  // namespace
 
+std::string newest_policy(const std::vector<std::string>& names) {
+    constexpr std::string_view prefix = "policy.";
+    std::pair<std::size_t, std::string> best;
+    for (const std::string& name : names) {
+        const bool numbered =
+            name.starts_with(prefix) && name.size() > prefix.size() &&
+            name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+        if (numbered) {
+            // Longer numbers are larger.
+            best = std::max(best, {name.size(), name});
+        }
+    }
+    return best.second;
+}
+
 PolicyDb::PolicyDb(const std::filesystem::path& path)
     : PolicyDb(read_file(path, policy_limit), path.string()) {}
 

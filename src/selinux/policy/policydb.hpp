@@ -36,6 +36,10 @@ struct Grant {
     std::string target_type;
 };
 
+/// The file name "policy.NN" with the highest number, which systemd loads, among `names`; empty if
+/// there is none.
+[[nodiscard]] std::string newest_policy(const std::vector<std::string>& names);
+
 /// A finished binary policy ("policy.33"), read with libsepol. Can be copied; thread-safe.
 ///
 /// Only type enforcement is considered: role and user constraints, MLS levels, `typebounds` and

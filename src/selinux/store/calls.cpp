@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "blueprint/sources/policy_source.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu::selinux {
@@ -107,7 +108,7 @@ void act(Transaction& transaction, const Call& call, std::set<ModuleId>& modules
         }
         push("-i");
         transaction.module_files.push_back(operand);
-        modules.emplace(state.priority, module_name(operand));
+        modules.emplace(state.priority, policy_module_name(operand));
     } else if (state.mode == 'r') {
         // A real semodule fails here, which scriptlets ignore; in the transaction, one failure
         // would undo everything.
@@ -325,16 +326,6 @@ void add_call(Transaction& transaction, const std::vector<std::string>& argv,
     } else {
         throw call.refused("this policy tool is not supported");
     }
-}
-
-std::string module_name(const std::string& path) {
-    std::string name = std::filesystem::path(path).filename();
-    for (const std::string_view suffix : {".bz2", ".pp", ".cil"}) {
-        if (name.ends_with(suffix)) {
-            name.resize(name.size() - suffix.size());
-        }
-    }
-    return name;
 }
 
 }  // namespace edgegpu::selinux

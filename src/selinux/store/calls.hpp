@@ -36,7 +36,4 @@ struct Transaction {
 void add_call(Transaction& transaction, const std::vector<std::string>& call,
               std::set<ModuleId>& modules, const std::string& type);
 
-/// The name of the module in a file "/x/NAME.pp.bz2", "NAME.pp" or "NAME.cil".
-[[nodiscard]] std::string module_name(const std::string& path);
-
 }  // namespace edgegpu::selinux

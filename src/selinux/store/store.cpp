@@ -49,24 +49,22 @@ bool is_plain_name(std::string_view name) {
            });
 }
 
-/// semanage.conf with its store-root set to /etc/selinux.
-std::string with_store_in_etc(const std::string& text) {
-    std::string result;
-    for (const std::string_view line : lines_of(text)) {
-        const std::string_view key = trim(line.substr(0, std::min(line.find('='), line.size())));
-        if (key != "store-root") {
-            result.append(line).append("\n");
-        }
-    }
-    return result + "store-root=/etc/selinux\n";
-}
-
 fs::path new_directory(const fs::path& path) {
     make_directories(path);
     return path;
 }
 
 }  // namespace
+
+std::string with_setting(const std::string& conf, std::string_view key, std::string_view value) {
+    std::string result;
+    for (const std::string_view line : lines_of(conf)) {
+        if (trim(line.substr(0, std::min(line.find('='), line.size()))) != key) {
+            result.append(line).append("\n");
+        }
+    }
+    return result + fmt::format("{}={}\n", key, value);
+}
 
 std::optional<PolicyPaths> find_policy(const Tree& tree) {
     const std::string_view etc =
@@ -185,24 +183,13 @@ std::vector<std::pair<fs::path, std::string>> StoreCopy::binds() const {
 
 PolicyDb StoreCopy::binary_policy() const {
     const std::string directory = paths_.policy + "/policy";
-    std::string newest;
-    int newest_version = -1;
-    for (const std::string& name :
-         root_.has_directory(directory) ? root_.list(directory) : std::vector<std::string>()) {
-        constexpr std::string_view prefix = "policy.";
-        int version = 0;
-        if (name.starts_with(prefix) &&
-            std::from_chars(name.data() + prefix.size(), name.data() + name.size(), version).ec ==
-                std::errc{} &&
-            version > newest_version) {
-            newest = fmt::format("{}/{}", directory, name);
-            newest_version = version;
-        }
-    }
+    const std::string newest = newest_policy(
+        root_.has_directory(directory) ? root_.list(directory) : std::vector<std::string>());
     if (newest.empty()) {
-        throw error("the image has no binary policy in {}/policy", paths_.policy);
+        throw error("the image has no binary policy in {}", directory);
     }
-    return PolicyDb(root_.read(newest, policy_limit), newest + " of the image");
+    const std::string path = fmt::format("{}/{}", directory, newest);
+    return PolicyDb(root_.read(path, policy_limit), path + " of the image");
 }
 
 PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
@@ -243,7 +230,8 @@ PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
         const std::string conf = "/etc/selinux/semanage.conf";
         const std::string text =
             root_.status(conf) ? root_.read(conf, largest_conf, LastLink::not_followed) : "";
-        result.entries[conf] = make_file_entry(ctx, with_store_in_etc(text), 0644);
+        result.entries[conf] =
+            make_file_entry(ctx, with_setting(text, "store-root", etc_selinux), 0644);
         result.removed.push_back(paths_.store_root);
     }
     for (const auto& [path, entry] : entries_below(tree.entries, etc_selinux)) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct PolicyPaths {
 /// of the tree; nothing if the image has no SELinux. Throws Error for a type that is not a plain
 /// name, or a store-root that is not a plain path.
 [[nodiscard]] std::optional<PolicyPaths> find_policy(const Tree& tree);
+
+/// The text of semanage.conf(5) with `key` set to `value` in a line of its own, the last.
+[[nodiscard]] std::string with_setting(const std::string& conf, std::string_view key,
+                                       std::string_view value);
 
 /// (priority, name) of a policy module in the store.
 using ModuleId = std::pair<int, std::string>;
