@@ -34,7 +34,7 @@ protected:
 
     /// What `describe` and `read` both say, behind the commit.
     [[nodiscard]] std::string refusal() const {
-        const std::string described =
+        std::string described =
             error_in([&] { static_cast<void>(open().describe("/usr/bin/tool")); });
         EXPECT_EQ(error_in([&] { static_cast<void>(open().read("/usr/bin/tool", 1000)); }),
                   described);
