@@ -85,7 +85,7 @@ TEST_F(BlueprintCheckTest, bundles) {
 TEST_F(BlueprintCheckTest, a_policy_module_is_named_once) {
     for (const char* other : {"a/x.pp", "a/x.pp.bz2", "a/x.cil", "a/x.te"}) {
         EXPECT_EQ(check("[selinux]\nmodules = [\"./x.te\", \"./" + std::string(other) + "\"]\n"),
-                  "error: b.toml:8:23: duplicate policy module \"x\"\n")
+                  "error: b.toml:8:22: duplicate policy module \"x\"\n")
             << other;
     }
 }

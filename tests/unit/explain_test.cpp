@@ -74,6 +74,12 @@ TEST_F(Explain, TwoTyposAreMendedTogether) {
                   "[[packages]]\nname = \"standrad\"\n\n[[packages]]\nname = \"ap\"\n");
 }
 
+TEST_F(Explain, PackageThatTwoLinesRequestDifferently) {
+    expect_golden("requested-twice-with-a-version",
+                  "[[packages]]\nname = \"nowhere\"\n\n[[packages]]\nname = \"nowhere\"\n"
+                  "version = \"1\"\n");
+}
+
 TEST_F(Explain, ExcludedPackage) {
     expect_golden("excluded", "[[packages]]\nname = \"app\"\n", false,
                   "excludes = [\"li*\", \"other\"]\n");

@@ -134,13 +134,38 @@ private:
         }
     }
 
-    void append_chain(Cause& cause, const Chain& chain) const {
-        const Origin origin = origin_of(pool_, blueprint_, *chain.install);
-        const std::string head = origin.text;
-        if (std::find(cause.lines.begin(), cause.lines.end(), head) == cause.lines.end()) {
-            cause.lines.push_back(head);
+    /// The origin of the job and those of other lines of the blueprint that request `package` too:
+    /// each of them would have to change.
+    [[nodiscard]] std::vector<Origin> origins_of(const Install& install, Id package) const {
+        std::vector<Origin> origins{origin_of(pool_, blueprint_, install)};
+        for (const Install& other : jobs_.installs) {
+            if (!install.line || !other.line || &other == &install ||
+                std::find(other.any_of.begin(), other.any_of.end(), package) ==
+                    other.any_of.end()) {
+                continue;
+            }
+            Origin origin = origin_of(pool_, blueprint_, other);
+            const bool known = std::any_of(origins.begin(), origins.end(), [&](const Origin& one) {
+                return one.text == origin.text;
+            });
+            if (!known) {
+                origins.push_back(std::move(origin));
+            }
         }
-        cause.origins.push_back(origin);
+        return origins;
+    }
+
+    /// The chain that ends at the package `end`.
+    void append_chain(Cause& cause, const Chain& chain, Id end) const {
+        const bool direct = chain.links.empty();
+        for (Origin& origin :
+             origins_of(*chain.install, direct ? end : chain.links.front().package)) {
+            if (std::find(cause.lines.begin(), cause.lines.end(), origin.text) ==
+                cause.lines.end()) {
+                cause.lines.push_back(origin.text);
+            }
+            cause.origins.push_back(std::move(origin));
+        }
         for (const Link& link : chain.links) {
             cause.lines.push_back(fmt::format("  {} requires {}", pool_.nevra(link.package).text(),
                                               dependency_text(pool_, link.dependency)));
@@ -163,7 +188,7 @@ private:
         Found found;
         found.length = chain->links.size();
         Cause& cause = found.cause;
-        append_chain(cause, *chain);
+        append_chain(cause, *chain, rule.from);
         const std::string who = pool_.nevra(rule.from).text();
         const std::string what = dependency_text(pool_, rule.dependency);
         cause.lines.push_back(fmt::format("  {} requires {}", who, what));
@@ -283,7 +308,7 @@ private:
     }
 
     void append_end(Cause& cause, const Chain& chain, Id end) const {
-        append_chain(cause, chain);
+        append_chain(cause, chain, end);
         if (!chain.links.empty()) {
             cause.lines.push_back(fmt::format("  which is {}", pool_.nevra(end).text()));
         } else {
@@ -300,7 +325,6 @@ private:
         }
         Found found;
         found.kind = 2;
-        const Origin origin = origin_of(pool_, blueprint_, install);
         const bool toolkit = is_toolkit(pool_.name(install.any_of.front()));
         found.cause.message =
             toolkit
@@ -308,8 +332,10 @@ private:
                               some(pool_, install.any_of))
                 : fmt::format("{} does not fit the image's kernel and driver",
                               some(pool_, install.any_of));
-        found.cause.lines = {origin.text};
-        found.cause.origins = {origin};
+        for (Origin& origin : origins_of(install, install.any_of.front())) {
+            found.cause.lines.push_back(origin.text);
+            found.cause.origins.push_back(std::move(origin));
+        }
         found.cause.packages = install.any_of;
         append_rivals(install, toolkit, found.cause);
         keep(std::move(found));
@@ -317,6 +343,7 @@ private:
 
     /// Adds the jobs that rule out the packages of `install`.
     void append_rivals(const Install& install, bool toolkit, Cause& cause) const {
+        const std::vector<Origin> own = cause.origins;
         for (const Install& rival : jobs_.installs) {
             const bool same = std::any_of(rival.any_of.begin(), rival.any_of.end(), [&](Id id) {
                 return std::any_of(install.any_of.begin(), install.any_of.end(), [&](Id own) {
@@ -326,6 +353,13 @@ private:
             const bool part = toolkit && is_toolkit(pool_.name(rival.any_of.front()));
             if ((same || part) && &rival != &install) {
                 const Origin origin = origin_of(pool_, blueprint_, rival);
+                const bool same_request =
+                    rival.line && std::any_of(own.begin(), own.end(), [&](const Origin& one) {
+                        return one.text == origin.text;
+                    });
+                if (same_request) {
+                    continue;
+                }
                 cause.lines.push_back(
                     fmt::format("{}: {}", origin.text, some(pool_, rival.any_of)));
                 cause.origins.push_back(origin);

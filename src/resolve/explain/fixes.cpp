@@ -61,12 +61,39 @@ private:
         return dropping_.back();
     }
 
+    /// The indices of all lines with this one's spec, which only help if they change together.
+    [[nodiscard]] std::vector<std::size_t> same_requests(std::size_t index) const {
+        std::vector<std::size_t> same;
+        for (std::size_t i = 0; i < blueprint_.packages.size(); ++i) {
+            if (blueprint_.packages[i].spec == blueprint_.packages[index].spec) {
+                same.push_back(i);
+            }
+        }
+        return same;
+    }
+
     void drop_package(std::size_t index) {
-        const PackageRequest& request = blueprint_.packages[index];
-        Fix& fix =
-            drop(text_.remove_table(request.location, "name = " + toml_string(request.spec)));
-        fix.changed.packages.erase(fix.changed.packages.begin() +
-                                   static_cast<std::ptrdiff_t>(index));
+        const std::string spec = blueprint_.packages[index].spec;
+        Fix fix{{}, blueprint_, ""};
+        for (const std::size_t i : same_requests(index)) {
+            fix.edits.push_back(
+                text_.remove_table(blueprint_.packages[i].location, "name = " + toml_string(spec)));
+        }
+        std::erase_if(fix.changed.packages,
+                      [&](const PackageRequest& request) { return request.spec == spec; });
+        dropping_.push_back(std::move(fix));
+    }
+
+    /// Sets `key` in all lines with this one's spec, which becomes `spec`.
+    void change_package(std::size_t index, const std::string& key, const std::string& old,
+                        const std::string& value, const std::string& spec) {
+        Fix fix{{}, blueprint_, ""};
+        for (const std::size_t i : same_requests(index)) {
+            fix.edits.push_back(text_.set_key(blueprint_.packages[i].location, key,
+                                              toml_string(old), toml_string(value)));
+            fix.changed.packages[i].spec = spec;
+        }
+        keeping_.push_back(std::move(fix));
     }
 
     /// The name in a spec "name-version", the longest one that a package has; empty if the spec has
@@ -88,11 +115,9 @@ private:
 
     /// Changes the version of a pinned package; "*" allows any.
     void set_version(std::size_t index, const std::string& name, const std::string& version) {
-        const PackageRequest& request = blueprint_.packages[index];
-        const std::string old = request.spec.substr(name.size() + 1);
-        Fix& fix = keep(
-            text_.set_key(request.location, "version", toml_string(old), toml_string(version)));
-        fix.changed.packages[index].spec = version == "*" ? name : name + "-" + version;
+        const std::string old = blueprint_.packages[index].spec.substr(name.size() + 1);
+        change_package(index, "version", old, version,
+                       version == "*" ? name : name + "-" + version);
     }
 
     void unmatched_package(std::size_t index) {
@@ -112,9 +137,7 @@ private:
             }
         }
         for (const std::string& near : nearest_names(request.spec, pool_.visible_names(), 3)) {
-            Fix& fix = keep(text_.set_key(request.location, "name", toml_string(request.spec),
-                                          toml_string(near)));
-            fix.changed.packages[index].spec = near;
+            change_package(index, "name", request.spec, near, near);
         }
         drop_package(index);
     }

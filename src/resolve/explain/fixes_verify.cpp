@@ -104,9 +104,12 @@ private:
 
     /// Both edits of one line would be based on the original line.
     static bool touches_same_lines(const Fix& before, const Fix& more) {
+        const auto end = [](const Edit& edit) {
+            return edit.line + std::max<std::size_t>(edit.removed.size(), 1);
+        };
         for (const Edit& edit : before.edits) {
             for (const Edit& other : more.edits) {
-                if (edit.file == other.file && edit.line == other.line &&
+                if (edit.file == other.file && edit.line < end(other) && other.line < end(edit) &&
                     !(edit.removed.empty() && other.removed.empty())) {
                     return true;
                 }

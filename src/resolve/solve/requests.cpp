@@ -44,9 +44,15 @@ std::string hidden_hint(const PackagePool& pool, const std::vector<Id>& hidden) 
                        fmt::join(reasons, "; "));
 }
 
-Error no_match(const PackagePool& pool, const PackageRequest& request) {
+/// Names every line of `requests` that has this one's spec.
+Error no_match(const PackagePool& pool, const PackageRequest& request,
+               const std::vector<PackageRequest>& requests) {
     Error failure = error(ErrorKind::unsolvable, "no package matches '{}'", request.spec);
-    failure.traced(fmt::format("requested at {}", request.location.text()));
+    for (const PackageRequest& same : requests) {
+        if (same.spec == request.spec) {
+            failure.traced(fmt::format("requested at {}", same.location.text()));
+        }
+    }
     const std::vector<Id> hidden = match_spec(pool, request.spec, true);
     if (!hidden.empty()) {
         return failure.hinted(hidden_hint(pool, hidden));
@@ -59,10 +65,11 @@ Error no_match(const PackagePool& pool, const PackageRequest& request) {
 }
 
 /// A glob requests every name that it matches; any other spec one package.
-void add_package(const PackagePool& pool, const PackageRequest& request, Jobs& jobs) {
+void add_package(const PackagePool& pool, const PackageRequest& request,
+                 const std::vector<PackageRequest>& requests, Jobs& jobs) {
     const std::vector<Id> found = match_spec(pool, request.spec);
     if (found.empty()) {
-        throw no_match(pool, request);
+        throw no_match(pool, request, requests);
     }
     if (request.spec.find_first_of("*?[") == std::string::npos) {
         jobs.installs.push_back({found, {Reason::Kind::requested}});
@@ -184,7 +191,7 @@ Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackageP
             if (table == RequestLine::Table::groups || requests[i].spec.starts_with('@')) {
                 add_group(requests[i]);
             } else {
-                add_package(pool, requests[i], jobs);
+                add_package(pool, requests[i], requests, jobs);
             }
             for (std::size_t job = first; job < jobs.installs.size(); ++job) {
                 jobs.installs[job].line = {table, i};

@@ -31,10 +31,9 @@ std::string source_of(const PackagePool& pool, Id id) {
 }
 
 /// The locked packages that are kept; releases more of them if there is no solution.
-class LockedPackages {
+class KeptPackages {
 public:
-    LockedPackages(const PackagePool& pool, const Resolution& locked)
-        : pool_(pool), locked_(locked) {
+    KeptPackages(const PackagePool& pool, const Resolution& locked) : pool_(pool), locked_(locked) {
         std::map<std::string, Kept> wanted;
         const auto want = [&](const ResolvedPackage& package, bool builds) {
             wanted.insert({package.nevra.text() + "@" + package.repository, {0, &package, builds}});
@@ -205,9 +204,9 @@ void keep_passed_over(const Resolution& locked, Resolution& updated) {
 Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const Resolution& locked,
                           const std::vector<std::string>& patterns, const ResolveOptions& options) {
     Universe universe(ctx, blueprint);
-    LockedPackages locked_packages(universe.pool(), locked);
+    KeptPackages kept_packages(universe.pool(), locked);
     for (const std::string& pattern : patterns) {
-        if (!locked_packages.release_named(pattern)) {
+        if (!kept_packages.release_named(pattern)) {
             throw error(ErrorKind::usage, "--update {}: the lockfile has no such package", pattern);
         }
     }
@@ -215,16 +214,16 @@ Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const 
     Context quiet = ctx;
     quiet.console = &console;
     while (true) {
-        const ModuleCatalogue catalogue = locked_packages.catalogue(universe.catalogue());
+        const ModuleCatalogue catalogue = kept_packages.catalogue(universe.catalogue());
         const Outcome outcome =
             solve_blueprint(quiet, universe, blueprint,
-                            {&catalogue, [&](Id id) { return locked_packages.allows(id); }});
+                            {&catalogue, [&](Id id) { return kept_packages.allows(id); }});
         if (outcome.chosen) {
             Resolution updated = describe_outcome(ctx, universe, outcome);
             keep_passed_over(locked, updated);
             return updated;
         }
-        if (!locked_packages.release(blueprint, outcome)) {
+        if (!kept_packages.release(blueprint, outcome)) {
             throw explain(ctx, universe, blueprint, outcome, options.proof);
         }
     }
