@@ -1,20 +1,30 @@
 #include "execution/child_setup.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <mutex>
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// AddressSanitizer takes the child's stack for a fault.
+#define EDGEGPU_ON_OTHER_STACK __attribute__((no_sanitize_address))
+
 namespace edgegpu {
 
 namespace {
+
+/// Of the child, until it executes the program; system calls need some hundred bytes.
+constexpr std::size_t stack_size = 64UL << 10U;
 
 /// A limit enforced by the kernel. One that is already lower stays.
 void set_limit(decltype(RLIMIT_CORE) resource, rlim_t wanted) noexcept {
@@ -50,9 +60,9 @@ void go_first_when_memory_is_short() noexcept {
     }
 }
 
-}  // namespace
-
-void become_program(const ChildSetup& setup) noexcept {
+/// Runs the program in place of the child, which shares all memory with other threads of its parent
+/// and has a stack of its own: it only makes system calls, and changes no variable but errno.
+[[noreturn]] EDGEGPU_ON_OTHER_STACK void become_program(const ChildSetup& setup) noexcept {
     ::setpgid(0, 0);
     if (setup.limits->memory != 0) {
         go_first_when_memory_is_short();  // while the file is still this process's own
@@ -87,6 +97,52 @@ void become_program(const ChildSetup& setup) noexcept {
     const int code = errno;
     [[maybe_unused]] const ssize_t told = ::write(setup.failure, &code, sizeof(code));
     ::_exit(127);
+}
+
+EDGEGPU_ON_OTHER_STACK int run_child(void* setup) noexcept {
+    become_program(*static_cast<const ChildSetup*>(setup));
+}
+
+/// No signal is delivered to this thread as long as an object of the class exists: handlers of this
+/// process must not run in a child that shares its memory.
+class SignalsBlocked {
+public:
+    SignalsBlocked() noexcept {
+        sigset_t all{};
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_{};
+};
+
+}  // namespace
+
+pid_t start_program(const ChildSetup& setup) noexcept {
+    // A change of ids clears the mark "dumpable" of memory, here that of this process. Without it,
+    // its files in /proc belong to root. One child at a time: the mark is not set again while
+    // another child shares the memory.
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    const int dumpable = ::prctl(PR_GET_DUMPABLE);
+    alignas(16) std::array<std::byte, stack_size> stack;
+    pid_t child = -1;
+    int code = 0;
+    {
+        const SignalsBlocked blocked;
+        child = ::clone(run_child, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD,
+                        const_cast<ChildSetup*>(&setup));
+        code = errno;
+    }
+    if (dumpable == 1) {
+        ::prctl(PR_SET_DUMPABLE, 1);
+    }
+    errno = code;
+    return child;
 }
 
 }  // namespace edgegpu

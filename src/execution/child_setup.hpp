@@ -2,11 +2,13 @@
 
 #include <vector>
 
+#include <sys/types.h>
+
 #include "execution/process_watch.hpp"
 
 namespace edgegpu {
 
-/// What a forked child becomes, prepared before fork(2): afterwards no memory can be allocated.
+/// What a child becomes, prepared before it is started: afterwards no memory can be allocated.
 struct ChildSetup {
     /// path, argv and environment as execve(2) takes them
     const char* program = nullptr;
@@ -26,9 +28,10 @@ struct ChildSetup {
     int failure = -1;
 };
 
-/// Runs the program in place of the caller, with ids, limits, signals and descriptors of its own.
-/// For the time between fork and exec of a process that may have other threads: it only makes calls
-/// that are async-signal-safe.
-[[noreturn]] void become_program(const ChildSetup& setup) noexcept;
+/// Starts the program in a child process, with ids, limits, signals and descriptors of its own, and
+/// returns the child's number, or -1 with errno. The child shares the caller's memory until it
+/// executes the program, as after vfork(2): nothing is copied, neither now nor when other threads
+/// write to their memory. Only the calling thread waits for that. Safe in any thread.
+[[nodiscard]] pid_t start_program(const ChildSetup& setup) noexcept;
 
 }  // namespace edgegpu

@@ -269,12 +269,9 @@ ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
     setup.input = in.get();
     setup.output = output_write.get();
     setup.failure = failure_write.get();
-    const pid_t pid = ::fork();
+    const pid_t pid = start_program(setup);
     if (pid < 0) {
-        throw errno_error("fork", errno);
-    }
-    if (pid == 0) {
-        become_program(setup);
+        throw errno_error("cannot start a process", errno);
     }
     ::setpgid(pid, pid);  // in both processes, so that no kill comes too early
     output_write.reset();

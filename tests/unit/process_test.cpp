@@ -7,10 +7,14 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -175,6 +179,75 @@ TEST(Process, ResetsTheSignalMask) {
     const ProcessResult result = run_process(ctx, {"grep", "SigBlk", "/proc/self/status"});
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     EXPECT_EQ(result.output, "SigBlk:\t0000000000000000\n");
+}
+
+TEST(Process, KeepsTheSignalMaskOfTheCaller) {
+    sigset_t before{};
+    sigset_t after{};
+    ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, nullptr, &before), 0);
+    EXPECT_EQ(run_process(Context{}, {"true"}).status, 0);
+    ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, nullptr, &after), 0);
+    for (const int signal : {SIGINT, SIGTERM, SIGCHLD, SIGUSR1}) {
+        EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
+    }
+}
+
+TEST(Process, CopiesNoMemoryOfThisProcess) {
+    constexpr std::size_t size = 64UL << 20U;
+    constexpr std::size_t page = 4096;
+    void* const memory =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    ASSERT_EQ(::madvise(memory, size, MADV_NOHUGEPAGE), 0);
+    auto* const bytes = static_cast<volatile char*>(memory);
+    const auto faults_of_writing = [&] {
+        struct rusage usage {};
+        ::getrusage(RUSAGE_THREAD, &usage);
+        const long before = usage.ru_minflt;
+        for (std::size_t at = 0; at < size; at += page) {
+            bytes[at] = 1;
+        }
+        ::getrusage(RUSAGE_THREAD, &usage);
+        return usage.ru_minflt - before;
+    };
+    ASSERT_GE(faults_of_writing(), static_cast<long>(size / page));
+    EXPECT_EQ(run_process(Context{}, {"true"}).status, 0);
+    // After fork(2) each page that is written to has a fault again.
+    EXPECT_LT(faults_of_writing(), static_cast<long>(size / page / 4));
+    ::munmap(memory, size);
+}
+
+TEST(Process, StartsProgramsInManyThreads) {
+    std::atomic<int> right{0};
+    {
+        std::vector<std::jthread> threads;
+        for (int thread = 0; thread < 4; ++thread) {
+            threads.emplace_back([&right, thread] {
+                for (int i = 0; i < 25; ++i) {
+                    const std::string word = fmt::format("{} {}", thread, i);
+                    const ProcessResult result = run_process(Context{}, {"echo", word});
+                    right += result.status == 0 && result.output == word + "\n" ? 1 : 0;
+                }
+            });
+        }
+    }
+    EXPECT_EQ(right, 100);
+}
+
+TEST(Process, AChangeOfIdsInTheChildDoesNotAffectThisProcess) {
+    const uid_t own = ::geteuid();
+    const int before = ::prctl(PR_GET_DUMPABLE);
+    ASSERT_EQ(::prctl(PR_SET_DUMPABLE, 1), 0);
+    ProcessRequest request;
+    request.argv = {"id", "-u"};
+    request.as_root_of_namespace = true;
+    const ProcessResult result = run_process(Context{}, request);
+    const int after = ::prctl(PR_GET_DUMPABLE);
+    ::prctl(PR_SET_DUMPABLE, before);
+    EXPECT_EQ(result.output, "0\n");
+    // Cleared by the kernel for memory whose process changed its ids: /proc/self would be root's.
+    EXPECT_EQ(after, 1);
+    EXPECT_EQ(::geteuid(), own);
 }
 
 }  // namespace
