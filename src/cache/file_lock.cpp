@@ -55,10 +55,12 @@ FileLock::FileLock(Fd fd, fs::path path, LockMode mode, LockFile file)
     : fd_(std::move(fd)), path_(std::move(path)), mode_(mode), file_(file) {
     if (mode_ == LockMode::exclusive) {
         struct stat status {};
-        abandoned_ = ::fstat(fd_.get(), &status) == 0 && status.st_size > 0;
+        const bool known = ::fstat(fd_.get(), &status) == 0;
+        abandoned_ = known && status.st_size > 0;
         const std::string pid = fmt::format("{}\n", ::getpid());
-        // For messages alone: a full disk is no reason to fail here.
-        if (::ftruncate(fd_.get(), 0) == 0) {
+        // For messages alone: a full disk is no reason to fail here. An empty file is not truncated:
+        // ext4 would then write it to the disk when it is closed, even if it is removed by then.
+        if ((known && !abandoned_) || ::ftruncate(fd_.get(), 0) == 0) {
             [[maybe_unused]] const ssize_t written = ::pwrite(fd_.get(), pid.data(), pid.size(), 0);
         }
     }
