@@ -58,8 +58,9 @@ FileLock::FileLock(Fd fd, fs::path path, LockMode mode, LockFile file)
         const bool known = ::fstat(fd_.get(), &status) == 0;
         abandoned_ = known && status.st_size > 0;
         const std::string pid = fmt::format("{}\n", ::getpid());
-        // For messages alone: a full disk is no reason to fail here. An empty file is not truncated:
-        // ext4 would then write it to the disk when it is closed, even if it is removed by then.
+        // For messages alone: a full disk is no reason to fail here. An empty file is not
+        // truncated: ext4 would then write it to the disk when it is closed, even if it is removed
+        // by then.
         if ((known && !abandoned_) || ::ftruncate(fd_.get(), 0) == 0) {
             [[maybe_unused]] const ssize_t written = ::pwrite(fd_.get(), pid.data(), pid.size(), 0);
         }
