@@ -221,6 +221,7 @@ TEST(Process, StartsProgramsInManyThreads) {
     std::atomic<int> right{0};
     {
         std::vector<std::jthread> threads;
+        threads.reserve(4);
         for (int thread = 0; thread < 4; ++thread) {
             threads.emplace_back([&right, thread] {
                 for (int i = 0; i < 25; ++i) {
