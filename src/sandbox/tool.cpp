@@ -269,7 +269,7 @@ fs::path find_in_path(const std::string& name) {
     const char* const path = std::getenv("PATH");
     for (const std::string_view directory :
          split(path != nullptr ? std::string_view(path) : search_path, ':')) {
-        const fs::path file = fs::path(directory) / name;
+        fs::path file = fs::path(directory) / name;
         std::error_code code;
         if (directory.starts_with('/') && fs::is_regular_file(file, code) &&
             ::access(file.c_str(), X_OK) == 0) {
