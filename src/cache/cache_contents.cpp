@@ -45,12 +45,13 @@ struct Kind {
     std::string_view stamp;
 };
 
-constexpr std::array<Kind, 14> known_kinds{{
+constexpr std::array<Kind, 15> known_kinds{{
     {"repos", "metadata of repositories", Layout::directories, "current"},
     {"keys", "keys of repositories", Layout::files, ""},
     {"packages", "RPMs as they were downloaded", Layout::files, ""},
     {"verified", "which RPMs were verified with which keys", Layout::files, ""},
     {"imports", "unpacked packages", Layout::directories, "manifest"},
+    {"bundles", "rendered bundles", Layout::directories, "seal"},
     {"kmods", "compiled kernel modules", Layout::directories, "seal"},
     {"composed", "what scriptlets made of packages", Layout::directories, "seal"},
     {"depmod", "indexes of kernel modules", Layout::directories, "seal"},

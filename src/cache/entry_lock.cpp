@@ -23,6 +23,8 @@ std::string_view name_of_kind(EntryKind kind) {
             return "initramfs";
         case EntryKind::depmod:
             return "depmod";
+        case EntryKind::bundle:
+            return "bundle";
         case EntryKind::repository:
             return "repository";
         case EntryKind::package:

@@ -22,6 +22,8 @@ enum class EntryKind {
     composed,
     initramfs,
     depmod,
+    /// rendered bundles
+    bundle,
     repository,
     package,
     import,

@@ -3,8 +3,10 @@
 #include "blueprint/blueprint.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "blueprint/toml/mistakes.hpp"
+#include "bundles/render.hpp"
 #include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
+#include "execution/interrupt.hpp"
 #include "support/error.hpp"
 #include "support/secrets.hpp"
 
@@ -49,11 +51,17 @@ void show_remarks(const std::filesystem::path& path, const Blueprint& blueprint,
 int run_check(const GlobalOptions& global, const CheckCommand& command,
               const RunningCommand& running) {
     Console console(console_output(global));
+    install_interrupt_handlers();
+    Context ctx;
+    ctx.console = &console;
+    ctx.log = global.log;
+    ctx.cancelled = &interrupted();
     std::vector<Error> failures;
     ordered_json results = ordered_json::array();
     for (const std::filesystem::path& path : command.blueprints) {
         try {
             const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
+            static_cast<void>(render_bundles(ctx, blueprint.bundles));
             show_remarks(path, blueprint, console);
             results.push_back(outcome(path, blueprint));
             if (!global.json && !global.quiet) {

@@ -107,6 +107,9 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "gpus") {
         return run_gpus(arguments.global, arguments.gpu);
     }
+    if (verb == "bundles") {
+        return run_bundles(arguments.global, arguments.bundle);
+    }
     print_result(verb == "completion" ? completion_script(describe_interface(app), arguments.shell)
                                       : manual_page(describe_interface(app)));
     return 0;

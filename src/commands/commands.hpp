@@ -146,6 +146,10 @@ void print_result(std::string_view text);
 /// Throws Error if none does.
 int run_gpus(const GlobalOptions& global, const std::string& wanted);
 
+/// Prints the shipped bundles, or what one bundle renders to: `wanted` is the name of a shipped one
+/// or a path with a slash; empty: all shipped ones.
+int run_bundles(const GlobalOptions& global, const std::string& wanted);
+
 /// Reads and checks the blueprint, and adds its secrets to those that the log hides.
 [[nodiscard]] Blueprint read_checked_blueprint(const GlobalOptions& global,
                                                const std::filesystem::path& path,

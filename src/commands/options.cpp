@@ -141,6 +141,13 @@ void add_options(CLI::App& app, CommandLine& arguments) {
         ->add_option("GPU", arguments.gpu,
                      "PCI id (10de:20b7) or part of a name (default: all GPUs)")
         ->type_name("ID|NAME");
+    app.add_subcommand(
+           "bundles",
+           "List the shipped bundles of Kubernetes manifests, or print what a bundle renders to")
+        ->add_option("BUNDLE", arguments.bundle,
+                     "Name of a shipped bundle, or path of a directory, with a slash (default: "
+                     "list the shipped bundles)")
+        ->type_name("NAME|DIR");
     app.add_subcommand("completion", "Print a completion script for a shell")
         ->add_option("SHELL", arguments.shell, "The shell")
         ->required()

@@ -18,6 +18,7 @@ struct CommandLine {
     CheckCommand check;
     CacheCommand cache;
     std::string gpu;
+    std::string bundle;
     std::string shell;
 };
 

@@ -20,9 +20,9 @@ struct Context {
     /// Root of the cache; each kind of result has a directory of its own below it:
     /// `repos/` (metadata), `packages/` and `imports/` (RPMs and what was in them, by SHA-256),
     /// `content/` (files not from RPMs), `deflate/` (raw deflate streams by SHA-256 of the
-    /// content), `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`, `verified/`, `keys/`,
-    /// `logs/`, `locks/` (entries that are being made), `work/` (scratch of running builds).
-    /// See docs/architecture.md.
+    /// content), `bundles/`, `composed/`, `kmods/`, `policy/`, `initramfs/`, `depmod/`,
+    /// `verified/`, `keys/`, `logs/`, `locks/` (entries that are being made), `work/` (scratch of
+    /// running builds). See docs/architecture.md.
     std::filesystem::path cache;
     /// This build's part of `work/`, below the cache; no other build has it (CacheLock).
     std::filesystem::path slot = "work";

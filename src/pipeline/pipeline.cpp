@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "bundles/render.hpp"
 #include "cache/cache_lock.hpp"
 #include "compose/compose.hpp"
 #include "compose/layout.hpp"
@@ -112,6 +113,12 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.begin_quietly("snapshot", "copying the files named by");
     const Blueprint blueprint = take_snapshot(given, named);
     stages.end("");
+
+    if (!blueprint.bundles.empty()) {
+        stages.begin_quietly("bundles", "rendering the bundles of");
+        const std::vector<RenderedBundle> bundles = render_bundles(given, blueprint.bundles);
+        stages.end(counted(bundles.size(), "bundle"));
+    }
 
     stages.begin("resolve", "resolving");
     const Resolution resolution = resolve_or_read_lock(given, blueprint, options);

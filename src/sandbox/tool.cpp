@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -21,6 +22,7 @@
 #include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/shell_text.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -29,6 +31,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view work_place = "/work";
+constexpr std::string_view program_place = "/program";
 constexpr std::string_view search_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin";
 /// User and group id of the program in the sandbox: not root, which some calls treat differently.
 constexpr std::string_view own_id = "1000";
@@ -58,8 +61,18 @@ void append_limits(Words& argv) {
                  {"prlimit", "--as=2147483648", "--cpu=30", "--fsize=536870912", "--core=0", "--"});
 }
 
+/// Files and directories that only the sandbox of one program has.
+struct Additions {
+    /// ToolCommand::tree, at `tool_tree`; empty: none
+    fs::path tree;
+    /// a file, and where it is; empty: none
+    fs::path program;
+    fs::path program_place;
+};
+
 /// The command line of the sandbox, up to the program; `directory` is mounted at `place`.
-Words sandbox(const fs::path& directory, const std::string& place, bool ends_with_us) {
+Words sandbox(const fs::path& directory, const std::string& place, bool ends_with_us,
+              const Additions& additions = {}) {
     Words argv{"bwrap",
                "--unshare-user",
                "--unshare-ipc",
@@ -82,6 +95,13 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
     append_words(argv, {"--cap-drop", "ALL"});
     append_programs(argv);
     append_words(argv, {"--dev", "/dev", "--tmpfs", "/tmp"});
+    if (!additions.tree.empty()) {
+        append_words(argv, {"--ro-bind", additions.tree.string(), std::string(tool_tree)});
+    }
+    if (!additions.program.empty()) {
+        append_words(argv,
+                     {"--ro-bind", additions.program.string(), additions.program_place.string()});
+    }
     append_words(argv,
                  {"--bind", directory.string(), place, "--chdir", place, "--remount-ro", "/"});
     append_words(argv, {"--setenv", "PATH", std::string(search_path), "--setenv", "HOME", place,
@@ -170,6 +190,40 @@ void check_started(const ToolCommand& command, const ProcessResult& result) {
     }
 }
 
+/// How the program is called in the sandbox; adds its file if that is not in /usr. It keeps its
+/// name, by which some decide what they are.
+std::string place_program(const ToolCommand& command, Additions& additions) {
+    if (command.program.empty()) {
+        return command.argv.front();
+    }
+    std::error_code code;
+    const fs::path real = fs::canonical(command.program, code);
+    if (code) {
+        throw error("{}: {}", command.program.string(), code.message());
+    }
+    if (command.program.string().starts_with("/usr/") && real.string().starts_with("/usr/")) {
+        return command.program.string();
+    }
+    additions.program = real;
+    additions.program_place = fs::path(program_place) / command.program.filename();
+    return additions.program_place.string();
+}
+
+/// Writes ToolCommand::tree into a new directory.
+void write_tree(const fs::path& top, const std::map<std::string, std::string>& files) {
+    for (const auto& [name, content] : files) {
+        const fs::path path(name);
+        if (name.empty() || path.is_absolute() ||
+            std::any_of(path.begin(), path.end(), [](const fs::path& part) {
+                return part.empty() || part == "." || part == "..";
+            })) {
+            throw error("'{}' is not the path of a file", name);
+        }
+        make_directories((top / path).parent_path());
+        write_file(top / path, content, 0444);
+    }
+}
+
 }  // namespace
 
 ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
@@ -183,15 +237,25 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
         }
         write_file(directory.path() / name, content, 0444);
     }
-    Words argv = sandbox(directory.path(), std::string(work_place), true);
-    argv.insert(argv.end(), command.argv.begin(), command.argv.end());
+    std::optional<WorkDirectory> tree;
+    if (!command.tree.empty()) {
+        tree.emplace(ctx);
+        write_tree(tree->path(), command.tree);
+    }
+    Additions additions;
+    additions.tree = tree ? tree->path() : fs::path();
+    const std::string program = place_program(command, additions);
+    Words argv = sandbox(directory.path(), std::string(work_place), true, additions);
+    argv.push_back(program);
+    argv.insert(argv.end(), command.argv.begin() + 1, command.argv.end());
     ProcessRequest request;
     request.argv = std::move(argv);
     request.inner_argv = command.argv;
     request.inner_root = directory.path().string();
+    request.limits.time = command.time;
     ProcessResult ended = run_bubblewrap(ctx, std::move(request));
     check_started(command, ended);
-    ToolResult result{ended.status, std::move(ended.output), {}};
+    ToolResult result{ended.status, ended.ended, std::move(ended.output), {}};
     for (const std::string& name : command.outputs) {
         std::string content;
         if (directory.read(name, command.output_limit, content)) {
@@ -201,15 +265,26 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
     return result;
 }
 
+fs::path find_in_path(const std::string& name) {
+    const char* const path = std::getenv("PATH");
+    for (const std::string_view directory :
+         split(path != nullptr ? std::string_view(path) : search_path, ':')) {
+        fs::path file = fs::path(directory) / name;
+        std::error_code code;
+        if (directory.starts_with('/') && fs::is_regular_file(file, code) &&
+            ::access(file.c_str(), X_OK) == 0) {
+            return file;
+        }
+    }
+    return {};
+}
+
 std::string tool_digest(std::string_view program) {
-    std::string_view directories = search_path;
-    while (!directories.empty()) {
-        const std::size_t end = std::min(directories.find(':'), directories.size());
-        const fs::path file = fs::path(directories.substr(0, end)) / program;
+    for (const std::string_view directory : split(search_path, ':')) {
+        const fs::path file = fs::path(directory) / program;
         if (::access(file.c_str(), X_OK) == 0) {
             return sha256_file(file);
         }
-        directories.remove_prefix(std::min(end + 1, directories.size()));
     }
     return {};
 }

@@ -64,6 +64,11 @@ void read_binary_policy(std::string_view data);
 void read_cil_text(std::string_view data);
 void read_file_contexts_text(std::string_view data);
 
+// bundle_targets.cpp: bundles of Kubernetes manifests, and the program that renders them
+void read_go_program(std::string_view data);
+void read_kube_objects(std::string_view data);
+void read_kustomization(std::string_view data);
+
 // commit_targets.cpp: objects of an ostree repository, and what the signing process is sent
 void read_ostree_commit(std::string_view data);
 void read_ostree_dirmeta(std::string_view data);

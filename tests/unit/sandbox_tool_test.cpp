@@ -99,6 +99,50 @@ TEST(Tool, LimitsMemoryAndFiles) {
     EXPECT_EQ(result.files.at("out"), "") << "more than half a GiB in one file";
 }
 
+TEST(Tool, ReadsATreeThatItCannotChange) {
+    ToolCommand command;
+    command.argv = {"sh", "-c",
+                    "cd /input; find . -type f | sort; cat a/b/c; touch x; rm d; echo x >d; pwd; "
+                    "ls -A /work"};
+    command.tree = {{"a/b/c", "content\n"}, {"d", ""}};
+    const std::string output = run_tool(Context{}, command).output;
+    EXPECT_THAT(output, testing::StartsWith("./a/b/c\n./d\ncontent\n"));
+    EXPECT_THAT(output, HasSubstr("touch: cannot touch 'x': Read-only file system"));
+    EXPECT_THAT(output, HasSubstr("rm: cannot remove 'd': Read-only file system"));
+    EXPECT_THAT(output, testing::EndsWith("/input\n"));
+    for (const char* name : {"", "/a", "../a", "a/../../b", "a//b/.", "a/"}) {
+        command.tree = {{name, ""}};
+        EXPECT_THROW((void)run_tool(Context{}, command), Error) << name;
+    }
+}
+
+TEST(Tool, RunsAProgramOfTheUser) {
+    const test::TemporaryDirectory directory;
+    const std::filesystem::path program = directory.path() / "mine";
+    write_file(program, "#!/bin/sh\necho $0 $1; ls " + directory.path().string(), 0755);
+    write_file(directory.path() / "other", "");
+    std::filesystem::create_symlink(program, directory.path() / "link");
+    ToolCommand command;
+    command.argv = {"mine", "word"};
+    command.program = directory.path() / "link";
+    const ToolResult result = run_tool(Context{}, command);
+    EXPECT_THAT(result.output, testing::StartsWith("/program/link word\n"));
+    EXPECT_THAT(result.output, HasSubstr("No such file"));
+    command.program = "/usr/bin/true";
+    EXPECT_EQ(run_tool(Context{}, command).status, 0);
+    command.program = directory.path() / "none";
+    EXPECT_THROW((void)run_tool(Context{}, command), Error);
+}
+
+TEST(Tool, EndsAProgramThatWaits) {
+    ToolCommand command;
+    command.argv = {"sh", "-c", "echo begun; sleep 1000 & sleep 1000"};
+    command.time = std::chrono::seconds(1);
+    const ToolResult result = run_tool(Context{}, command);
+    EXPECT_EQ(result.ended, Ended::time);
+    EXPECT_EQ(result.output, "begun\n");
+}
+
 TEST(Tool, ProgramsThatAreNotThere) {
     ToolCommand command;
     command.argv = {"no-such-program"};

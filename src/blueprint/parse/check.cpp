@@ -1,7 +1,6 @@
 #include "blueprint/parse/check.hpp"
 
 #include <algorithm>
-#include <array>
 #include <system_error>
 
 #include <fcntl.h>
@@ -112,24 +111,10 @@ void check_selinux(const Blueprint& blueprint, Mistakes& mistakes) {
     }
 }
 
+/// What is in it is checked where it is rendered (src/bundles).
 void check_bundle(const BundleRequest& bundle) {
     if (!exists_as_directory(bundle.source)) {
         throw error_at(bundle.location, "bundle not found: {}", bundle.source.string());
-    }
-    std::vector<std::string> found;
-    for (const char* name : {"kustomization.yaml", "kustomization.yml", "Kustomization"}) {
-        std::error_code failure;
-        if (fs::is_regular_file(bundle.source / name, failure)) {
-            found.emplace_back(name);
-        }
-    }
-    if (found.empty()) {
-        throw error_at(bundle.location, "bundle {} has no kustomization.yaml",
-                       bundle.source.string());
-    }
-    if (found.size() > 1) {
-        throw error_at(bundle.location, "bundle {} has more than one kustomization: {}",
-                       bundle.source.string(), fmt::join(found, ", "));
     }
 }
 

@@ -89,22 +89,6 @@ void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
     put_entry(tree, real, entry);
 }
 
-void check_kustomization(const BundleRequest& bundle) {
-    static constexpr std::array<std::string_view, 3> names{"kustomization.yaml",
-                                                           "kustomization.yml", "Kustomization"};
-    const auto count =
-        std::count_if(bundle.stored->members.begin(), bundle.stored->members.end(),
-                      [&](const StoredMember& member) {
-                          return member.type == MemberType::file &&
-                                 std::find(names.begin(), names.end(), member.name) != names.end();
-                      });
-    if (count != 1) {
-        throw error(ErrorKind::usage, "{}: bundle '{}' has {} kustomization files instead of one",
-                    bundle.location.text(), bundle.name, count)
-            .hinted(fmt::format("MicroShift reads {}/kustomization.yaml", bundle.source.string()));
-    }
-}
-
 }  // namespace
 
 void add_files(const Context& ctx, const std::vector<FileRequest>& files, Tree& tree) {
@@ -121,7 +105,6 @@ void add_bundles(const Context& ctx, const std::vector<BundleRequest>& bundles, 
     for (std::size_t i = 0; i < bundles.size(); ++i) {
         const BundleRequest& bundle = bundles[i];
         require_stored(bundle.stored != nullptr, bundle.source);
-        check_kustomization(bundle);
         OverlayRequest files;
         files.location = bundle.location;
         files.source = bundle.source;

@@ -13,7 +13,8 @@ void add_files(const Context& ctx, const std::vector<FileRequest>& files, Tree& 
 
 /// Copies the kustomize bundles to where MicroShift applies them when it starts: the first to
 /// /etc/microshift/manifests, the others to /etc/microshift/manifests.d/NAME. Throws
-/// ErrorKind::usage unless each has exactly one kustomization file.
+/// ErrorKind::usage for links in them. That MicroShift can apply them was checked by
+/// `render_bundles`.
 void add_bundles(const Context& ctx, const std::vector<BundleRequest>& bundles, Tree& tree);
 
 }  // namespace edgegpu

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bundles/yaml.hpp"
+
+namespace edgegpu {
+
+/// A Kubernetes object of a rendered bundle.
+struct KubeObject {
+    /// "apps/v1"
+    std::string api_version;
+    std::string kind;
+    /// empty: none is set
+    std::string name_space;
+    std::string name;
+    /// Its YAML as it was rendered, ends with a newline.
+    std::string text;
+    YamlNode content;
+
+    /// "DaemonSet nvidia-device-plugin/nvidia-device-plugin", "Namespace x"
+    [[nodiscard]] std::string title() const;
+};
+
+/// Reads what kustomize prints: objects, with "---" between them. `title` begins messages. Throws
+/// ErrorKind::usage for what is not YAML, objects without apiVersion, kind or name, two with the
+/// same of all these in one namespace, and if there is none.
+[[nodiscard]] std::vector<KubeObject> read_objects(const std::string& title,
+                                                   std::string_view rendered);
+
+/// The images of containers and volumes of all pods that the objects describe, sorted, each once.
+[[nodiscard]] std::vector<std::string> images_of(const std::vector<KubeObject>& objects);
+
+/// What the pods want of extended resources: "nvidia.com/gpu" → 2. Replicas and a job's parallel
+/// pods count each; a pod of a DaemonSet counts once, as there is one per device.
+[[nodiscard]] std::map<std::string, std::uint64_t> extended_resources_of(
+    const std::vector<KubeObject>& objects);
+
+}  // namespace edgegpu

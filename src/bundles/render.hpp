@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blueprint/files.hpp"
+#include "bundles/bundle_files.hpp"
+#include "bundles/objects.hpp"
+#include "bundles/renderer.hpp"
+#include "execution/context.hpp"
+
+namespace edgegpu {
+
+/// What MicroShift will apply of a bundle.
+struct RenderedBundle {
+    std::string name;
+    /// the renderer's output, YAML
+    std::string text;
+    std::vector<KubeObject> objects;
+};
+
+/// Checks a bundle and renders it with `renderer` in the sandbox: only the bundle's files, no
+/// network, no plugins, no Helm, 2 GiB of memory, half a minute of processor time,
+/// `time_of_renderer` in all. With a cache (`ctx.cache`) the output is kept under the digest of the
+/// bundle and the renderer. Throws ErrorKind::usage for a bundle that MicroShift could not apply,
+/// with all mistakes that `check_kustomizations` finds; Error if the sandbox cannot be created.
+[[nodiscard]] RenderedBundle render_bundle(const Context& ctx, const Renderer& renderer,
+                                           const BundleFiles& bundle);
+
+/// Renders all bundles of a blueprint, from the copies of `take_snapshot` where there are any, else
+/// from the user's directories. Throws the mistakes in all of them together.
+[[nodiscard]] std::vector<RenderedBundle> render_bundles(const Context& ctx,
+                                                         const std::vector<BundleRequest>& bundles);
+
+}  // namespace edgegpu

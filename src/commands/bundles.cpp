@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "bundles/bundle_files.hpp"
+#include "bundles/objects.hpp"
+#include "bundles/render.hpp"
+#include "commands/commands.hpp"
+#include "execution/interrupt.hpp"
+#include "support/data_directory.hpp"
+#include "support/directory.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a listed bundle consists of.
+struct BundleSummary {
+    RenderedBundle bundle;
+    fs::path path;
+    std::vector<std::string> images;
+    std::map<std::string, std::uint64_t> resources;
+    /// sorted, each once
+    std::vector<std::string> kinds;
+};
+
+BundleSummary summarise(RenderedBundle bundle, fs::path path) {
+    BundleSummary summary;
+    summary.path = std::move(path);
+    summary.images = images_of(bundle.objects);
+    summary.resources = extended_resources_of(bundle.objects);
+    std::set<std::string> kinds;
+    for (const KubeObject& object : bundle.objects) {
+        kinds.insert(object.kind);
+    }
+    summary.kinds.assign(kinds.begin(), kinds.end());
+    summary.bundle = std::move(bundle);
+    return summary;
+}
+
+/// The names of the shipped bundles, sorted.
+std::vector<std::string> shipped_bundles(const fs::path& top) {
+    std::vector<std::string> names;
+    for (const fs::directory_entry& entry : children_of(top)) {
+        std::error_code code;
+        if (entry.is_directory(code)) {
+            names.push_back(entry.path().filename().string());
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// The directories to render: all shipped bundles, or the one that is wanted.
+std::vector<fs::path> chosen_bundles(const std::string& wanted) {
+    const fs::path top = data_directory() / "manifests";
+    std::vector<fs::path> chosen;
+    if (wanted.find('/') != std::string::npos) {
+        chosen.emplace_back(wanted);
+        return chosen;
+    }
+    const std::vector<std::string> names = shipped_bundles(top);
+    for (const std::string& name : names) {
+        if (wanted.empty() || name == wanted) {
+            chosen.push_back(top / name);
+        }
+    }
+    if (chosen.empty()) {
+        const std::string near = near_names_hint(wanted, names);
+        throw error(ErrorKind::usage, "no bundle \"{}\" in {}", wanted, top.string())
+            .hinted(!near.empty() ? near
+                                  : "edgegpu bundles lists them; the path of another directory has "
+                                    "a slash: ./" +
+                                        wanted);
+    }
+    return chosen;
+}
+
+/// docs/schemas/bundles.json
+std::string json_document(const Renderer& renderer, const std::vector<BundleSummary>& bundles,
+                          bool whole) {
+    using nlohmann::ordered_json;
+    ordered_json list = ordered_json::array();
+    for (const BundleSummary& summary : bundles) {
+        ordered_json objects = ordered_json::array();
+        for (const KubeObject& object : summary.bundle.objects) {
+            ordered_json entry = {{"apiVersion", object.api_version},
+                                  {"kind", object.kind},
+                                  {"namespace", object.name_space},
+                                  {"name", object.name}};
+            if (whole) {
+                entry["yaml"] = object.text;
+            }
+            objects.push_back(std::move(entry));
+        }
+        list.push_back({{"name", summary.bundle.name},
+                        {"path", summary.path.string()},
+                        {"images", summary.images},
+                        {"resources", summary.resources},
+                        {"objects", std::move(objects)}});
+    }
+    const ordered_json document = {
+        {"format", "edgegpu-bundles/1"},
+        {"renderer", {{"program", name_of(renderer.kind)}, {"version", renderer.version}}},
+        {"bundles", std::move(list)}};
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+/// "2", or "1 mig-1g.10gb" for a resource other than whole GPUs.
+std::string gpus_of(const BundleSummary& summary) {
+    constexpr std::string_view vendor = "nvidia.com/";
+    std::vector<std::string> parts;
+    for (const auto& [resource, count] : summary.resources) {
+        if (resource == "nvidia.com/gpu") {
+            parts.push_back(std::to_string(count));
+        } else if (resource.starts_with(vendor)) {
+            parts.push_back(fmt::format("{} {}", count, resource.substr(vendor.size())));
+        }
+    }
+    return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string text_table(const std::vector<BundleSummary>& bundles) {
+    std::size_t width = std::string_view("BUNDLE").size();
+    for (const BundleSummary& summary : bundles) {
+        width = std::max(width, summary.bundle.name.size());
+    }
+    std::string text = fmt::format("{:<{}}  {:<4}  {}\n", "BUNDLE", width, "GPUS", "CONTENT");
+    for (const BundleSummary& summary : bundles) {
+        text += fmt::format("{:<{}}  {:<4}  {}\n", summary.bundle.name, width, gpus_of(summary),
+                            fmt::join(summary.kinds, ", "));
+        for (const std::string& image : summary.images) {
+            text += fmt::format("{:<{}}  {:<4}  {}\n", "", width, "", image);
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+int run_bundles(const GlobalOptions& global, const std::string& wanted) {
+    Console console(console_output(global));
+    install_interrupt_handlers();
+    Context ctx;
+    ctx.console = &console;
+    ctx.log = global.log;
+    ctx.cancelled = &interrupted();
+    const std::vector<fs::path> chosen = chosen_bundles(wanted);
+    const Renderer renderer = find_renderer(ctx);
+    std::vector<BundleSummary> bundles;
+    for (const fs::path& path : chosen) {
+        const fs::path whole = fs::absolute(path).lexically_normal();
+        const std::string name =
+            (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+        bundles.push_back(
+            summarise(render_bundle(ctx, renderer, read_bundle_files(name, path)), path));
+    }
+    if (global.json) {
+        print_result(json_document(renderer, bundles, !wanted.empty()));
+    } else {
+        print_result(wanted.empty() ? text_table(bundles) : bundles.front().bundle.text);
+    }
+    return 0;
+}
+
+}  // namespace edgegpu
