@@ -51,7 +51,7 @@ TEST(SchemaFormats, Times) {
 }
 
 TEST(SchemaFormats, LongStrings) {
-    const std::string text(10'000'000, '1');
+    const std::string text = std::string().assign(10'000'000, '1');
     EXPECT_TRUE(has_format(text, StringFormat::quantity));
     EXPECT_TRUE(has_format(text, StringFormat::byte));
     EXPECT_FALSE(has_format(text, StringFormat::date_time));

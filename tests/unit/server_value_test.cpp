@@ -12,12 +12,12 @@ namespace {
 
 using nlohmann::json;
 
-json config_map() {
+json config_map_object() {
     return {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "a"}}}};
 }
 
 /// `levels` objects, or lists, in each other.
-json nested(std::size_t levels, bool lists) {
+json nested_value(std::size_t levels, bool lists) {
     json value = 1;
     for (std::size_t i = 0; i < levels; ++i) {
         json outer = lists ? json::array() : json::object();
@@ -52,9 +52,9 @@ TEST(ServerValue, ReadsLikeTheApiServer) {
 
 TEST(ServerValue, DeepObjectsAreRefused) {
     for (const bool lists : {false, true}) {
-        EXPECT_TRUE(read_as_server(nested(max_object_depth, lists)).problems.empty());
+        EXPECT_TRUE(read_as_server(nested_value(max_object_depth, lists)).problems.empty());
         for (const std::size_t levels : {max_object_depth + 1, std::size_t{100'000}}) {
-            const ServerValue read = read_as_server(nested(levels, lists));
+            const ServerValue read = read_as_server(nested_value(levels, lists));
             ASSERT_EQ(read.problems.size(), 1U);
             EXPECT_TRUE(read.problems[0].message.ends_with(
                 "objects and lists are nested more than 128 deep"));
@@ -80,28 +80,28 @@ TEST(ServerValue, DeepSchemasAreChecked) {
 TEST(ServerValue, TextThatIsNotUtf8) {
     for (const char* bad : {"\xFF", "a\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80",
                             "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82"}) {
-        json object = config_map();
+        json object = config_map_object();
         object["data"]["a"] = bad;
         EXPECT_EQ(only_problem(object), "data.a: is not UTF-8");
-        object = config_map();
+        object = config_map_object();
         object["data"][bad] = "a";
         EXPECT_TRUE(only_problem(object).starts_with("data: the key \"")) << bad;
     }
-    json object = config_map();
+    json object = config_map_object();
     object["data"]["a"] = "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\xED\x9F\xBF\xF4\x8F\xBF\xBF";
     EXPECT_TRUE(read_as_server(object).problems.empty());
 }
 
 TEST(ServerValue, LongKeysAndStrings) {
-    json object = config_map();
+    json object = config_map_object();
     object["data"][std::string(max_key_size + 1, 'a')] = "a";
     EXPECT_EQ(only_problem(object), "data: a key has 4097 bytes; 4096 is the limit");
-    object = config_map();
-    object["data"]["a"] = std::string(10'000'000, 'a');
+    object = config_map_object();
+    object["data"]["a"] = std::string().assign(10'000'000, 'a');
     EXPECT_TRUE(KubernetesSchemas(KubernetesVersion{33}).check(object).problems.empty());
-    object["immutable"] = std::string(10'000'000, '\xC3');
+    object["immutable"] = std::string().assign(10'000'000, '\xC3');
     EXPECT_EQ(only_problem(object), "immutable: is not UTF-8");
-    object["immutable"] = std::string(10'000'000, 'a');
+    object["immutable"] = std::string().assign(10'000'000, 'a');
     EXPECT_LT(only_problem(object).size(), 200U);
 }
 
@@ -118,7 +118,7 @@ TEST(ServerValue, ManyElements) {
         container = {{"nam", 1}};
     }
     EXPECT_EQ(schemas.check(object).problems.size(), 51U);
-    object = config_map();
+    object = config_map_object();
     for (int i = 0; i < 100'000; ++i) {
         object[std::to_string(i)] = "\xFF";
     }
@@ -126,7 +126,7 @@ TEST(ServerValue, ManyElements) {
 }
 
 TEST(ServerValue, BinaryValues) {
-    json object = config_map();
+    json object = config_map_object();
     object["data"]["a"] = json::binary({1, 2});
     EXPECT_EQ(only_problem(object), "data.a: is no value of JSON");
 }
