@@ -1,0 +1,148 @@
+#include "bundles/schema/server_value.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace edgegpu {
+
+namespace {
+
+using nlohmann::json;
+
+/// The number of bytes of the character that `text` begins with; 0: it is not UTF-8.
+std::size_t character_size(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned char first = byte(0);
+    if (first < 0x80) {
+        return 1;
+    }
+    const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || text.size() < size) {
+        return 0;
+    }
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((byte(i) & 0xC0U) != 0x80U) {
+            return 0;
+        }
+    }
+    // Longer than necessary, halves of UTF-16's pairs, and beyond the last character.
+    const unsigned char second = byte(1);
+    const bool refused = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+                         (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
+    return refused ? 0 : size;
+}
+
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t size = character_size(text);
+        if (size == 0) {
+            return false;
+        }
+        text.remove_prefix(size);
+    }
+    return true;
+}
+
+json decode_number(const json& number) {
+    constexpr double limit = 9223372036854775808.0;  // 2^63
+    if (number.is_number_unsigned()) {
+        const auto value = number.get<std::uint64_t>();
+        if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+            return static_cast<double>(value);
+        }
+        return static_cast<std::int64_t>(value);
+    }
+    if (number.is_number_float()) {
+        const auto value = number.get<double>();
+        if (value >= -limit && value < limit && std::trunc(value) == value) {
+            return static_cast<std::int64_t>(value);
+        }
+    }
+    return number;
+}
+
+/// Copies values, and notes what is wrong with them.
+class Decoder {
+public:
+    /// Null for what is left out of its object.
+    json decode(const json& value) {
+        if (path_.size() > max_object_depth) {
+            report(fmt::format("objects and lists are nested more than {} deep", max_object_depth));
+            return nullptr;
+        }
+        switch (value.type()) {
+            case json::value_t::object:
+                return decode_object(value);
+            case json::value_t::array:
+                return decode_list(value);
+            case json::value_t::string:
+                if (!is_utf8(value.get_ref<const std::string&>())) {
+                    report("is not UTF-8");
+                    return nullptr;
+                }
+                return value;
+            case json::value_t::binary:
+            case json::value_t::discarded:
+                report("is no value of JSON");
+                return nullptr;
+            default:
+                return value.is_number() ? decode_number(value) : value;
+        }
+    }
+
+    std::vector<SchemaProblem> take_problems() { return std::move(problems_); }
+
+private:
+    json decode_object(const json& object) {
+        json decoded = json::object();
+        for (const auto& [key, member] : object.items()) {
+            if (key.size() > max_key_size) {
+                report(
+                    fmt::format("a key has {} bytes; {} is the limit", key.size(), max_key_size));
+                continue;
+            }
+            if (!is_utf8(key)) {
+                report(fmt::format("the key {} is not UTF-8", quoted_text(key)));
+                continue;
+            }
+            path_.emplace_back(key);
+            if (json value = decode(member); !value.is_null()) {
+                decoded.emplace(key, std::move(value));
+            }
+            path_.pop_back();
+        }
+        return decoded;
+    }
+
+    json decode_list(const json& list) {
+        json decoded = json::array();
+        decoded.get_ref<json::array_t&>().reserve(list.size());
+        for (const json& item : list) {
+            path_.emplace_back(decoded.size());
+            decoded.push_back(decode(item));
+            path_.pop_back();
+        }
+        return decoded;
+    }
+
+    void report(const std::string& text) { problems_.push_back(problem_at(path_, text)); }
+
+    ObjectPath path_;
+    std::vector<SchemaProblem> problems_;
+};
+
+}  // namespace
+
+ServerValue read_as_server(const json& object) {
+    Decoder decoder;
+    ServerValue read;
+    read.value = decoder.decode(object);
+    read.problems = decoder.take_problems();
+    return read;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,60 @@
+#include "bundles/schema/formats.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace edgegpu {
+
+TEST(SchemaFormats, Quantities) {
+    for (const char* good : {"0", "1", "-1", "+1", "1.", ".5", "0.5", "500m", "1k", "1Ki", "1.5Gi",
+                             "2E", "2Ei", "1e3", "1E-3", "12e+3", "5n", "5u"}) {
+        EXPECT_TRUE(has_format(good, StringFormat::quantity)) << good;
+    }
+    for (const char* bad : {"", ".", "-", "Gi", "1 Gi", "1GB", "1gi", "1K", "1KI", "e3", "1e",
+                            "1e+", "1e3m", "1.2.3", "--1", "1,5", "0x10", "ten"}) {
+        EXPECT_FALSE(has_format(bad, StringFormat::quantity)) << bad;
+    }
+}
+
+TEST(SchemaFormats, NearQuantities) {
+    EXPECT_EQ(near_quantity("1GB"), "1G");
+    EXPECT_EQ(near_quantity("1 Gi"), "1Gi");
+    EXPECT_EQ(near_quantity("512mi"), "512Mi");
+    EXPECT_EQ(near_quantity("1K"), "1k");
+    EXPECT_EQ(near_quantity("1GiB"), "1Gi");
+    EXPECT_FALSE(near_quantity("one"));
+    EXPECT_FALSE(near_quantity(""));
+    EXPECT_FALSE(near_quantity(std::string(1000, '1') + "GB"));
+}
+
+TEST(SchemaFormats, Base64) {
+    for (const char* good : {"", "YQ==", "YWI=", "YWJj", "YWJj\nYQ==\n", "+/+/"}) {
+        EXPECT_TRUE(has_format(good, StringFormat::byte)) << good;
+    }
+    for (const char* bad :
+         {"a", "YQ=", "YQ", "Y===", "====", "YQ==YQ==", "YW J", "YW-_", "\xC3\xA4=="}) {
+        EXPECT_FALSE(has_format(bad, StringFormat::byte)) << bad;
+    }
+}
+
+TEST(SchemaFormats, Times) {
+    for (const char* good :
+         {"2025-01-31T12:00:00Z", "2025-01-31T12:00:00.123456Z", "2025-01-31T12:00:00+02:00"}) {
+        EXPECT_TRUE(has_format(good, StringFormat::date_time)) << good;
+    }
+    for (const char* bad :
+         {"", "2025-01-31", "2025-01-31T12:00:00", "2025-01-31 12:00:00Z", "2025-01-31T12:00:00.Z",
+          "2025-01-31T12:00:00+2", "2025-01-31T12:00:00ZZ"}) {
+        EXPECT_FALSE(has_format(bad, StringFormat::date_time)) << bad;
+    }
+}
+
+TEST(SchemaFormats, LongStrings) {
+    const std::string text = std::string().assign(10'000'000, '1');
+    EXPECT_TRUE(has_format(text, StringFormat::quantity));
+    EXPECT_TRUE(has_format(text, StringFormat::byte));
+    EXPECT_FALSE(has_format(text, StringFormat::date_time));
+}
+
+}  // namespace edgegpu
