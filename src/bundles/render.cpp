@@ -176,7 +176,7 @@ RenderedBundle render_bundle(const Context& ctx, const Renderer& renderer,
     Mistakes mistakes;
     check_kustomizations(bundle, mistakes);
     mistakes.throw_any(bundle.location.file);
-    RenderedBundle result{bundle.name, rendered_text(ctx, renderer, bundle), {}};
+    RenderedBundle result{bundle.name, bundle, rendered_text(ctx, renderer, bundle), {}};
     result.objects = read_objects(bundle.title(), result.text);
     return result;
 }

@@ -15,6 +15,8 @@ namespace edgegpu {
 /// What MicroShift will apply of a bundle.
 struct RenderedBundle {
     std::string name;
+    /// what it was rendered from
+    BundleFiles files;
     /// the renderer's output, YAML
     std::string text;
     std::vector<KubeObject> objects;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bundles/bundle_files.hpp"
+#include "bundles/object_check.hpp"
 #include "bundles/objects.hpp"
 #include "bundles/render.hpp"
 #include "commands/commands.hpp"
@@ -73,6 +74,10 @@ std::vector<fs::path> chosen_bundles(const std::string& wanted) {
         if (wanted.empty() || name == wanted) {
             chosen.push_back(top / name);
         }
+    }
+    if (names.empty()) {
+        throw error("there are no bundles in {}", top.string())
+            .hinted("edgegpu's data files are incomplete: install it again");
     }
     if (chosen.empty()) {
         const std::string near = near_names_hint(wanted, names);
@@ -161,8 +166,9 @@ int run_bundles(const GlobalOptions& global, const std::string& wanted) {
         const fs::path whole = fs::absolute(path).lexically_normal();
         const std::string name =
             (whole.has_filename() ? whole : whole.parent_path()).filename().string();
-        bundles.push_back(
-            summarise(render_bundle(ctx, renderer, read_bundle_files(name, path)), path));
+        RenderedBundle bundle = render_bundle(ctx, renderer, read_bundle_files(name, path));
+        check_objects({bundle}, kubernetes_for(""));
+        bundles.push_back(summarise(std::move(bundle), path));
     }
     if (global.json) {
         print_result(json_document(renderer, bundles, !wanted.empty()));

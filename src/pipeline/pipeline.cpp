@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "bundles/object_check.hpp"
 #include "bundles/render.hpp"
 #include "cache/cache_lock.hpp"
 #include "compose/compose.hpp"
@@ -107,6 +108,14 @@ void record_parent(const Context& ctx, const std::optional<Parent>& parent,
                   {"parent_inputs", parent ? parent->inputs_digest : ""}});
 }
 
+/// The version of the image's package; empty if it has none of that name.
+std::string version_of(std::string_view name, const Resolution& resolution) {
+    const auto found =
+        std::find_if(resolution.packages.begin(), resolution.packages.end(),
+                     [&](const ResolvedPackage& package) { return package.nevra.name == name; });
+    return found == resolution.packages.end() ? std::string() : found->nevra.version;
+}
+
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
     // From here on only copies of the user's files are read.
@@ -114,9 +123,10 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     const Blueprint blueprint = take_snapshot(given, named);
     stages.end("");
 
+    std::vector<RenderedBundle> bundles;
     if (!blueprint.bundles.empty()) {
         stages.begin_quietly("bundles", "rendering the bundles of");
-        const std::vector<RenderedBundle> bundles = render_bundles(given, blueprint.bundles);
+        bundles = render_bundles(given, blueprint.bundles);
         stages.end(counted(bundles.size(), "bundle"));
     }
 
@@ -126,6 +136,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     warn_of_idle_key(ctx, signer, resolution);
     require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);
     log_resolution(ctx.log, resolution);
+    check_objects(bundles, kubernetes_for(version_of("microshift", resolution)));
     stages.end(describe(resolution));
 
     stages.begin_quietly("repository", "opening the repository for");
