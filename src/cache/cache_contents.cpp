@@ -45,7 +45,7 @@ struct Kind {
     std::string_view stamp;
 };
 
-constexpr std::array<Kind, 14> known_kinds{{
+constexpr std::array<Kind, 15> known_kinds{{
     {"repos", "metadata of repositories", Layout::directories, "current"},
     {"keys", "keys of repositories", Layout::files, ""},
     {"packages", "RPMs as they were downloaded", Layout::files, ""},
@@ -57,6 +57,7 @@ constexpr std::array<Kind, 14> known_kinds{{
     {"modules", "compiled policy modules", Layout::directories, "seal"},
     {"policy", "SELinux policies", Layout::directories, "seal"},
     {"initramfs", "initramfs images: what they were made of", Layout::directories, "seal"},
+    {"images", "container images: what is in them", Layout::directories, "seal"},
     {"content", "files that come from no package", Layout::spread_files, ""},
     {"deflate", "compressed files", Layout::spread_files, ""},
     {"work", "roots of images, for the next build", Layout::slots, ""},

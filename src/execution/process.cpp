@@ -286,6 +286,7 @@ ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
     setup.limits = &request.limits;
     setup.input = in.get();
     setup.output = output_write.get();
+    setup.standard_output = request.standard_output;
     setup.failure = failure_write.get();
     const pid_t pid = ::fork();
     if (pid < 0) {
