@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "blueprint/accounts.hpp"
+#include "blueprint/containers.hpp"
 #include "blueprint/device.hpp"
 #include "blueprint/files.hpp"
 #include "blueprint/packages.hpp"
@@ -86,7 +87,10 @@ struct Blueprint {
     /// $releasever for dnf on the device (`customizations.dnf.config.set_releasever`): the version
     /// of `distro` ("9.4"); empty: the default of its packages.
     std::string device_releasever;
-    /// `customizations.containers-storage.destination-path`, an additional image store.
+    /// `[[containers]]`, at most one for each source and for each name.
+    std::vector<ContainerRequest> containers;
+    /// `customizations.containers-storage.destination-path`, an additional image store; empty:
+    /// none, or the default place if there are `containers`.
     std::string container_store;
     SourceLocation container_store_location;
 

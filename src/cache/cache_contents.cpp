@@ -58,6 +58,7 @@ constexpr std::array<Kind, 15> known_kinds{{
     {"modules", "compiled policy modules", Layout::directories, "seal"},
     {"policy", "SELinux policies", Layout::directories, "seal"},
     {"initramfs", "initramfs images: what they were made of", Layout::directories, "seal"},
+    {"images", "container images: what is in them", Layout::directories, "seal"},
     {"content", "files that come from no package", Layout::spread_files, ""},
     {"deflate", "compressed files", Layout::spread_files, ""},
     {"work", "roots of images, for the next build", Layout::slots, ""},

@@ -31,6 +31,8 @@ std::string_view name_of_kind(EntryKind kind) {
             return "package";
         case EntryKind::import:
             return "import";
+        case EntryKind::image:
+            return "image";
         case EntryKind::deflate:
             break;
     }

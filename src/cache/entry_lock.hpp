@@ -27,6 +27,8 @@ enum class EntryKind {
     repository,
     package,
     import,
+    /// layers of container images, and images made of them
+    image,
     deflate
 };
 

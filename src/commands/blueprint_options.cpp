@@ -102,7 +102,8 @@ void add_resolve(CLI::App& app, ResolveCommand& resolve) {
             ->type_name("FILE");
     verb->add_option(
             "--update", resolve.update,
-            "Update only these packages (all, if none is named) and keep the rest as locked")
+            "Update only these packages and container images (all, if none is named) and keep "
+            "the rest as locked")
         ->type_name("PACKAGE")
         ->expected(0, -1)
         ->needs(lock);

@@ -117,6 +117,17 @@ Totals totals_of(const BuildResult& result, const Console& console) {
     return totals;
 }
 
+nlohmann::ordered_json images_document(const Resolution& resolution) {
+    nlohmann::ordered_json images = nlohmann::ordered_json::array();
+    for (const ResolvedImage& image : resolution.images) {
+        images.push_back({{"name", image.name},
+                          {"source", image.source},
+                          {"digest", "sha256:" + image.digest},
+                          {"bytes", image.size}});
+    }
+    return images;
+}
+
 /// docs/schemas/build.json
 std::string json_document(const BuildResult& result, const Blueprint& blueprint,
                           const BuildOptions& options, const Console& console) {
@@ -138,7 +149,8 @@ std::string json_document(const BuildResult& result, const Blueprint& blueprint,
                              {"driver", result.resolution.driver_version},
                              {"package_set", describe_package_set(blueprint.package_set)},
                              {"packages", totals.packages},
-                             {"package_bytes", totals.download}};
+                             {"package_bytes", totals.download},
+                             {"images", images_document(result.resolution)}};
     // What is only known from writing a commit is left out if none was written.
     if (!result.unchanged) {
         document.update({{"parent", commit.parent},
@@ -184,6 +196,18 @@ std::string typed(const std::filesystem::path& path) {
     return relative.empty() || relative.size() >= path.string().size() ? path.string() : relative;
 }
 
+/// One line for each container image.
+std::string image_rows(const Resolution& resolution) {
+    constexpr std::size_t shown_digits = 12;
+    std::string rows;
+    for (const ResolvedImage& image : resolution.images) {
+        rows += row(rows.empty() ? "containers" : "",
+                    fmt::format("{}, {}, sha256:{}", image.name, human_size(image.size),
+                                image.digest.substr(0, shown_digits)));
+    }
+    return rows;
+}
+
 std::string summary(const BuildResult& result, const Blueprint& blueprint,
                     const BuildOptions& options, const Console& console) {
     const Commit& commit = result.commit;
@@ -208,6 +232,7 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
                                 : "; package set " + describe_package_set(blueprint.package_set);
     text += row("packages",
                 fmt::format("{}, {} of RPMs{}", totals.packages, human_size(totals.download), set));
+    text += image_rows(result.resolution);
     text +=
         row("image", fmt::format("{}, {}", plural(commit.files, "file"), human_size(commit.size)));
     text += row("written", fmt::format("{}, {}, to {}", plural(commit.new_objects, "new object"),

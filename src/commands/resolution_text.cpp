@@ -232,6 +232,10 @@ std::string resolution_text(const Resolution& resolution, const Blueprint& bluep
     if (!modules.empty()) {
         text += fmt::format("Module streams: {}\n\n", fmt::join(modules, ", "));
     }
+    for (const ResolvedImage& image : resolution.images) {
+        text += fmt::format("Container image {}: sha256:{}, {}\n\n", image.name, image.digest,
+                            human_size(image.size));
+    }
     text +=
         fmt::format("{} more packages, {} to download in all:\n", rest.size(), human_size(bytes));
     return text + columns(rest, "  ") + build_root_text(resolution) + policy_root_text(resolution);
@@ -253,6 +257,14 @@ std::string resolution_json(const Resolution& resolution, const Blueprint& bluep
                                 {"repomd_sha256", repository.repomd_sha256},
                                 {"revision_time", repository.revision_time}});
     }
+    ordered_json images = ordered_json::array();
+    for (const ResolvedImage& image : resolution.images) {
+        images.push_back({{"name", image.name},
+                          {"source", image.source},
+                          {"digest", "sha256:" + image.digest},
+                          {"manifest", "sha256:" + image.manifest},
+                          {"bytes", image.size}});
+    }
     ordered_json document = {
         {"format", "edgegpu-resolve/1"},
         {"kernel", resolution.kernel.text()},
@@ -266,6 +278,7 @@ std::string resolution_json(const Resolution& resolution, const Blueprint& bluep
         {"packages", packages_json(resolution.packages)},
         {"build_root", packages_json(resolution.build_root)},
         {"policy_root", packages_json(resolution.policy_root)},
+        {"images", images},
         {"warnings", warnings}};
     if (resolution.dkms_source) {
         document["dkms_source"] = package_json(*resolution.dkms_source);

@@ -97,6 +97,18 @@ GVariant* advisory_list(const Resolution& resolution) {
     return g_variant_builder_end(&builder);
 }
 
+// Name, "sha256:…" of what its source leads to, bytes of the compressed layers.
+GVariant* image_list(std::vector<ResolvedImage> images) {
+    std::ranges::sort(images, {}, &ResolvedImage::name);
+    GVariantBuilder builder;
+    g_variant_builder_init(&builder, G_VARIANT_TYPE("a(sst)"));
+    for (const ResolvedImage& image : images) {
+        g_variant_builder_add(&builder, "(sst)", image.name.c_str(),
+                              ("sha256:" + image.digest).c_str(), GUINT64_TO_BE(image.size));
+    }
+    return g_variant_builder_end(&builder);
+}
+
 }  // namespace
 
 VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
@@ -107,6 +119,9 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
     const auto add = [&](const char* key, GVariant* value) {
         g_variant_builder_add(&builder, "{sv}", key, value);
     };
+    if (!resolution.images.empty()) {
+        add("edgegpu.container-images", image_list(resolution.images));
+    }
     add("edgegpu.inputs-digest", text(inputs_digest));
     if (!tree.kernel_arguments.empty()) {
         add("edgegpu.kargs", texts(tree.kernel_arguments));

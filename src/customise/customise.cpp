@@ -5,6 +5,7 @@
 #include "customise/accounts/accounts.hpp"
 #include "customise/files/files.hpp"
 #include "customise/files/overlays.hpp"
+#include "customise/images/image_store.hpp"
 #include "customise/kernel/kernel_arguments.hpp"
 #include "customise/kernel/modprobe.hpp"
 #include "customise/system/container_store.hpp"
@@ -20,8 +21,8 @@
 
 namespace edgegpu {
 
-void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccounts& seeds,
-               Tree& tree) {
+void customise(const Context& ctx, const Blueprint& blueprint,
+               const std::vector<StoredImage>& images, const ParentAccounts& seeds, Tree& tree) {
     // Accounts first: owners of overlays and files may be users of the blueprint.
     add_accounts(ctx, blueprint.users, blueprint.groups_to_add, seeds, tree);
     PlacedPaths placed;
@@ -41,7 +42,11 @@ void customise(const Context& ctx, const Blueprint& blueprint, const ParentAccou
     // After overlays and files, which may bring what these configure.
     add_device_repositories(ctx, blueprint.device_repositories, blueprint.device_releasever, tree);
     set_subscription(ctx, blueprint.subscription, tree);
-    add_container_store(ctx, blueprint.container_store, tree);
+    const std::string store = blueprint.container_store.empty() && !images.empty()
+                                  ? default_image_store
+                                  : blueprint.container_store;
+    add_images(ctx, images, store, tree);
+    add_container_store(ctx, store, tree);
     add_trust(ctx, blueprint.ca_certificates, blueprint.ca_location, tree);
     set_firewall(ctx, blueprint.firewall, tree);
     set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);

@@ -87,8 +87,9 @@ void go_first_when_memory_is_short() noexcept {
     for (const int descriptor : *setup.descriptors) {
         ::fcntl(descriptor, F_SETFD, 0);
     }
+    const int standard_output = setup.standard_output >= 0 ? setup.standard_output : setup.output;
     const bool ready = changed && ::dup2(setup.input, STDIN_FILENO) >= 0 &&
-                       ::dup2(setup.output, STDOUT_FILENO) >= 0 &&
+                       ::dup2(standard_output, STDOUT_FILENO) >= 0 &&
                        ::dup2(setup.output, STDERR_FILENO) >= 0 &&
                        (setup.cwd == nullptr || ::chdir(setup.cwd) == 0);
     if (ready) {

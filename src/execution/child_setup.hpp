@@ -22,8 +22,10 @@ struct ChildSetup {
     const std::vector<int>* descriptors = nullptr;
     const ProcessLimits* limits = nullptr;
     int input = -1;
-    /// stdout and stderr
+    /// stderr, and stdout unless there is `standard_output`
     int output = -1;
+    /// ProcessRequest::standard_output
+    int standard_output = -1;
     /// gets errno, an int, where the program cannot be started
     int failure = -1;
 };

@@ -268,6 +268,7 @@ ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
     setup.limits = &request.limits;
     setup.input = in.get();
     setup.output = output_write.get();
+    setup.standard_output = request.standard_output;
     setup.failure = failure_write.get();
     const pid_t pid = start_program(setup);
     if (pid < 0) {

@@ -42,6 +42,9 @@ struct ProcessRequest {
     bool as_root_of_namespace = false;
     /// Descriptors that it inherits besides the standard ones, with their numbers.
     std::vector<int> descriptors;
+    /// -1, or a descriptor that gets its standard output; `ProcessResult::output` then has standard
+    /// error alone.
+    int standard_output = -1;
     /// Whatever they are, it never leaves a core dump.
     ProcessLimits limits;
     /// -1, or the pipe on which it announces the first process of its pid namespace (ProcessWatch):

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -38,6 +39,16 @@ void add_kernel_modules(Sha256& digest, const Resolution& resolution,
     digest.update_field(certificate.empty() ? "" : sha256_hex(certificate));
 }
 
+/// The names are the blueprint's.
+void add_image_digests(Sha256& digest, const std::vector<ResolvedImage>& images) {
+    digest.update_field(std::to_string(images.size()));
+    for (const ResolvedImage& image : images) {
+        digest.update_field(image.name);
+        digest.update_field(image.digest);
+        digest.update_field(image.manifest);
+    }
+}
+
 }  // namespace
 
 std::string inputs_digest(const Blueprint& blueprint, const Resolution& resolution,
@@ -49,6 +60,7 @@ std::string inputs_digest(const Blueprint& blueprint, const Resolution& resoluti
     add_packages(digest, resolution.packages);
     add_kernel_modules(digest, resolution, certificate);
     add_packages(digest, resolution.policy_root);
+    add_image_digests(digest, resolution.images);
     return digest.hex();
 }
 
@@ -97,6 +109,20 @@ std::string describe(const FetchedPackages& packages) {
         text += fmt::format(", {} of them to compile with", seen.size() - image);
     }
     return text;
+}
+
+std::string describe_images(const std::vector<ResolvedImage>& images) {
+    std::map<std::string, std::uint64_t> sizes;
+    for (const ResolvedImage& image : images) {
+        sizes.emplace(image.manifest, image.size);
+    }
+    std::uint64_t bytes = 0;
+    for (const auto& [manifest, size] : sizes) {
+        bytes += size;
+    }
+    return images.empty() ? ""
+                          : fmt::format("; {}, {}", counted(images.size(), "container image"),
+                                        human_size(bytes));
 }
 
 std::string describe(const PackageFile& package) {

@@ -20,6 +20,7 @@
 #include "execution/stage.hpp"
 #include "fetch/driver_gpus.hpp"
 #include "fetch/fetch.hpp"
+#include "fetch/images.hpp"
 #include "image/account_files.hpp"
 #include "kmods/check.hpp"
 #include "kmods/kmods.hpp"
@@ -160,7 +161,9 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     Preparation prepared = prepare(ctx, blueprint, resolution);
     FetchedPackages packages = fetch_packages(ctx, prepared.plan);
     check_driver_gpus(ctx, blueprint.nvidia, resolution, packages.image);
-    stages.end(describe(packages));
+    const std::vector<StoredImage> images =
+        fetch_images(ctx, resolution.images, blueprint.containers, blueprint.architecture);
+    stages.end(describe(packages) + describe_images(resolution.images));
 
     if (resolution.dkms_source) {
         stages.begin("kmods", "compiling the kernel modules of");
@@ -177,7 +180,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.end(counted(tree.entries.size(), "path"));
 
     stages.begin("customise", "customising");
-    customise(ctx, blueprint, seeds, tree);
+    customise(ctx, blueprint, images, seeds, tree);
     check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
     run_depmod(ctx, tree);
     check_module_index(resolution.driver_version, tree);

@@ -41,6 +41,21 @@ std::optional<std::vector<std::string>> texts_of(GVariant* metadata, const char*
 }
 
 // Name, epoch, version, release, architecture.
+std::vector<CommitImage> images_in(GVariant* metadata) {
+    std::vector<CommitImage> images;
+    const VariantHandle list(
+        g_variant_lookup_value(metadata, "edgegpu.container-images", G_VARIANT_TYPE("a(sst)")));
+    for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
+        const char* name = nullptr;
+        const char* digest = nullptr;
+        guint64 size = 0;
+        const VariantHandle item(g_variant_get_child_value(list.get(), i));
+        g_variant_get(item.get(), "(&s&st)", &name, &digest, &size);
+        images.push_back({name, digest, GUINT64_FROM_BE(size)});
+    }
+    return images;
+}
+
 std::optional<std::vector<Nevra>> packages_in(GVariant* metadata) {
     const VariantHandle list(
         g_variant_lookup_value(metadata, "rpmostree.rpmdb.pkglist", G_VARIANT_TYPE("a(sssss)")));
@@ -75,6 +90,7 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
         info.kernel_arguments.emplace();
     }
     info.packages = packages_in(metadata.get());
+    info.images = images_in(metadata.get());
     return info;
 }
 

@@ -14,6 +14,16 @@
 
 namespace edgegpu {
 
+/// A container image that a commit has.
+struct CommitImage {
+    std::string name;
+    /// "sha256:…"
+    std::string digest;
+    /// bytes of its layers, compressed
+    std::uint64_t size = 0;
+    bool operator==(const CommitImage&) const = default;
+};
+
 /// Checksum and metadata of a commit. Text comes from the repository and may contain control
 /// characters.
 struct CommitInfo {
@@ -33,6 +43,8 @@ struct CommitInfo {
     std::optional<std::vector<std::string>> kernel_arguments;
     /// in the order of the metadata; nothing if these do not have them
     std::optional<std::vector<Nevra>> packages;
+    /// container images; none if the metadata do not have the list
+    std::vector<CommitImage> images;
 };
 
 /// An entry of a directory of a commit. Equal nodes have equal content, recursively.

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,25 @@ void compare_metadata(Diff& diff) {
     }
 }
 
+std::vector<ImageChange> compare_images(const std::vector<CommitImage>& before,
+                                        const std::vector<CommitImage>& after) {
+    std::map<std::string, ImageChange> changes;
+    for (const CommitImage& image : before) {
+        changes[image.name].before = image;
+    }
+    for (const CommitImage& image : after) {
+        changes[image.name].after = image;
+    }
+    std::vector<ImageChange> result;
+    for (auto& [name, change] : changes) {
+        if (change.before != change.after) {
+            change.name = name;
+            result.push_back(std::move(change));
+        }
+    }
+    return result;
+}
+
 }  // namespace
 
 Diff diff_commits(const Context& ctx, const CommitView& before, const CommitView& after) {
@@ -63,6 +83,7 @@ Diff diff_commits(const Context& ctx, const CommitView& before, const CommitView
     diff.before = before.info();
     diff.after = after.info();
     compare_metadata(diff);
+    diff.images = compare_images(diff.before.images, diff.after.images);
     diff.paths = compare_trees(pair);
     diff.units = compare_units(pair, diff.paths);
     diff.accounts = compare_accounts(pair, diff.paths);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,20 @@ struct ArgumentChanges {
     [[nodiscard]] bool empty() const { return added.empty() && removed.empty() && !reordered; }
 };
 
+/// A container image that differs.
+struct ImageChange {
+    std::string name;
+    /// nothing if it was added
+    std::optional<CommitImage> before;
+    /// nothing if it was removed
+    std::optional<CommitImage> after;
+
+    /// "added", "removed" or "changed".
+    [[nodiscard]] const char* kind() const {
+        return !before ? "added" : !after ? "removed" : "changed";
+    }
+};
+
 /// The differences between two commits. Names come from the repository and may contain control
 /// characters.
 struct Diff {
@@ -31,6 +46,8 @@ struct Diff {
     CommitInfo after;
     std::vector<Unknown> unknown;
     std::vector<PackageChange> packages;
+    /// sorted by name
+    std::vector<ImageChange> images;
     ArgumentChanges kernel_arguments;
     UnitChanges units;
     AccountChanges accounts;

@@ -26,6 +26,21 @@ ordered_json packages_json(const std::vector<PackageChange>& packages) {
     return list;
 }
 
+ordered_json images_json(const std::vector<ImageChange>& images) {
+    const auto side = [](const std::optional<CommitImage>& image) {
+        return image ? ordered_json({{"digest", image->digest}, {"bytes", image->size}})
+                     : ordered_json();
+    };
+    ordered_json list = ordered_json::array();
+    for (const ImageChange& image : images) {
+        list.push_back({{"name", image.name},
+                        {"change", image.kind()},
+                        {"before", side(image.before)},
+                        {"after", side(image.after)}});
+    }
+    return list;
+}
+
 ordered_json enablement_json(const std::vector<Enablement>& enablements) {
     ordered_json list = ordered_json::array();
     for (const Enablement& link : enablements) {
@@ -176,6 +191,7 @@ std::string diff_json(const Diff& diff, const std::string& repository) {
                                    {"after", commit_json(diff.after)},
                                    {"unknown", unknown_json(diff.unknown)},
                                    {"packages", packages_json(diff.packages)},
+                                   {"images", images_json(diff.images)},
                                    {"kernel_arguments",
                                     {{"added", diff.kernel_arguments.added},
                                      {"removed", diff.kernel_arguments.removed},

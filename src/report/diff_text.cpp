@@ -69,6 +69,28 @@ void show_packages(DiffPage& page, const std::vector<PackageChange>& packages) {
     page.columns(rows);
 }
 
+void show_images(DiffPage& page, const std::vector<ImageChange>& images) {
+    constexpr std::size_t shown_digits = sizeof("sha256:") - 1 + 12;
+    const auto side = [](const CommitImage& image) {
+        return fmt::format("{}, {}", image.digest.substr(0, shown_digits), human_size(image.size));
+    };
+    std::vector<std::vector<std::string>> rows;
+    DiffCounts counts({"added", "removed", "changed"});
+    for (const ImageChange& image : images) {
+        counts.add(image.kind());
+        std::vector<std::string> sides;
+        for (const auto& one : {image.before, image.after}) {
+            if (one) {
+                sides.push_back(side(*one));
+            }
+        }
+        rows.push_back({DiffPage::sign(image.kind()), image.name,
+                        fmt::format("{}", fmt::join(sides, " -> "))});
+    }
+    page.section("Container images", counts.text(), !images.empty());
+    page.columns(rows);
+}
+
 void show_arguments(DiffPage& page, const ArgumentChanges& arguments) {
     DiffCounts counts({"added", "removed"});
     counts.add("added", arguments.added.size());
@@ -294,6 +316,9 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
     }
     show_commits(page, diff);
     show_packages(page, diff.packages);
+    if (!diff.before.images.empty() || !diff.after.images.empty()) {
+        show_images(page, diff.images);
+    }
     show_arguments(page, diff.kernel_arguments);
     show_units(page, diff.units);
     show_accounts(page, diff.accounts.users, "Users");

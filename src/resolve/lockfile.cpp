@@ -1,5 +1,6 @@
 #include <toml++/toml.h>
 
+#include "oci/reference.hpp"
 #include "resolve/resolution.hpp"
 #include "support/enum_names.hpp"
 #include "support/error.hpp"
@@ -139,6 +140,19 @@ void append_reason(std::string& out, const Reason& reason) {
         out += fmt::format(", {} = {}", field.key, toml_string(reason.*field.value));
     }
     out += " }\n";
+}
+
+ResolvedImage read_image(const LockTable& reader) {
+    ResolvedImage image{reader.text("source"), reader.text("name"), reader.digest("digest"),
+                        reader.digest("manifest"), 0};
+    if (!image_place(image.source)) {
+        throw reader.complain("source", "is not an image's");
+    }
+    if (!complete_image_name(image.name)) {
+        throw reader.complain("name", "is not an image's name");
+    }
+    image.size = static_cast<std::uint64_t>(reader.number("size"));
+    return image;
 }
 
 ResolvedPackage read_package(const LockTable& reader, std::int64_t format) {
@@ -295,6 +309,8 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     for_each_table(file, root, "policy_package", [&](const LockTable& reader) {
         result.policy_root.push_back(read_package(reader, format));
     });
+    for_each_table(file, root, "image",
+                   [&](const LockTable& reader) { result.images.push_back(read_image(reader)); });
     for_each_table(file, root, "passed_over", [&](const LockTable& reader) {
         result.passed_over.push_back(read_passed_over(file, reader));
     });
@@ -343,6 +359,12 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
     }
     for (const ResolvedPackage& package : resolution.policy_root) {
         append_package(out, "[[policy_package]]", package);
+    }
+    for (const ResolvedImage& image : resolution.images) {
+        out += fmt::format(
+            "\n[[image]]\nsource = {}\nname = {}\ndigest = \"{}\"\nmanifest = \"{}\"\nsize = {}\n",
+            toml_string(image.source), toml_string(image.name), image.digest, image.manifest,
+            image.size);
     }
     write_file(path, out, 0644, true);
 }

@@ -104,6 +104,20 @@ struct ResolvedRepository {
     std::int64_t revision_time = 0;
 };
 
+/// A container image of the image, by its digests.
+struct ResolvedImage {
+    /// As ContainerRequest::source.
+    std::string source;
+    /// Complete name for the engines.
+    std::string name;
+    /// SHA-256 of what the source refers to: an index of several architectures, or a manifest.
+    std::string digest;
+    /// SHA-256 of the manifest for the image's architecture; `digest` if that is a manifest.
+    std::string manifest;
+    /// Bytes of its layers, compressed.
+    std::uint64_t size = 0;
+};
+
 /// The exact packages of the image, and of the roots in which modules are compiled. The content of
 /// a lockfile.
 struct Resolution {
@@ -133,6 +147,8 @@ struct Resolution {
     /// including selinux-policy-devel of exactly the image's policy; sorted as `packages`.
     /// Independent of the image's packages.
     std::vector<ResolvedPackage> policy_root;
+    /// Container images, in the blueprint's order.
+    std::vector<ResolvedImage> images;
 };
 
 /// Reads a lockfile (TOML). Throws ErrorKind::usage naming file and line.

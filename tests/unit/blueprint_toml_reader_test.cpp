@@ -161,10 +161,6 @@ TEST_F(BlueprintTest, keys_of_other_image_types_say_what_to_use) {
                   "error: b.toml:3:1: not for an edge commit: customizations." + std::string(key));
         EXPECT_NE(message.find(instead), std::string::npos) << message;
     }
-    const std::string message = failure_of("[[containers]]\nsource = \"a\"\n[[containers]]\n");
-    EXPECT_EQ(message.rfind("error: b.toml:2:1: not supported yet: containers\nhint: ", 0), 0U)
-        << message;
-    EXPECT_NE(message.find("containers-storage"), std::string::npos);
 }
 
 TEST_F(BlueprintTest, hostile_names_and_paths) {

@@ -65,6 +65,8 @@ Resolution example_resolution() {
                                    "nvidia-driver:535:20240101000000:1234e56789",
                                    {Reason::Kind::required_by, "\"quoted\\name\""},
                                    "https://example.invalid/other"});
+    resolution.images.push_back({"docker://quay.io/x/app:1", "quay.io/x/app:1",
+                                 std::string(64, 'd'), std::string(64, 'e'), 1234});
     return resolution;
 }
 
@@ -88,6 +90,24 @@ TEST_F(Lockfile, ReadsBackWhatWasWritten) {
     EXPECT_EQ(read.packages[0].base, "");
     EXPECT_EQ(read.packages[1].checksum.text(), "sha512:" + std::string(128, 'c'));
     EXPECT_EQ(read.packages[1].base, "https://example.invalid/other");
+    ASSERT_EQ(read.images.size(), 1U);
+    EXPECT_EQ(read.images[0].source, "docker://quay.io/x/app:1");
+    EXPECT_EQ(read.images[0].name, "quay.io/x/app:1");
+    EXPECT_EQ(read.images[0].digest, std::string(64, 'd'));
+    EXPECT_EQ(read.images[0].manifest, std::string(64, 'e'));
+    EXPECT_EQ(read.images[0].size, 1234U);
+}
+
+TEST_F(Lockfile, RefusesAnImageThatCannotBeOne) {
+    for (const auto& [good, bad] :
+         {std::pair{"source = \"docker://quay.io/x/app:1\"", "source = \"https://quay.io/x\""},
+          {"name = \"quay.io/x/app:1\"", "name = \"--help\""},
+          {"digest = \"dddd", "digest = \"xddd"}}) {
+        write_lockfile(path_, example_resolution());
+        std::string content = read_file(path_);
+        content.replace(content.find(good), std::string(good).size(), bad);
+        EXPECT_NE(failure(content).find(" is not "), std::string::npos) << bad;
+    }
 }
 
 TEST_F(Lockfile, WritesTheSameBytesForTheSameResolution) {

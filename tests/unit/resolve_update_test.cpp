@@ -92,7 +92,7 @@ TEST_F(ResolveUpdate, NameThatIsNotLockedIsAnError) {
         FAIL() << "nothing was thrown";
     } catch (const Error& problem) {
         EXPECT_EQ(problem.kind(), ErrorKind::usage);
-        EXPECT_EQ(problem.message(), "--update other: the lockfile has no such package");
+        EXPECT_EQ(problem.message(), "--update other: the lockfile has no such package or image");
     }
 }
 

@@ -49,7 +49,7 @@ consteval auto fields_of(const Blueprint*) {
         input("firstboot", &All::firstboot),
         input("device_repositories", &All::device_repositories),
         input("subscription", &All::subscription),
-        input("device_releasever", &All::device_releasever),
+        input("device_releasever", &All::device_releasever), input("containers", &All::containers),
         input("container_store", &All::container_store), place(&All::container_store_location),
         // `check --json` prints both beside the blueprint.
         no_input<Shown::never>("notes", &All::notes),

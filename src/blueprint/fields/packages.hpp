@@ -1,5 +1,6 @@
 #pragma once
 
+#include "blueprint/containers.hpp"
 #include "blueprint/fields/field.hpp"
 #include "blueprint/packages.hpp"
 
@@ -25,6 +26,15 @@ consteval auto fields_of(const PackageSet*) {
         chooses_packages("packages", &Set::packages), chooses_packages("excludes", &Set::excludes),
         unordered_input("services", &Set::services),
         chooses_packages("weak_dependencies", &Set::weak_dependencies), place(&Set::location));
+}
+
+consteval auto fields_of(const ContainerRequest*) {
+    using Container = ContainerRequest;
+    // The digests that the sources lead to are inputs.
+    return all_fields_of<Container>(
+        chooses_packages("source", &Container::source),
+        no_input<Shown::never>("located", &Container::located), input("name", &Container::name),
+        no_input("tls_verify", &Container::tls_verify), place(&Container::location));
 }
 
 consteval auto fields_of(const KernelRequest*) {

@@ -239,12 +239,20 @@ Blueprint read_blueprint(const fs::path& path, const BlueprintOptions& options,
     read_repository_options(root, options, scope, blueprint);
     read_host_repositories(root, scope, blueprint);
     read_package_sets(root, blueprint);
+    read_containers(root, scope, blueprint);
     if (blueprint.distro != unread_distro.text() || !root.has("image")) {
         root.attempt([&] { read_image_table(root, blueprint); });
     }
     read_excludes(root, blueprint);
     if (const auto customizations = root.table("customizations")) {
         read_customizations(*customizations, blueprint);
+    }
+    if (!blueprint.containers.empty() && blueprint.container_store.starts_with("/var/")) {
+        root.note(
+            error_at(blueprint.container_store_location,
+                     "[[containers]] cannot be in {}: a commit has no content below /var",
+                     blueprint.container_store)
+                .hinted("use a directory below /usr, as in \"/usr/share/containers/storage\""));
     }
     read_own_tables(root, scope, blueprint);
     root.finish();

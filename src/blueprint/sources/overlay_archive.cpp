@@ -24,17 +24,17 @@ std::string either(const char* bytes, const char* utf8) {
     return bytes != nullptr ? bytes : text_of(utf8);
 }
 
-bool has_capabilities(archive_entry* entry) {
+std::string capabilities_of(archive_entry* entry) {
     archive_entry_xattr_reset(entry);
     const char* name = nullptr;
     const void* value = nullptr;
     std::size_t size = 0;
     while (archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK) {
         if (name != nullptr && std::string_view(name) == "security.capability") {
-            return true;
+            return {static_cast<const char*>(value), size};
         }
     }
-    return false;
+    return {};
 }
 
 }  // namespace
@@ -42,6 +42,7 @@ bool has_capabilities(archive_entry* entry) {
 struct TarReader::Impl {
     Handle<archive, archive_read_free> reader{archive_read_new()};
     std::string called;
+    std::string hint;
     /// Name and size of the current member.
     std::string member;
     std::uint64_t size = 0;
@@ -51,13 +52,14 @@ struct TarReader::Impl {
         const std::string place = member.empty() ? "" : fmt::format(" at member \"{}\"", member);
         return error(ErrorKind::usage, "{} is corrupt or truncated{}: {}", called, place,
                      reason.empty() ? "unreadable" : reason)
-            .hinted("an overlay is a directory, or a tar archive (plain, gzip, xz, zstd, bzip2)");
+            .hinted(hint);
     }
 };
 
-TarReader::TarReader(const std::filesystem::path& path, std::string called)
+TarReader::TarReader(const std::filesystem::path& path, std::string called, std::string hint)
     : impl_(std::make_unique<Impl>()) {
     impl_->called = std::move(called);
+    impl_->hint = std::move(hint);
     archive* reader = impl_->reader.get();
     if (reader == nullptr) {
         throw errno_error("archive_read_new", ENOMEM);
@@ -94,7 +96,9 @@ bool TarReader::next(TarMember& member) {
     member.target = either(archive_entry_symlink(entry), archive_entry_symlink_utf8(entry));
     member.linked = either(archive_entry_hardlink(entry), archive_entry_hardlink_utf8(entry));
     member.size = static_cast<std::uint64_t>(std::max<std::int64_t>(archive_entry_size(entry), 0));
-    member.has_capabilities = has_capabilities(entry);
+    member.capabilities = capabilities_of(entry);
+    member.uid = static_cast<std::uint64_t>(std::max<std::int64_t>(archive_entry_uid(entry), 0));
+    member.gid = static_cast<std::uint64_t>(std::max<std::int64_t>(archive_entry_gid(entry), 0));
     impl_->member = member.name;
     impl_->size = member.size;
     return true;

@@ -19,7 +19,10 @@ struct TarMember {
     std::string target;
     /// Hard links: name of the member that it links to; else empty.
     std::string linked;
-    bool has_capabilities = false;
+    /// Raw value of security.capability, or empty.
+    std::string capabilities;
+    std::uint64_t uid = 0;
+    std::uint64_t gid = 0;
 };
 
 /// Reads a tar archive (ustar, pax, GNU; plain or compressed with gzip, xz, zstd or bzip2)
@@ -27,8 +30,8 @@ struct TarMember {
 /// of another format.
 class TarReader {
 public:
-    /// Messages call the archive `called`.
-    TarReader(const std::filesystem::path& path, std::string called);
+    /// Messages call the archive `called`, and give `hint`.
+    TarReader(const std::filesystem::path& path, std::string called, std::string hint);
     TarReader(TarReader&&) noexcept;
     TarReader& operator=(TarReader&&) noexcept;
     ~TarReader();

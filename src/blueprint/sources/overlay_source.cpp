@@ -284,7 +284,8 @@ void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Check
                    const fs::path& scratch) {
     const fs::path content = scratch.empty() ? fs::path{} : scratch / "overlay-member";
     TarReader reader(
-        archive, fmt::format("{}: overlay {}", overlay.location.text(), overlay.source.string()));
+        archive, fmt::format("{}: overlay {}", overlay.location.text(), overlay.source.string()),
+        "an overlay is a directory, or a tar archive (plain, gzip, xz, zstd, bzip2)");
     TarMember raw;
     while (reader.next(raw)) {
         OverlayMember member;
@@ -314,7 +315,7 @@ void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Check
         }
         member.executable = member.type == MemberType::file && (raw.mode & S_IXUSR) != 0;
         member.privileged = member.type == MemberType::file &&
-                            ((raw.mode & (S_ISUID | S_ISGID)) != 0 || raw.has_capabilities);
+                            ((raw.mode & (S_ISUID | S_ISGID)) != 0 || !raw.capabilities.empty());
         if (!member.path.empty()) {
             checker.add(member);
         }

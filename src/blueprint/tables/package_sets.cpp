@@ -132,17 +132,6 @@ void read_enabled_module(const TableReader& table, Blueprint& blueprint) {
     }
 }
 
-/// One error for all containers.
-void refuse_containers(const TableReader& root) {
-    const std::vector<TableReader> containers = root.tables("containers");
-    if (!containers.empty()) {
-        root.note(error_at(containers.front().location(), "not supported yet: containers")
-                      .hinted("let the device pull them (a podman unit in [[systemd.units]]), or "
-                              "bring an image store with [[overlays]] and name it in "
-                              "customizations.containers-storage"));
-    }
-}
-
 }  // namespace
 
 void read_package_sets(const TableReader& root, Blueprint& blueprint) {
@@ -167,7 +156,6 @@ void read_package_sets(const TableReader& root, Blueprint& blueprint) {
         root.attempt([&] { read_enabled_module(module, blueprint); });
     }
     root.attempt([&] { refuse_two_streams(blueprint); });
-    refuse_containers(root);
 }
 
 }  // namespace edgegpu

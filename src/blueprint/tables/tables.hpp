@@ -10,8 +10,11 @@ namespace edgegpu {
 /// not implemented or not applicable to an edge commit. Throws ErrorKind::usage.
 void read_customizations(const TableReader& table, Blueprint& blueprint);
 
-/// Top-level `packages`, `modules`, `groups`, `enabled_modules`, `containers`.
+/// Top-level `packages`, `modules`, `groups`, `enabled_modules`.
 void read_package_sets(const TableReader& root, Blueprint& blueprint);
+
+/// `[[containers]]`. Paths of sources are relative to the blueprint's directory.
+void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// edgegpu's own tables: `[ostree]`, `[nvidia]`, `[selinux]`, `[modprobe]`, `[systemd]`,
 /// `[[overlays]]`, `[microshift]`, `[accounts]`, `[health]`. Distro and architecture must have been

@@ -10,6 +10,7 @@
 #include "resolve/search/universe.hpp"
 #include "resolve/solve/kernel.hpp"
 #include "resolve/solve/requests.hpp"
+#include "resolve/stage/resolve_images.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -307,6 +308,7 @@ Resolution resolve_locked(const Context& ctx, const Blueprint& original, const R
     const LockedPackages sources(universe, blueprint, source_list, drift);
     const LockedPackages build_root(universe, blueprint, locked.build_root, drift);
     const LockedPackages policy_root(universe, blueprint, locked.policy_root, drift);
+    std::vector<ResolvedImage> images = locked_images(original.containers, locked.images, drift);
     stop_at(drift);
     check_parts(ctx, universe, blueprint, catalogue, packages, drift);
     stop_at(drift);
@@ -331,6 +333,7 @@ Resolution resolve_locked(const Context& ctx, const Blueprint& original, const R
     }
     stop_at(drift);
     Resolution result = locked;
+    result.images = std::move(images);
     result.packages = confirmed(universe.pool(), packages);
     result.build_root = confirmed(universe.pool(), build_root);
     result.policy_root = confirmed(universe.pool(), policy_root);

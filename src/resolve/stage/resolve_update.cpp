@@ -10,6 +10,7 @@
 
 #include "resolve/explain/explain.hpp"
 #include "resolve/search/universe.hpp"
+#include "resolve/stage/resolve_images.hpp"
 #include "support/error.hpp"
 #include "support/nevra.hpp"
 
@@ -206,8 +207,12 @@ Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const 
     Universe universe(ctx, blueprint);
     KeptPackages kept_packages(universe.pool(), locked);
     for (const std::string& pattern : patterns) {
-        if (!kept_packages.release_named(pattern)) {
-            throw error(ErrorKind::usage, "--update {}: the lockfile has no such package", pattern);
+        if (!kept_packages.release_named(pattern) && !names_image(locked.images, pattern)) {
+            throw error(ErrorKind::usage, "--update {}: the lockfile has no such package or image",
+                        pattern)
+                .hinted(
+                    "packages by name or NEVRA, images by name, with or without the tag; globs "
+                    "are allowed");
         }
     }
     Console console(Color::never, true);
@@ -221,6 +226,8 @@ Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const 
         if (outcome.chosen) {
             Resolution updated = describe_outcome(ctx, universe, outcome);
             keep_passed_over(locked, updated);
+            updated.images = update_images(ctx, blueprint.containers, blueprint.architecture,
+                                           locked.images, patterns);
             return updated;
         }
         if (!kept_packages.release(blueprint, outcome)) {

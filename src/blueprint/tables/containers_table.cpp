@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "blueprint/tables/tables.hpp"
+#include "blueprint/toml/toml_reader.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "blueprint/toml/variables.hpp"
+#include "oci/reference.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// `place` with an absolute path in place of one relative to the blueprint.
+ImagePlace located_place(const ParseScope& scope, const ImagePlace& place) {
+    // No path of these transports may contain a colon, which begins a tag.
+    const std::size_t colon = std::min(place.rest.find(':'), place.rest.size());
+    const std::string path = resolve_path(scope.directory, place.rest.substr(0, colon)).string();
+    return {place.transport, path + place.rest.substr(colon)};
+}
+
+Error bad_image_name(const TableReader& table, const char* key, const std::string& text) {
+    return error_at(table.location(key), "\"{}\" is not the name of a container image", text)
+        .hinted("as in \"quay.io/organization/image:tag\", in lower case");
+}
+
+ContainerRequest read_container(const TableReader& table, const ParseScope& scope) {
+    const std::string source = table.required_string("source");
+    const std::string name = table.string("name");
+    ContainerRequest request;
+    request.location = table.location("source");
+    request.tls_verify = table.boolean("tls-verify", true);
+    const bool local = table.boolean("local-storage", false);
+    table.finish();
+    if (local) {
+        throw error_at(table.location("local-storage"),
+                       "not supported: local-storage, an image of the build machine's own store")
+            .hinted(
+                "copy it beside the blueprint, skopeo copy containers-storage:NAME oci:images/app, "
+                "and use source = \"oci:images/app\"");
+    }
+    std::optional<ImagePlace> place = image_place(source);
+    if (!place || place->rest.empty()) {
+        throw error_at(request.location, "\"{}\" is no place of an image that is supported", source)
+            .hinted(
+                "a name in a registry, \"quay.io/organization/image:tag\", or oci:DIRECTORY:TAG, "
+                "dir:DIRECTORY, docker-archive:FILE");
+    }
+    if (!name.empty()) {
+        const std::optional<std::string> complete = complete_image_name(name);
+        if (!complete || name.find('@') != std::string::npos) {
+            throw bad_image_name(table, "name", name);
+        }
+        request.name = *complete;
+    }
+    if (place->transport != ImageTransport::docker) {
+        if (request.name.empty()) {
+            throw error_at(request.location, "image {} needs a name", source)
+                .hinted("name = \"localhost/app:1\"");
+        }
+        request.source = place->text();
+        request.located = located_place(scope, *place).text();
+        return request;
+    }
+    const std::optional<std::string> pulled = complete_image_name(place->rest, true);
+    if (!pulled) {
+        throw bad_image_name(table, "source", source);
+    }
+    place->rest = *pulled;
+    request.source = place->text();
+    request.located = request.source;
+    if (request.name.empty()) {
+        request.name = complete_image_name(source.substr(source.starts_with("docker://") ? 9 : 0))
+                           .value_or(*pulled);
+    }
+    return request;
+}
+
+}  // namespace
+
+void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
+    for (const TableReader& table : root.tables("containers")) {
+        root.attempt([&] {
+            ContainerRequest request = read_container(table, scope);
+            const auto same = std::find_if(
+                blueprint.containers.begin(), blueprint.containers.end(),
+                [&](const ContainerRequest& other) { return other.name == request.name; });
+            if (same == blueprint.containers.end()) {
+                blueprint.containers.push_back(std::move(request));
+            } else if (same->source != request.source) {
+                throw error_at(request.location, "two images are called {} (the other at line {})",
+                               request.name, same->location.line);
+            }
+        });
+    }
+}
+
+}  // namespace edgegpu

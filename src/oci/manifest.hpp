@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace edgegpu {
+
+/// A blob of an image, as a manifest refers to it.
+struct ImageBlob {
+    std::string media_type;
+    /// SHA-256 of its bytes, in hexadecimal.
+    std::string digest;
+    std::uint64_t size = 0;
+};
+
+/// A manifest of an index, and the machines that it is for.
+struct PlatformManifest {
+    ImageBlob manifest;
+    /// "linux"
+    std::string os;
+    /// In Go's notation: "amd64"
+    std::string architecture;
+    /// "v8", or empty
+    std::string variant;
+};
+
+/// What a tag or a digest of an image leads to: a manifest of one image, or an index of several
+/// (OCI's image index, Docker's manifest list). Of OCI's image specification 1.0 and Docker's image
+/// manifest version 2, schema 2.
+struct ImageDocument {
+    /// Of an index; empty for a manifest.
+    std::vector<PlatformManifest> index;
+    /// Of a manifest.
+    ImageBlob config;
+    /// Of a manifest, the lowest first.
+    std::vector<ImageBlob> layers;
+
+    [[nodiscard]] bool is_index() const { return config.digest.empty(); }
+};
+
+/// Largest manifest, index or configuration that is read, in bytes; registries' own limit.
+inline constexpr std::uint64_t largest_manifest = 4U << 20U;
+
+/// Parses a manifest or an index, which is untrusted. Throws ErrorKind::fetch saying what is wrong;
+/// `called` is the image's name.
+[[nodiscard]] ImageDocument parse_manifest(std::string_view text, const std::string& called);
+
+/// Parts of an image's configuration.
+struct ImageConfig {
+    std::string os;
+    /// In Go's notation: "amd64"
+    std::string architecture;
+    /// RFC 3339, or empty if it has none that can be read.
+    std::string created;
+};
+
+/// Parses an image's configuration. Throws as `parse_manifest`.
+[[nodiscard]] ImageConfig parse_image_config(std::string_view text, const std::string& called);
+
+/// Go's name of an RPM architecture: "amd64" for "x86_64".
+[[nodiscard]] std::string image_architecture(const std::string& rpm_architecture);
+
+}  // namespace edgegpu

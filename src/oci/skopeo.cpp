@@ -1,0 +1,300 @@
+#include "oci/skopeo.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "execution/process.hpp"
+#include "oci/manifest.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Before the second attempt; it doubles for each of the others.
+constexpr std::chrono::milliseconds first_pause{250};
+
+/// Variables that say where the user's configuration is, and the way to the network.
+constexpr std::array<const char*, 17> passed_on{"HOME",
+                                                "XDG_CONFIG_HOME",
+                                                "XDG_RUNTIME_DIR",
+                                                "REGISTRY_AUTH_FILE",
+                                                "PATH",
+                                                "DOCKER_CONFIG",
+                                                "CONTAINERS_REGISTRIES_CONF",
+                                                "DOCKER_CERT_PATH",
+                                                "HTTP_PROXY",
+                                                "HTTPS_PROXY",
+                                                "NO_PROXY",
+                                                "http_proxy",
+                                                "https_proxy",
+                                                "no_proxy",
+                                                "SSL_CERT_FILE",
+                                                "SSL_CERT_DIR",
+                                                "REGISTRIES_CONFIG_PATH"};
+
+std::vector<std::string> skopeo_environment() {
+    std::vector<std::string> result{"LC_ALL=C", "TZ=UTC"};
+    for (const char* name : passed_on) {
+        if (const char* value = std::getenv(name); value != nullptr) {
+            result.push_back(std::string(name) + '=' + value);
+        }
+    }
+    return result;
+}
+
+/// What skopeo says of a failure, without the form of its log.
+std::string reason_in(const std::string& output) {
+    constexpr std::string_view mark = "level=fatal msg=\"";
+    const std::size_t at = output.rfind(mark);
+    if (at == std::string::npos) {
+        const std::vector<std::string> last = last_lines(output, 1);
+        return last.empty() ? "skopeo said nothing" : last.front();
+    }
+    std::string reason;
+    for (std::size_t i = at + mark.size(); i < output.size() && output[i] != '"'; ++i) {
+        if (output[i] == '\\' && i + 1 < output.size()) {
+            ++i;
+            reason += output[i] == 'n' || output[i] == 't' ? ' ' : output[i];
+        } else {
+            reason += output[i];
+        }
+    }
+    return reason;
+}
+
+std::string host_of(const ImagePlace& place) {
+    return place.rest.substr(0, place.rest.find('/'));
+}
+
+/// "docker://quay.io/x/app"
+std::string repository_of(const ImagePlace& place) {
+    const std::string pinned = place.pinned("").text();
+    return pinned.substr(0, pinned.find('@'));
+}
+
+/// What kind of failure it is, by the words of it that have stayed the same over skopeo's versions.
+enum class SkopeoFailure { files, certificate, credentials, name, content, policy, connection };
+
+SkopeoFailure failure_kind(const ImagePlace& place, const std::string& reason) {
+    const auto says = [&](std::initializer_list<std::string_view> words) {
+        return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+            return reason.find(word) != std::string::npos;
+        });
+    };
+    if (says({"rejected by policy", "policy.json"})) {
+        return SkopeoFailure::policy;
+    }
+    if (place.transport != ImageTransport::docker) {
+        return SkopeoFailure::files;
+    }
+    if (says({"certificate", "x509", "server gave HTTP response"})) {
+        return SkopeoFailure::certificate;
+    }
+    if (says({"unauthorized", "authentication required", "denied", "invalid username/password",
+              "status 401", "status 403"})) {
+        return SkopeoFailure::credentials;
+    }
+    if (says({"manifest unknown", "name unknown", "not found", "status 404"})) {
+        return SkopeoFailure::name;
+    }
+    if (says({"signature"})) {
+        return SkopeoFailure::policy;
+    }
+    return says({"Digest did not match", "digest"}) ? SkopeoFailure::content
+                                                    : SkopeoFailure::connection;
+}
+
+std::string hint_for(const ImagePlace& place, SkopeoFailure failure) {
+    const std::string host = host_of(place);
+    switch (failure) {
+        case SkopeoFailure::files:
+            return "is it an image of this kind? 'skopeo inspect " + place.text() + "' says more";
+        case SkopeoFailure::certificate:
+            return "put the authority's certificate into /etc/containers/certs.d/" + host +
+                   "/ca.crt, or set tls-verify = false for this image";
+        case SkopeoFailure::credentials:
+            return "log in with 'skopeo login " + host +
+                   "', or name a file with the credentials in REGISTRY_AUTH_FILE";
+        case SkopeoFailure::name:
+            return "is its name right? 'skopeo list-tags " + repository_of(place) +
+                   "' shows the tags";
+        case SkopeoFailure::content:
+            return "the registry, or a mirror of it, sends other bytes than the image has: push "
+                   "the image again, or use another registry";
+        case SkopeoFailure::policy:
+            return "the build machine's policy.json refuses it (containers-policy.json(5))";
+        case SkopeoFailure::connection:
+            break;
+    }
+    return "is the registry running, and reachable from here? Layers that have arrived are kept: "
+           "build again";
+}
+
+/// Before another attempt.
+void wait_a_little(const Context& ctx, std::chrono::milliseconds time) {
+    constexpr std::chrono::milliseconds slice{50};
+    for (; time.count() > 0; time -= slice) {
+        ctx.check_cancelled();
+        std::this_thread::sleep_for(slice);
+    }
+}
+
+/// Runs skopeo with `arguments`; returns what it writes to its standard output. Skopeo's own
+/// --retry-times leaves out connections that break.
+std::string run_skopeo(const Context& ctx, const ImageAccess& access, std::string_view doing,
+                       const std::vector<std::string>& arguments) {
+    constexpr int attempts = 4;
+    ProcessRequest request;
+    request.argv = {"skopeo"};
+    request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+    request.env = skopeo_environment();
+    request.purpose = "image " + shown_image(access.place.text());
+    for (int attempt = 1;; ++attempt) {
+        const Fd output(::memfd_create("skopeo", MFD_CLOEXEC));
+        if (!output) {
+            throw errno_error("memory file for skopeo's output", errno);
+        }
+        request.standard_output = output.get();
+        const ProcessResult result = run_process(ctx, request);
+        if (result.status == 0) {
+            return read_file(output.get(), "skopeo's output", largest_manifest + 1);
+        }
+        const std::string reason = reason_in(result.output);
+        const SkopeoFailure failure = failure_kind(access.place, reason);
+        if (failure != SkopeoFailure::connection || attempt == attempts) {
+            throw error(ErrorKind::fetch, "cannot {} image {}: {}", doing,
+                        shown_image(access.place.text()), reason)
+                .hinted(hint_for(access.place, failure));
+        }
+        wait_a_little(ctx, first_pause * (1 << (attempt - 1)));
+    }
+}
+
+void require_online(const Context& ctx, const ImageAccess& access, std::string_view what) {
+    if (ctx.offline && access.place.transport == ImageTransport::docker) {
+        throw error(ErrorKind::fetch, "offline, and the cache does not have {} of image {}", what,
+                    shown_image(access.place.text()))
+            .hinted("build once without --offline; with --locked only what is locked is needed");
+    }
+}
+
+/// Options that choose an image of an index.
+std::vector<std::string> choosing(const ImageAccess& access) {
+    std::vector<std::string> options{"--override-os=linux"};
+    if (!access.architecture.empty()) {
+        options.push_back("--override-arch=" + access.architecture);
+    }
+    return options;
+}
+
+/// A manifest of the index of an image layout, of which skopeo gives the index alone; empty if
+/// there is none.
+std::string manifest_in_layout(const ImagePlace& place, const std::string& sha256) {
+    std::error_code code;
+    const fs::path layout = fs::is_directory(place.rest, code)
+                                ? place.rest
+                                : place.rest.substr(0, place.rest.rfind(':'));
+    const fs::path file = layout / "blobs/sha256" / sha256;
+    return fs::is_regular_file(file, code) ? read_file(file, largest_manifest) : std::string();
+}
+
+std::string inspect(const Context& ctx, const ImageAccess& access, bool config) {
+    require_online(ctx, access, config ? "the configuration" : "the manifest");
+    std::vector<std::string> arguments = choosing(access);
+    arguments.insert(arguments.end(), {"inspect", "--raw"});
+    if (config) {
+        arguments.emplace_back("--config");
+    }
+    if (access.place.transport == ImageTransport::docker) {
+        arguments.emplace_back(access.tls_verify ? "--tls-verify=true" : "--tls-verify=false");
+    }
+    arguments.push_back(access.place.text());
+    return run_skopeo(ctx, access, "look up", arguments);
+}
+
+/// A directory that is removed in the end.
+class ScratchDirectory {
+public:
+    explicit ScratchDirectory(fs::path path) : path_(std::move(path)) {
+        remove_tree(path_);
+        make_directories(path_);
+    }
+    ScratchDirectory(const ScratchDirectory&) = delete;
+    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+    ~ScratchDirectory() {
+        try {
+            remove_tree(path_);
+        } catch (const Error&) {  // in the slot, which the next build cleans
+        }
+    }
+    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+private:
+    fs::path path_;
+};
+
+}  // namespace
+
+std::string read_image_manifest(const Context& ctx, const ImageAccess& access) {
+    return inspect(ctx, access, false);
+}
+
+std::string read_image_manifest(const Context& ctx, const ImageAccess& access,
+                                const std::string& sha256) {
+    std::string text = inspect(ctx, access.pinned(sha256), false);
+    if (sha256_hex(text) != sha256 && access.place.transport == ImageTransport::oci) {
+        text = manifest_in_layout(access.place, sha256);
+    }
+    if (sha256_hex(text) != sha256) {
+        const bool remote = access.place.transport == ImageTransport::docker;
+        throw error(ErrorKind::fetch, "image {}: its manifest {} is not there, but {}",
+                    shown_image(access.place.text()), sha256, sha256_hex(text))
+            .hinted(remote ? "the registry, or a mirror of it, sends other bytes than the image has"
+                           : "if the image was changed on purpose, resolve it again: build without "
+                             "--locked. Of an image for several architectures, use an OCI layout, "
+                             "or copy one architecture: skopeo --override-arch=… copy");
+    }
+    return text;
+}
+
+std::string read_image_config(const Context& ctx, const ImageAccess& access) {
+    return inspect(ctx, access, true);
+}
+
+void copy_image_layers(const Context& ctx, const ImageAccess& access, const fs::path& blobs) {
+    require_online(ctx, access, "all layers");
+    // Its manifest is in OCI's format whatever the image's: only the layers are used.
+    const ScratchDirectory layout(fs::path(blobs).concat(".layout"));
+    std::vector<std::string> arguments = choosing(access);
+    arguments.insert(
+        arguments.end(),
+        {"--tmpdir=" + layout.path().string(), "copy", "--remove-signatures",
+         "--dest-oci-accept-uncompressed-layers", "--dest-shared-blob-dir=" + blobs.string()});
+    if (access.place.transport == ImageTransport::docker) {
+        arguments.emplace_back(access.tls_verify ? "--src-tls-verify=true"
+                                                 : "--src-tls-verify=false");
+    }
+    arguments.push_back(access.place.text());
+    arguments.push_back("oci:" + (layout.path() / "image").string() + ":copy");
+    static_cast<void>(run_skopeo(ctx, access, "copy", arguments));
+}
+
+}  // namespace edgegpu
