@@ -45,7 +45,7 @@ struct Kind {
     std::string_view stamp;
 };
 
-constexpr std::array<Kind, 15> known_kinds{{
+constexpr std::array<Kind, 16> known_kinds{{
     {"repos", "metadata of repositories", Layout::directories, "current"},
     {"keys", "keys of repositories", Layout::files, ""},
     {"packages", "RPMs as they were downloaded", Layout::files, ""},
