@@ -135,8 +135,8 @@ void ObjectIndex::compact() {
         }
     });
     std::ranges::sort(lines);
-    const auto [first, last] = std::ranges::unique(lines);
-    lines.erase(first, last);
+    // Not std::ranges::unique: clang 14 cannot compile that of GCC 12.
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
     std::string all;
     for (const std::string& line : lines) {
         all += line;

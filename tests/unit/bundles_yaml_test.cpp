@@ -46,7 +46,7 @@ TEST(Yaml, WhatIsNotYamlHasAPlace) {
               "a.yaml:3:1: not YAML: did not find expected ',' or ']'");
     EXPECT_EQ(yaml_failure("a: *nothing\n"), "a.yaml:1:4: not YAML: found undefined alias");
     EXPECT_EQ(yaml_failure("? [a]\n: b\n"), "a.yaml:1:3: a YAML key that is not a scalar");
-    EXPECT_NE(yaml_failure(std::string("a: \0b\n", 7)), "none");
+    EXPECT_NE(yaml_failure(std::string("a: \0b\n", 6)), "none");
     EXPECT_NE(yaml_failure("a: \xff\xfe\n"), "none");
 }
 
