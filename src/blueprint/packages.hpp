@@ -16,6 +16,8 @@ namespace edgegpu {
 struct PackageRequest {
     std::string spec;
     SourceLocation location;
+    /// Further lines with the same spec.
+    std::vector<SourceLocation> repeated = {};
 };
 
 /// A module stream to enable, and the profiles to install (may be empty).

@@ -74,10 +74,26 @@ TEST_F(Explain, TwoTyposAreMendedTogether) {
                   "[[packages]]\nname = \"standrad\"\n\n[[packages]]\nname = \"ap\"\n");
 }
 
+TEST_F(Explain, TypoInTwoLines) {
+    expect_golden("typo-twice",
+                  "[[packages]]\nname = \"standrad\"\n\n[[packages]]\nname = \"standrad\"\n");
+}
+
+TEST_F(Explain, PackageThatTwoLinesRequest) {
+    expect_golden("requested-twice",
+                  "[[packages]]\nname = \"nowhere\"\n\n[[packages]]\nname = \"nowhere\"\n");
+}
+
 TEST_F(Explain, PackageThatTwoLinesRequestDifferently) {
     expect_golden("requested-twice-with-a-version",
                   "[[packages]]\nname = \"nowhere\"\n\n[[packages]]\nname = \"nowhere\"\n"
                   "version = \"1\"\n");
+}
+
+TEST_F(Explain, ConflictWithAPackageThatTwoLinesRequest) {
+    expect_golden("conflict-requested-twice",
+                  "[[packages]]\nname = \"app\"\n\n[[packages]]\nname = \"fighter\"\n\n"
+                  "[[packages]]\nname = \"fighter\"\n");
 }
 
 TEST_F(Explain, ExcludedPackage) {

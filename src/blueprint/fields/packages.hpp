@@ -9,7 +9,8 @@ namespace edgegpu {
 
 consteval auto fields_of(const PackageRequest*) {
     return all_fields_of<PackageRequest>(chooses_packages("spec", &PackageRequest::spec),
-                                         place(&PackageRequest::location));
+                                         place(&PackageRequest::location),
+                                         place(&PackageRequest::repeated));
 }
 
 consteval auto fields_of(const ModuleRequest*) {

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <set>
+#include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,20 +21,24 @@ void require_spec(const SourceLocation& location, std::string_view spec) {
     }
 }
 
-/// Adds requests to a list, without duplicates: blueprints assembled from parts may name packages
+/// Adds requests to a list, each spec once: blueprints assembled from parts may name packages
 /// twice.
 class Requests {
 public:
     explicit Requests(std::vector<PackageRequest>& list) : list_(list) {}
     void add(std::string spec, const SourceLocation& location) {
-        if (known_.insert(spec).second) {
-            list_.push_back({std::move(spec), location});
+        const auto [known, added] = known_.try_emplace(std::move(spec), list_.size());
+        if (added) {
+            list_.push_back({known->first, location});
+        } else {
+            list_[known->second].repeated.push_back(location);
         }
     }
 
 private:
     std::vector<PackageRequest>& list_;
-    std::set<std::string> known_;
+    /// spec → index in the list
+    std::map<std::string, std::size_t> known_;
 };
 
 /// A stream of a module that the blueprint names, and where.

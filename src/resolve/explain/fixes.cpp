@@ -61,38 +61,32 @@ private:
         return dropping_.back();
     }
 
-    /// The indices of all lines with this one's spec, which only help if they change together.
-    [[nodiscard]] std::vector<std::size_t> same_requests(std::size_t index) const {
-        std::vector<std::size_t> same;
-        for (std::size_t i = 0; i < blueprint_.packages.size(); ++i) {
-            if (blueprint_.packages[i].spec == blueprint_.packages[index].spec) {
-                same.push_back(i);
-            }
-        }
-        return same;
+    /// All lines of a request, which only help if they change together.
+    static std::vector<SourceLocation> lines_of_request(const PackageRequest& request) {
+        std::vector<SourceLocation> lines{request.location};
+        lines.insert(lines.end(), request.repeated.begin(), request.repeated.end());
+        return lines;
     }
 
     void drop_package(std::size_t index) {
-        const std::string spec = blueprint_.packages[index].spec;
+        const PackageRequest& request = blueprint_.packages[index];
         Fix fix{{}, blueprint_, ""};
-        for (const std::size_t i : same_requests(index)) {
-            fix.edits.push_back(
-                text_.remove_table(blueprint_.packages[i].location, "name = " + toml_string(spec)));
+        for (const SourceLocation& line : lines_of_request(request)) {
+            fix.edits.push_back(text_.remove_table(line, "name = " + toml_string(request.spec)));
         }
-        std::erase_if(fix.changed.packages,
-                      [&](const PackageRequest& request) { return request.spec == spec; });
+        fix.changed.packages.erase(fix.changed.packages.begin() +
+                                   static_cast<std::ptrdiff_t>(index));
         dropping_.push_back(std::move(fix));
     }
 
-    /// Sets `key` in all lines with this one's spec, which becomes `spec`.
+    /// Sets `key` in all lines of a request, whose spec becomes `spec`.
     void change_package(std::size_t index, const std::string& key, const std::string& old,
                         const std::string& value, const std::string& spec) {
         Fix fix{{}, blueprint_, ""};
-        for (const std::size_t i : same_requests(index)) {
-            fix.edits.push_back(text_.set_key(blueprint_.packages[i].location, key,
-                                              toml_string(old), toml_string(value)));
-            fix.changed.packages[i].spec = spec;
+        for (const SourceLocation& line : lines_of_request(blueprint_.packages[index])) {
+            fix.edits.push_back(text_.set_key(line, key, toml_string(old), toml_string(value)));
         }
+        fix.changed.packages[index].spec = spec;
         keeping_.push_back(std::move(fix));
     }
 

@@ -13,14 +13,24 @@ Origin located(Origin::Kind kind, std::size_t index, const SourceLocation& locat
     return {kind, index, location, fmt::format("{} requests {}", location.text(), what)};
 }
 
+/// "b.toml:21:8"; for a request that is repeated "b.toml:21:8 (and b.toml:24:8)".
+std::string places_of(const PackageRequest& request) {
+    std::string others;
+    for (const SourceLocation& place : request.repeated) {
+        others += others.empty() ? place.text() : ", " + place.text();
+    }
+    return others.empty() ? request.location.text()
+                          : fmt::format("{} (and {})", request.location.text(), others);
+}
+
 /// The origin of a job for the blueprint's packages or groups.
 Origin line_origin(const Blueprint& blueprint, const RequestLine& line, const Reason& why) {
     const bool is_group = line.table == RequestLine::Table::groups;
     const PackageRequest& request =
         (is_group ? blueprint.groups : blueprint.packages).at(line.index);
-    return located(is_group ? Origin::Kind::group : Origin::Kind::package, line.index,
-                   request.location,
-                   why.kind == Reason::Kind::requested ? request.spec : why.text());
+    return {is_group ? Origin::Kind::group : Origin::Kind::package, line.index, request.location,
+            fmt::format("{} requests {}", places_of(request),
+                        why.kind == Reason::Kind::requested ? request.spec : why.text())};
 }
 
 /// The origin of a job for [nvidia].

@@ -44,14 +44,11 @@ std::string hidden_hint(const PackagePool& pool, const std::vector<Id>& hidden) 
                        fmt::join(reasons, "; "));
 }
 
-/// Names every line of `requests` that has this one's spec.
-Error no_match(const PackagePool& pool, const PackageRequest& request,
-               const std::vector<PackageRequest>& requests) {
+Error no_match(const PackagePool& pool, const PackageRequest& request) {
     Error failure = error(ErrorKind::unsolvable, "no package matches '{}'", request.spec);
-    for (const PackageRequest& same : requests) {
-        if (same.spec == request.spec) {
-            failure.traced(fmt::format("requested at {}", same.location.text()));
-        }
+    failure.traced(fmt::format("requested at {}", request.location.text()));
+    for (const SourceLocation& other : request.repeated) {
+        failure.traced(fmt::format("requested at {}", other.text()));
     }
     const std::vector<Id> hidden = match_spec(pool, request.spec, true);
     if (!hidden.empty()) {
@@ -65,11 +62,10 @@ Error no_match(const PackagePool& pool, const PackageRequest& request,
 }
 
 /// A glob requests every name that it matches; any other spec one package.
-void add_package(const PackagePool& pool, const PackageRequest& request,
-                 const std::vector<PackageRequest>& requests, Jobs& jobs) {
+void add_package(const PackagePool& pool, const PackageRequest& request, Jobs& jobs) {
     const std::vector<Id> found = match_spec(pool, request.spec);
     if (found.empty()) {
-        throw no_match(pool, request, requests);
+        throw no_match(pool, request);
     }
     if (request.spec.find_first_of("*?[") == std::string::npos) {
         jobs.installs.push_back({found, {Reason::Kind::requested}});
@@ -191,7 +187,7 @@ Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackageP
             if (table == RequestLine::Table::groups || requests[i].spec.starts_with('@')) {
                 add_group(requests[i]);
             } else {
-                add_package(pool, requests[i], requests, jobs);
+                add_package(pool, requests[i], jobs);
             }
             for (std::size_t job = first; job < jobs.installs.size(); ++job) {
                 jobs.installs[job].line = {table, i};
