@@ -1,6 +1,8 @@
 #include "oci/manifest.hpp"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -70,30 +72,49 @@ json parse_object(std::string_view text, const std::string& called, std::string_
     return root;
 }
 
-/// Whether it can be in JSON of others as a time: "2024-01-01T00:00:00Z", with fractions or an
-/// offset. Engines refuse a store with any other.
-bool is_time(const std::string& text) {
+/// The number that `text` has at `at`, of two digits.
+unsigned two_digits(std::string_view text, std::size_t at) {
+    return static_cast<unsigned>(text[at] - '0') * 10 + static_cast<unsigned>(text[at + 1] - '0');
+}
+
+/// Whether `text` begins with `form`, in which "d" stands for a digit.
+bool has_form(std::string_view text, std::string_view form) {
+    return text.size() >= form.size() &&
+           std::equal(form.begin(), form.end(), text.begin(), [](char wanted, char c) {
+               return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted;
+           });
+}
+
+bool is_date(std::string_view text) {
+    const unsigned year = two_digits(text, 0) * 100 + two_digits(text, 2);
+    return std::chrono::year_month_day(std::chrono::year(static_cast<int>(year)),
+                                       std::chrono::month(two_digits(text, 5)),
+                                       std::chrono::day(two_digits(text, 8)))
+        .ok();
+}
+
+/// Whether Go reads it as a time (RFC 3339): "2024-01-01T00:00:00Z", with fractions or an offset.
+/// Engines refuse a store, with all its images, for any other in one of them.
+bool is_time(std::string_view text) {
     constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd";
-    if (text.size() <= form.size()) {
+    constexpr std::string_view offset = "+dd:dd";
+    if (!has_form(text, form) || !is_date(text) || two_digits(text, 11) > 23 ||
+        two_digits(text, 14) > 59 || two_digits(text, 17) > 59) {
         return false;
     }
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    for (std::size_t i = 0; i < form.size(); ++i) {
-        if (form[i] == 'd' ? !is_digit(text[i]) : form[i] != text[i]) {
-            return false;
-        }
-    }
-    std::string_view rest = std::string_view(text).substr(form.size());
-    if (rest.size() > 1 && rest.front() == '.') {
-        const std::size_t end = rest.find_first_not_of("0123456789", 1);
+    std::string rest(text.substr(form.size()));
+    if (rest.starts_with('.')) {
+        const std::size_t end = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
         if (end == 1 || end > 10) {
             return false;
         }
-        rest.remove_prefix(end);
+        rest.erase(0, end);
     }
-    return rest == "Z" ||
-           (rest.size() == 6 && (rest[0] == '+' || rest[0] == '-') && is_digit(rest[1]) &&
-            is_digit(rest[2]) && rest[3] == ':' && is_digit(rest[4]) && is_digit(rest[5]));
+    if (rest.starts_with('-')) {
+        rest.front() = '+';
+    }
+    return rest == "Z" || (rest.size() == offset.size() && has_form(rest, offset) &&
+                           two_digits(rest, 1) <= 23 && two_digits(rest, 4) <= 59);
 }
 
 }  // namespace

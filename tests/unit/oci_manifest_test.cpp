@@ -77,6 +77,14 @@ TEST(ImageManifest, DeepNestingIsNoCrash) {
 
 TEST(ImageConfig, TimesThatEnginesWouldNotReadAreLeftOut) {
     for (const auto& [time, read] : {std::pair{"2024-01-01T00:00:00Z", true},
+                                     {"2024-02-29T23:59:59.123456789-23:59", true},
+                                     {"2023-02-29T00:00:00Z", false},
+                                     {"2024-99-99T00:00:00Z", false},
+                                     {"2024-00-01T00:00:00Z", false},
+                                     {"2024-01-01T24:00:00Z", false},
+                                     {"2024-01-01T00:60:00Z", false},
+                                     {"2024-01-01T00:00:60Z", false},
+                                     {"2024-01-01T00:00:00+24:00", false},
                                      {"2024-01-01T00:00:00.123456789+01:00", true},
                                      {"2024-01-01", false},
                                      {"2024-01-01T00:00:00", false},
