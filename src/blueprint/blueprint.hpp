@@ -9,6 +9,7 @@
 #include "blueprint/containers.hpp"
 #include "blueprint/device.hpp"
 #include "blueprint/files.hpp"
+#include "blueprint/microshift.hpp"
 #include "blueprint/packages.hpp"
 #include "blueprint/repository.hpp"
 #include "support/source_location.hpp"
@@ -63,7 +64,7 @@ struct Blueprint {
     SelinuxRequest selinux;
     ModprobeRequest modprobe;
     std::vector<OverlayRequest> overlays;
-    std::vector<BundleRequest> bundles;
+    MicroshiftRequest microshift;
     OstreeRequest ostree;
 
     std::string hostname;

@@ -68,15 +68,6 @@ struct OverlayRequest {
     SourceLocation location;
 };
 
-/// `[[microshift.bundles]]`: a kustomize bundle, absolute directory and its name.
-struct BundleRequest {
-    std::string name;
-    std::filesystem::path source;
-    SourceLocation location;
-    /// Copy of `source`; null before `take_snapshot`.
-    std::shared_ptr<const StoredSource> stored = nullptr;
-};
-
 /// A rule of `[selinux] require` or `forbid`: "allow S T:C { perms };".
 struct PolicyRuleRequest {
     std::string text;

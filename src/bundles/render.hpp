@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "blueprint/files.hpp"
+#include "blueprint/microshift.hpp"
 #include "bundles/bundle_files.hpp"
 #include "bundles/objects.hpp"
 #include "bundles/renderer.hpp"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bundles/bundle_files.hpp"
-#include "bundles/object_check.hpp"
+#include "bundles/checks/checks.hpp"
 #include "bundles/objects.hpp"
 #include "bundles/render.hpp"
 #include "commands/commands.hpp"
@@ -161,14 +161,20 @@ int run_bundles(const GlobalOptions& global, const std::string& wanted) {
     ctx.cancelled = &interrupted();
     const std::vector<fs::path> chosen = chosen_bundles(wanted);
     const Renderer renderer = find_renderer(ctx);
-    std::vector<BundleSummary> bundles;
+    std::vector<RenderedBundle> rendered;
     for (const fs::path& path : chosen) {
         const fs::path whole = fs::absolute(path).lexically_normal();
         const std::string name =
             (whole.has_filename() ? whole : whole.parent_path()).filename().string();
-        RenderedBundle bundle = render_bundle(ctx, renderer, read_bundle_files(name, path));
-        check_objects({bundle}, kubernetes_for(""));
-        bundles.push_back(summarise(std::move(bundle), path));
+        rendered.push_back(render_bundle(ctx, renderer, read_bundle_files(name, path)));
+    }
+    for (const RenderedBundle& bundle : rendered) {
+        // Each by itself: a blueprint need not have all of them.
+        check_bundles({bundle}, facts_of(Blueprint{}));
+    }
+    std::vector<BundleSummary> bundles;
+    for (std::size_t i = 0; i < rendered.size(); ++i) {
+        bundles.push_back(summarise(std::move(rendered[i]), chosen[i]));
     }
     if (global.json) {
         print_result(json_document(renderer, bundles, !wanted.empty()));

@@ -5,7 +5,7 @@
 #include "blueprint/blueprint.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "blueprint/toml/mistakes.hpp"
-#include "bundles/object_check.hpp"
+#include "bundles/checks/checks.hpp"
 #include "bundles/render.hpp"
 #include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
@@ -49,17 +49,6 @@ void show_remarks(const std::filesystem::path& path, const Blueprint& blueprint,
     }
 }
 
-/// That of the MicroShift that the blueprint requests ("microshift-4.18.*").
-KubernetesVersion kubernetes_of(const Blueprint& blueprint) {
-    constexpr std::string_view prefix = "microshift-";
-    for (const PackageRequest& request : blueprint.packages) {
-        if (request.spec.starts_with(prefix)) {
-            return kubernetes_for(std::string_view(request.spec).substr(prefix.size()));
-        }
-    }
-    return kubernetes_for("");
-}
-
 }  // namespace
 
 int run_check(const GlobalOptions& global, const CheckCommand& command,
@@ -75,7 +64,7 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
     for (const std::filesystem::path& path : command.blueprints) {
         try {
             const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
-            check_objects(render_bundles(ctx, blueprint.bundles), kubernetes_of(blueprint));
+            check_bundles(render_bundles(ctx, blueprint.microshift.bundles), facts_of(blueprint));
             show_remarks(path, blueprint, console);
             results.push_back(outcome(path, blueprint));
             if (!global.json && !global.quiet) {

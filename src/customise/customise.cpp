@@ -33,7 +33,7 @@ void customise(const Context& ctx, const Blueprint& blueprint,
     for (const FileRequest& file : blueprint.files) {
         placed[file.path] = file.location.text();
     }
-    add_bundles(ctx, blueprint.bundles, tree);
+    add_bundles(ctx, blueprint.microshift.bundles, tree);
     add_modprobe(ctx, blueprint.modprobe, tree);
     add_gpu_devices(ctx, blueprint.nvidia, tree);
     set_hostname(ctx, blueprint.hostname, blueprint.hostname_location, tree);

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "bundles/object_check.hpp"
+#include "bundles/checks/checks.hpp"
 #include "bundles/render.hpp"
 #include "cache/cache_lock.hpp"
 #include "compose/compose.hpp"
@@ -109,12 +109,18 @@ void record_parent(const Context& ctx, const std::optional<Parent>& parent,
                   {"parent_inputs", parent ? parent->inputs_digest : ""}});
 }
 
-/// The version of the image's package; empty if it has none of that name.
-std::string version_of(std::string_view name, const Resolution& resolution) {
-    const auto found =
-        std::find_if(resolution.packages.begin(), resolution.packages.end(),
-                     [&](const ResolvedPackage& package) { return package.nevra.name == name; });
-    return found == resolution.packages.end() ? std::string() : found->nevra.version;
+/// What is known of the image once its packages are.
+ImageFacts facts_of_image(const Blueprint& blueprint, const Resolution& resolution) {
+    ImageFacts facts = facts_of(blueprint);
+    facts.packages.clear();
+    for (const ResolvedPackage& package : resolution.packages) {
+        facts.packages.insert(package.nevra.name);
+        if (package.nevra.name == "microshift") {
+            facts.kubernetes = kubernetes_for(package.nevra.version);
+        }
+    }
+    facts.driver = resolution.driver_version;
+    return facts;
 }
 
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
@@ -125,9 +131,9 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.end("");
 
     std::vector<RenderedBundle> bundles;
-    if (!blueprint.bundles.empty()) {
+    if (!blueprint.microshift.bundles.empty()) {
         stages.begin_quietly("bundles", "rendering the bundles of");
-        bundles = render_bundles(given, blueprint.bundles);
+        bundles = render_bundles(given, blueprint.microshift.bundles);
         stages.end(counted(bundles.size(), "bundle"));
     }
 
@@ -137,7 +143,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     warn_of_idle_key(ctx, signer, resolution);
     require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);
     log_resolution(ctx.log, resolution);
-    check_objects(bundles, kubernetes_for(version_of("microshift", resolution)));
+    check_bundles(bundles, facts_of_image(blueprint, resolution));
     stages.end(describe(resolution));
 
     stages.begin_quietly("repository", "opening the repository for");
@@ -186,7 +192,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     check_module_index(resolution.driver_version, tree);
     check_modprobe(ctx, blueprint.modprobe, tree);
     stages.end(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
-                           counted(blueprint.bundles.size(), "bundle"),
+                           counted(blueprint.microshift.bundles.size(), "bundle"),
                            counted(blueprint.users.size(), "user")));
 
     stages.begin("policy", "building the SELinux policy and the initramfs of");

@@ -163,7 +163,7 @@ Blueprint take_snapshot(const Context& ctx, const Blueprint& blueprint) {
     for (OverlayRequest& overlay : taken.overlays) {
         overlay.stored = take_source(ctx, overlay.location, "overlay", overlay.source, true);
     }
-    for (BundleRequest& bundle : taken.bundles) {
+    for (BundleRequest& bundle : taken.microshift.bundles) {
         bundle.stored = take_source(ctx, bundle.location, "bundle", bundle.source, false);
     }
     for (FileRequest& file : taken.files) {

@@ -171,7 +171,7 @@ TEST_F(BlueprintFields, WhatWasNotCopiedIsNoInput) {
     blueprint.overlays[0].stored = nullptr;
     EXPECT_THAT(refused(blueprint), HasSubstr(": the build took no copy of it"));
     blueprint = filled_;
-    blueprint.bundles[0].stored = nullptr;
+    blueprint.microshift.bundles[0].stored = nullptr;
     EXPECT_THAT(refused(blueprint), HasSubstr(": the build took no copy of it"));
     blueprint = filled_;
     blueprint.files[0].stored.reset();

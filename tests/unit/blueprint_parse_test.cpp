@@ -179,10 +179,10 @@ embed_images = false
     EXPECT_EQ(blueprint.overlays[0].source, top_ / "overlays/node");
     EXPECT_EQ(blueprint.overlays[1].source, directory_ / "here");
     EXPECT_TRUE(blueprint.overlays[1].replace);
-    ASSERT_EQ(blueprint.bundles.size(), 2U);
-    EXPECT_EQ(blueprint.bundles[0].source, top_ / "manifests/plugin");
-    EXPECT_EQ(blueprint.bundles[1].source, directory_ / "mine/app");
-    EXPECT_EQ(blueprint.bundles[1].name, "app");
+    ASSERT_EQ(blueprint.microshift.bundles.size(), 2U);
+    EXPECT_EQ(blueprint.microshift.bundles[0].source, top_ / "manifests/plugin");
+    EXPECT_EQ(blueprint.microshift.bundles[1].source, directory_ / "mine/app");
+    EXPECT_EQ(blueprint.microshift.bundles[1].name, "app");
 }
 
 }  // namespace edgegpu

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bundles/object_check.hpp"
+#include "bundles/checks/checks.hpp"
 #include "bundles_fixture.hpp"
 #include "support/directory.hpp"
 #include "support/text.hpp"
@@ -41,7 +41,7 @@ protected:
     /// The whole text of the error.
     static std::string failure(const BundleFiles& bundle, const Context& ctx = {}) {
         try {
-            check_objects({render(bundle, ctx)}, kubernetes_for(""));
+            check_bundles({render(bundle, ctx)}, facts_of(Blueprint{}));
         } catch (const Error& problem) {
             EXPECT_EQ(problem.kind(), ErrorKind::usage);
             return problem.render();

@@ -47,20 +47,20 @@ TEST_F(Files, FirstBundleIsMicroshiftsOwnDirectory) {
     host_file("one/kustomization.yaml", "resources: [a.yaml]\n");
     host_file("one/a.yaml", "kind: X\n");
     host_file("two/kustomization.yml", "resources: []\n");
-    blueprint.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}},
-                         {"two", scratch / "two", {"b.toml", 2, 1}}};
-    add_bundles(ctx, take_snapshot(ctx, blueprint).bundles, tree);
+    blueprint.microshift.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}},
+                                    {"two", scratch / "two", {"b.toml", 2, 1}}};
+    add_bundles(ctx, take_snapshot(ctx, blueprint).microshift.bundles, tree);
     EXPECT_EQ(text("/etc/microshift/manifests/a.yaml"), "kind: X\n");
     EXPECT_EQ(tree.entries.at("/etc/microshift/manifests/a.yaml").mode, 0644U);
     EXPECT_TRUE(tree.entries.contains("/etc/microshift/manifests.d/two/kustomization.yml"));
 }
 
 TEST_F(Files, BundlesHaveNoLinks) {
-    blueprint.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}}};
+    blueprint.microshift.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}}};
     host_file("one/kustomization.yaml", "");
     std::filesystem::create_symlink("/etc/shadow", scratch / "one/secret.yaml");
     EXPECT_NE(error_of([&] {
-                  add_bundles(ctx, take_snapshot(ctx, blueprint).bundles, tree);
+                  add_bundles(ctx, take_snapshot(ctx, blueprint).microshift.bundles, tree);
               }).find("is a symbolic link"),
               std::string::npos);
 }

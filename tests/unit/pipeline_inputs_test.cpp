@@ -109,8 +109,8 @@ TEST_F(InputsDigest, FilesOfTheBuilderCountByContent) {
         blueprint.files[0].source = scratch / top / "file";
         blueprint.overlays.resize(1);
         blueprint.overlays[0].source = scratch / top / "overlay";
-        blueprint.bundles.resize(1);
-        blueprint.bundles[0].source = scratch / top / "bundle";
+        blueprint.microshift.bundles.resize(1);
+        blueprint.microshift.bundles[0].source = scratch / top / "bundle";
         blueprint.selinux.modules = {scratch / top / "module.te"};
         blueprint.ostree.gpg_public_key = scratch / top / "key.gpg";
     };

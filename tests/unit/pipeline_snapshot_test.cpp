@@ -47,7 +47,7 @@ protected:
     std::string commit(const Blueprint& taken) {
         add_overlays(ctx, taken.overlays, tree);
         add_files(ctx, taken.files, tree);
-        add_bundles(ctx, taken.bundles, tree);
+        add_bundles(ctx, taken.microshift.bundles, tree);
         return inputs_digest(taken, Resolution{}, 0);
     }
     /// Writes to the file's own inode.
@@ -75,7 +75,7 @@ TEST_F(Snapshot, WhatChangesAfterwardsIsCommittedAsItWasHashed) {
     request.path = "/etc/file";
     request.source = scratch / "file";
     blueprint.files = {request};
-    blueprint.bundles = {{"bundle", scratch / "bundle", {"b.toml", 9, 1}}};
+    blueprint.microshift.bundles = {{"bundle", scratch / "bundle", {"b.toml", 9, 1}}};
     const Blueprint taken = take_snapshot(ctx, blueprint);
     const std::string digest = inputs_digest(taken, Resolution{}, 0);
 

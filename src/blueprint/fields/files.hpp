@@ -3,7 +3,7 @@
 #include "blueprint/fields/field.hpp"
 #include "blueprint/files.hpp"
 
-/// Fields of the blueprint's files, overlays, bundles and policy modules.
+/// Fields of the blueprint's files, overlays and policy modules.
 namespace edgegpu {
 
 consteval auto fields_of(const FileRequest*) {
@@ -30,13 +30,6 @@ consteval auto fields_of(const OverlayRequest*) {
         input("strip_components", &Overlay::strip_components), input("user", &Overlay::user),
         input("group", &Overlay::group), input("replace", &Overlay::replace),
         input("rules", &Overlay::rules), place(&Overlay::location));
-}
-
-consteval auto fields_of(const BundleRequest*) {
-    using Bundle = BundleRequest;
-    return all_fields_of<Bundle>(input("name", &Bundle::name),
-                                 copied("source", &Bundle::source, &Bundle::stored),
-                                 place(&Bundle::location));
 }
 
 consteval auto fields_of(const PolicyRuleRequest*) {

@@ -162,7 +162,7 @@ void find_mistakes(const Blueprint& blueprint, Mistakes& mistakes) {
     for (const OverlayRequest& overlay : blueprint.overlays) {
         mistakes.attempt([&] { visit_overlay(overlay, {}, [](const OverlayMember&) {}); });
     }
-    for (const BundleRequest& bundle : blueprint.bundles) {
+    for (const BundleRequest& bundle : blueprint.microshift.bundles) {
         mistakes.attempt([&] { check_bundle(bundle); });
     }
     for (const FileRequest& file : blueprint.files) {

@@ -200,30 +200,6 @@ void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequ
     table.finish();
 }
 
-void read_bundle(const LocatedString& bundle, const ParseScope& scope, Blueprint& blueprint) {
-    BundleRequest request;
-    request.location = bundle.location;
-    request.source = find_shipped(scope, "manifests", bundle.value, {});
-    request.name = request.source.filename().string();
-    if (bundle.value.empty() || !is_plain_name(request.name, "_.-")) {
-        throw error_at(bundle.location, "invalid bundle \"{}\"", bundle.value);
-    }
-    for (const BundleRequest& earlier : blueprint.bundles) {
-        if (earlier.name == request.name) {
-            throw error_at(bundle.location, "duplicate bundle \"{}\"", request.name);
-        }
-    }
-    blueprint.bundles.push_back(std::move(request));
-}
-
-void read_microshift(const TableReader& table, const ParseScope& scope, Blueprint& blueprint) {
-    for (const LocatedString& bundle : table.strings("bundles")) {
-        table.attempt([&] { read_bundle(bundle, scope, blueprint); });
-    }
-    table.refuse_unsupported({"embed_images"});
-    table.finish();
-}
-
 }  // namespace
 
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
@@ -249,7 +225,7 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
         root.attempt([&] { blueprint.overlays.push_back(read_overlay(overlay, scope)); });
     }
     if (const auto microshift = root.table("microshift")) {
-        read_microshift(*microshift, scope, blueprint);
+        read_microshift(*microshift, scope, blueprint.microshift);
     }
     if (const auto accounts = root.table("accounts")) {
         read_accounts_table(*accounts, blueprint.accounts);

@@ -27,6 +27,10 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
 /// `[systemd]`, including the files that units name as source. Throws ErrorKind::usage.
 void read_systemd(const TableReader& table, const ParseScope& scope, SystemdRequest& systemd);
 
+/// `[microshift]`: bundles are looked for as other files that edgegpu ships. Notes mistakes.
+void read_microshift(const TableReader& table, const ParseScope& scope,
+                     MicroshiftRequest& microshift);
+
 /// `[modprobe]`. Throws ErrorKind::usage.
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
 

@@ -1,4 +1,4 @@
-#include "bundles/object_check.hpp"
+#include "bundles/checks/schema_check.hpp"
 
 #include <string>
 
@@ -22,7 +22,11 @@ RenderedBundle bundle_of(const std::string& text, const std::string& source) {
 
 std::string problems_of(const RenderedBundle& bundle, KubernetesVersion version) {
     try {
-        check_objects({bundle}, version);
+        Mistakes mistakes;
+        Findings findings(mistakes);
+        const std::vector<RenderedBundle> bundles{bundle};
+        check_schemas(objects_of(bundles), version, findings);
+        mistakes.throw_any("");
     } catch (const Error& failure) {
         EXPECT_EQ(failure.kind(), ErrorKind::usage);
         return failure.render();
@@ -32,20 +36,11 @@ std::string problems_of(const RenderedBundle& bundle, KubernetesVersion version)
 
 const std::string config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
 
-TEST(ObjectCheck, TheVersionFollowsMicroShift) {
-    EXPECT_EQ(kubernetes_for("4.18.*"), KubernetesVersion{31});
-    EXPECT_EQ(kubernetes_for("4.14.0"), KubernetesVersion{27});
-    EXPECT_EQ(kubernetes_for("4.12.0"), KubernetesVersion{27}) << "older than the table";
-    EXPECT_EQ(kubernetes_for("4.99.0"), kubernetes_for("")) << "newer than the table";
-    EXPECT_EQ(kubernetes_for("5.0.0"), kubernetes_for(""));
-    EXPECT_GE(kubernetes_for("").minor, 37U);
-}
-
-TEST(ObjectCheck, AGoodObject) {
+TEST(SchemaCheckTest, AGoodObject) {
     EXPECT_EQ(problems_of(bundle_of(config_map + "data: {a: \"1\"}\n", ""), {31}), "");
 }
 
-TEST(ObjectCheck, AProblemHasItsPlaceInTheBundlesFile) {
+TEST(SchemaCheckTest, AProblemHasItsPlaceInTheBundlesFile) {
     const std::string text = config_map + "data:\n  a: 1\n  b/c: yes\n";
     const std::string said = problems_of(bundle_of(text, "---\n# first\n" + text), {31});
     EXPECT_THAT(said, HasSubstr("/home/user/b/a.yaml:8:6: ConfigMap a: data.a: "));
@@ -54,7 +49,7 @@ TEST(ObjectCheck, AProblemHasItsPlaceInTheBundlesFile) {
     EXPECT_THAT(said, HasSubstr("Kubernetes 1.31"));
 }
 
-TEST(ObjectCheck, AnObjectThatNoFileHasIsNamedWithItsBundle) {
+TEST(SchemaCheckTest, AnObjectThatNoFileHasIsNamedWithItsBundle) {
     const std::string text = config_map + "dta: {}\n";
     for (const std::string& source :
          {std::string(), std::string("name: a\n{["), config_map + "x: y: z\n"}) {
@@ -64,7 +59,7 @@ TEST(ObjectCheck, AnObjectThatNoFileHasIsNamedWithItsBundle) {
     }
 }
 
-TEST(ObjectCheck, WhatTheFileDoesNotHaveIsSaidOfWhatContainsIt) {
+TEST(SchemaCheckTest, WhatTheFileDoesNotHaveIsSaidOfWhatContainsIt) {
     const std::string pod =
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n    - name: c\n";
     const std::string said =
@@ -72,7 +67,7 @@ TEST(ObjectCheck, WhatTheFileDoesNotHaveIsSaidOfWhatContainsIt) {
     EXPECT_THAT(said, HasSubstr("/home/user/b/a.yaml:7:7: Pod a: spec.containers[0].tty: "));
 }
 
-TEST(ObjectCheck, CustomResourcesAreNotChecked) {
+TEST(SchemaCheckTest, CustomResourcesAreNotChecked) {
     EXPECT_EQ(problems_of(bundle_of("apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata:\n  "
                                     "name: a\nspec: {anything: 1}\n",
                                     ""),

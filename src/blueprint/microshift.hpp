@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "blueprint/stored_source.hpp"
+#include "support/source_location.hpp"
+
+/// `[microshift]`: what MicroShift applies on the device, and how it is configured.
+namespace edgegpu {
+
+/// A bundle of `microshift.bundles`: a directory that kustomize can render, absolute, and its name.
+struct BundleRequest {
+    std::string name;
+    std::filesystem::path source;
+    SourceLocation location;
+    /// Copy of `source`; null before `take_snapshot`.
+    std::shared_ptr<const StoredSource> stored = nullptr;
+};
+
+/// `[microshift]`.
+struct MicroshiftRequest {
+    std::vector<BundleRequest> bundles;
+    /// Beginning of the table; no file if the blueprint has none.
+    SourceLocation location;
+};
+
+}  // namespace edgegpu

@@ -1,0 +1,110 @@
+#include "bundles/checks/findings.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+bool is_manifest(std::string_view file) {
+    return file.ends_with(".yaml") || file.ends_with(".yml") || file.ends_with(".json");
+}
+
+bool describes(const YamlNode& document, const KubeObject& object) {
+    return document.text_at({"kind"}) == object.kind &&
+           document.text_at({"apiVersion"}) == object.api_version &&
+           document.text_at({"metadata", "name"}) == object.name;
+}
+
+/// The key that a step of a JSON pointer stands for (RFC 6901).
+std::string unescaped(std::string_view step) {
+    std::string key;
+    for (std::size_t i = 0; i < step.size(); ++i) {
+        const bool escape = step[i] == '~' && i + 1 < step.size();
+        key += !escape ? step[i] : step[++i] == '1' ? '/' : '~';
+    }
+    return key;
+}
+
+const YamlNode* child(const YamlNode& node, const std::string& key) {
+    if (node.kind != YamlNode::Kind::sequence) {
+        return node.find(key);
+    }
+    std::size_t index = 0;
+    const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), index);
+    return code == std::errc() && index < node.items.size() ? &node.items[index] : nullptr;
+}
+
+/// What a JSON pointer leads to, as far as the document has it.
+const YamlNode& followed(const YamlNode& document, std::string_view pointer) {
+    const YamlNode* node = &document;
+    while (pointer.starts_with('/')) {
+        pointer.remove_prefix(1);
+        const std::size_t end = std::min(pointer.find('/'), pointer.size());
+        const YamlNode* next = child(*node, unescaped(pointer.substr(0, end)));
+        if (next == nullptr) {
+            break;
+        }
+        node = next;
+        pointer.remove_prefix(end);
+    }
+    return *node;
+}
+
+}  // namespace
+
+std::vector<BundleObject> objects_of(const std::vector<RenderedBundle>& bundles) {
+    std::vector<BundleObject> all;
+    for (const RenderedBundle& bundle : bundles) {
+        for (const KubeObject& object : bundle.objects) {
+            all.push_back({&bundle, &object});
+        }
+    }
+    return all;
+}
+
+const std::vector<YamlNode>& Findings::documents_of(const BundleFiles& files,
+                                                    const std::string& file) {
+    const std::string path = files.path_of(file);
+    const auto known = documents_.find(path);
+    if (known != documents_.end()) {
+        return known->second;
+    }
+    std::vector<YamlNode>& documents = documents_[path];
+    try {
+        documents = read_yaml(file, files.files.at(file));
+    } catch (const Error&) {
+        // kustomize did not need this file, or it would have refused it.
+        documents.clear();
+    }
+    return documents;
+}
+
+void Findings::add(const BundleObject& where, std::string_view pointer, const std::string& message,
+                   const std::string& hint) {
+    const BundleFiles& files = where.bundle->files;
+    const KubeObject& object = *where.object;
+    const std::string text = fmt::format("{}: {}", object.title(), message);
+    for (const auto& [file, content] : files.files) {
+        if (!is_manifest(file) || content.find(object.name) == std::string::npos) {
+            continue;
+        }
+        for (const YamlNode& document : documents_of(files, file)) {
+            if (describes(document, object)) {
+                const YamlNode& node = followed(document, pointer);
+                const SourceLocation place{files.path_of(file), node.line, node.column};
+                mistakes_.add(files.in_bundle(error_at(place, "{}", text)).hinted(hint));
+                return;
+            }
+        }
+    }
+    mistakes_.add(error(ErrorKind::usage, "{}: {}", files.title(), text).hinted(hint));
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blueprint/toml/mistakes.hpp"
+#include "bundles/render.hpp"
+
+namespace edgegpu {
+
+/// An object of one of several bundles.
+struct BundleObject {
+    const RenderedBundle* bundle = nullptr;
+    const KubeObject* object = nullptr;
+};
+
+/// All objects, in the order of the bundles. They refer to `bundles`, which must outlive them.
+[[nodiscard]] std::vector<BundleObject> objects_of(const std::vector<RenderedBundle>& bundles);
+
+/// What the checks find wrong with objects, each with its place in a file of the bundle.
+class Findings {
+public:
+    explicit Findings(Mistakes& mistakes) : mistakes_(mistakes) {}
+
+    /// Something at `pointer` of the object (a JSON pointer, RFC 6901: "/spec/template/spec";
+    /// empty: the object itself). The message gets the object's title, and the place in the
+    /// bundle's own file if there is a document of the same kind and name: kustomize may have
+    /// changed the name or made the object itself. What is beyond the document is placed where
+    /// that ends.
+    void add(const BundleObject& where, std::string_view pointer, const std::string& message,
+             const std::string& hint);
+
+private:
+    /// A file of a bundle that has been read; empty if it is not YAML.
+    const std::vector<YamlNode>& documents_of(const BundleFiles& files, const std::string& file);
+
+    Mistakes& mistakes_;
+    std::map<std::string, std::vector<YamlNode>> documents_;
+};
+
+}  // namespace edgegpu

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "bundles/schema/kubernetes_version.hpp"
+
+namespace edgegpu {
+
+/// What the checks of bundles have to know of the image and of the devices that it is for.
+struct ImageFacts {
+    /// The one that the image's MicroShift carries.
+    KubernetesVersion kubernetes;
+    /// RPM's name: "x86_64"
+    std::string architecture;
+    /// A version or a branch of NVIDIA's driver ("535.261.03", "535"); empty: the image has none,
+    /// or "latest" was asked for and nothing has been resolved.
+    std::string driver;
+    /// `[nvidia] devices`: "10de:20b7"
+    std::vector<std::string> devices;
+    /// Names of the image's packages; before it is resolved, of those that the blueprint names.
+    std::set<std::string> packages;
+};
+
+/// The Kubernetes that a MicroShift carries whose version is known from a request or a package
+/// ("4.18.*", "4.18.5"); the nearest one that edgegpu has schemas of. For other text, and if it is
+/// empty, the newest.
+[[nodiscard]] KubernetesVersion kubernetes_for(std::string_view microshift);
+
+/// What a blueprint says of its image, before anything is resolved.
+[[nodiscard]] ImageFacts facts_of(const Blueprint& blueprint);
+
+}  // namespace edgegpu
