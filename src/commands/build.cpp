@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <thread>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -15,6 +14,7 @@
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
+#include "execution/processors.hpp"
 #include "log/build_log.hpp"
 #include "pipeline/pipeline.hpp"
 #include "sandbox/user_namespace.hpp"
@@ -274,7 +274,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     ctx.log = global.log;
     keep_log(ctx, global.log_format, console);
     signer.log_to(ctx.log);
-    ctx.jobs = command.jobs != 0 ? command.jobs : std::max(1U, std::thread::hardware_concurrency());
+    ctx.jobs = command.jobs != 0 ? command.jobs : available_processors();
     ctx.log.info("build begins", {{"version", EDGEGPU_VERSION},
                                   {"blueprint", blueprint.path},
                                   {"name", blueprint.name},

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "commands/builds_report.hpp"
 #include "commands/variants.hpp"
 #include "execution/interrupt.hpp"
+#include "execution/processors.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -32,10 +32,6 @@ constexpr const char* stage = "builds";
 
 double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-unsigned processors() {
-    return std::max(1U, std::thread::hardware_concurrency());
 }
 
 /// A running build.
@@ -60,7 +56,7 @@ public:
         for (const Variant& variant : variants_) {
             outcomes_.push_back({variant.blueprint, variant.name, variant.ref, 130, "", "", 0});
         }
-        at_once_ = std::min<unsigned>(command.jobs != 0 ? command.jobs : processors(),
+        at_once_ = std::min<unsigned>(command.jobs != 0 ? command.jobs : available_processors(),
                                       static_cast<unsigned>(variants_.size()));
     }
 
@@ -96,7 +92,7 @@ private:
         Running build;
         build.index = next_++;
         const Variant& variant = variants_[build.index];
-        const unsigned threads = (processors() + at_once_ - 1) / at_once_;
+        const unsigned threads = (available_processors() + at_once_ - 1) / at_once_;
         build.process = std::make_unique<BuildProcess>(build_arguments(command_, variant, threads));
         build.state = variant.name;
         running_.push_back(std::move(build));

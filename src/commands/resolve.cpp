@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "commands/resolution_text.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
+#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "pipeline/inputs.hpp"
 #include "report/diff_packages.hpp"
@@ -45,7 +45,7 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     ctx.log = global.log;
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
-    ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
+    ctx.jobs = available_processors();
     const CacheLock cache_lock(ctx, CacheUse::resolve);
     ctx.slot = cache_lock.slot();
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
+#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "resolve/stage/explain_package.hpp"
 
@@ -78,7 +78,7 @@ int run_why(const GlobalOptions& global, const WhyCommand& command) {
     ctx.log = global.log;
     ctx.cancelled = &interrupted();
     ctx.offline = command.offline;
-    ctx.jobs = std::max(1U, std::thread::hardware_concurrency());
+    ctx.jobs = available_processors();
     const CacheLock cache_lock(ctx, CacheUse::resolve);
     ctx.slot = cache_lock.slot();
     Stages stages(ctx, blueprint.path.string());
