@@ -20,6 +20,8 @@ std::span<const Target> targets() {
         Target{"dkms-conf", read_dkms_conf},
         Target{"file-contexts", read_file_contexts_text},
         Target{"go-program", read_go_program},
+        Target{"image-manifest", read_image_manifest},
+        Target{"image-name", read_image_name},
         Target{"initramfs", read_initramfs},
         Target{"kernel-module", read_kernel_module},
         Target{"kube-objects", read_kube_objects},

@@ -69,6 +69,10 @@ void read_go_program(std::string_view data);
 void read_kube_objects(std::string_view data);
 void read_kustomization(std::string_view data);
 
+// image_targets.cpp: container images
+void read_image_manifest(std::string_view data);
+void read_image_name(std::string_view data);
+
 // commit_targets.cpp: objects of an ostree repository, and what the signing process is sent
 void read_ostree_commit(std::string_view data);
 void read_ostree_dirmeta(std::string_view data);
