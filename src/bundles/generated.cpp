@@ -202,13 +202,13 @@ private:
         for (const BundleComponent& component : request_.components) {
             if (std::find(known.begin(), known.end(), component.name) == known.end()) {
                 const std::string near = near_names_hint(component.name, known);
-                mistakes.add(
-                    error_at(component.location, "bundle \"{}\" has no component \"{}\"",
-                             bundle.name, component.name)
-                        .hinted(!near.empty()   ? near
-                                : known.empty() ? "a component is a directory of the bundle's "
-                                                  "directory components"
-                                                : fmt::format("it has {}", fmt::join(known, ", "))));
+                mistakes.add(error_at(component.location, "bundle \"{}\" has no component \"{}\"",
+                                      bundle.name, component.name)
+                                 .hinted(!near.empty() ? near
+                                         : known.empty()
+                                             ? "a component is a directory of the bundle's "
+                                               "directory components"
+                                             : fmt::format("it has {}", fmt::join(known, ", "))));
             }
         }
         mistakes.throw_any(bundle.location.file);
@@ -287,8 +287,8 @@ private:
         return node;
     }
 
-    /// What kustomize says of a patch: its file, its object, its first line or what of its target is
-    /// no regular expression.
+    /// What kustomize says of a patch: its file, its object, its first line or what of its target
+    /// is no regular expression.
     void name_patch(const std::string& file, const BundlePatch& patch) {
         name_part(file, patch.location);
         Mistakes ignored;
@@ -304,8 +304,8 @@ private:
         name_part(fmt::format("for patch {}", trim(take_line(rest))), patch.location);
         if (patch.target) {
             const PatchTarget& target = *patch.target;
-            for (const std::string* text : {&target.group, &target.version, &target.kind,
-                                            &target.name, &target.name_space}) {
+            for (const std::string* text :
+                 {&target.group, &target.version, &target.kind, &target.name, &target.name_space}) {
                 if (!text->empty()) {
                     name_part(fmt::format("^(?:{})$", *text), patch.location);
                 }

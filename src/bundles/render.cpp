@@ -144,8 +144,7 @@ std::string run_renderer(const Context& ctx, const Renderer& renderer, const Bun
         if (const std::optional<FileComplaint> file = complaint_about_file(text)) {
             throw bundle
                 .in_bundle(error(ErrorKind::usage, "{}: {} refuses it: {}",
-                                 with_user_paths(bundle, std::string(file->path)),
-                                 renderer.title(),
+                                 with_user_paths(bundle, std::string(file->path)), renderer.title(),
                                  shortened(with_user_paths(bundle, std::string(file->reason)))))
                 .hinted(hint_of(bundle, text));
         }
@@ -206,9 +205,9 @@ RenderedBundle render_bundle(const Context& ctx, const Renderer& renderer,
 }
 
 BundleFiles read_request_files(const BundleRequest& request) {
-    return request.stored ? read_bundle_files(request.name, request.source, request.location,
-                                              *request.stored)
-                          : read_bundle_files(request.name, request.source, request.location);
+    return request.stored
+               ? read_bundle_files(request.name, request.source, request.location, *request.stored)
+               : read_bundle_files(request.name, request.source, request.location);
 }
 
 RenderedBundle render_request(const Context& ctx, const Renderer& renderer,

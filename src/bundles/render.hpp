@@ -30,8 +30,8 @@ struct RenderedBundle {
 [[nodiscard]] RenderedBundle render_bundle(const Context& ctx, const Renderer& renderer,
                                            const BundleFiles& bundle);
 
-/// The files of a bundle of the blueprint, from the copy of `take_snapshot` where there is one, else
-/// from the user's directory; as read_bundle_files.
+/// The files of a bundle of the blueprint, from the copy of `take_snapshot` where there is one,
+/// else from the user's directory; as read_bundle_files.
 [[nodiscard]] BundleFiles read_request_files(const BundleRequest& request);
 
 /// Renders one bundle as the blueprint wants it (`generate_bundle`); if that changes anything, the

@@ -105,9 +105,9 @@ private:
             throw refused(path, "more than 32 directories in each other");
         }
         GlibFailure failure;
-        const Handle<GFileEnumerator, g_object_unref> children(g_file_enumerate_children(
-            directory, "standard::name", G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr,
-            failure.out()));
+        const Handle<GFileEnumerator, g_object_unref> children(
+            g_file_enumerate_children(directory, "standard::name",
+                                      G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr, failure.out()));
         if (!children) {
             throw failure.to_error(repo_.path.string(), "cannot read " + path);
         }
@@ -127,9 +127,8 @@ private:
 
     void read_content(GFile* file, const std::string& path) {
         GlibFailure failure;
-        const Handle<GFileInfo, g_object_unref> info(
-            g_file_query_info(file, "standard::size", G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr,
-                              failure.out()));
+        const Handle<GFileInfo, g_object_unref> info(g_file_query_info(
+            file, "standard::size", G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr, failure.out()));
         if (!info) {
             throw failure.to_error(repo_.path.string(), "cannot read " + path);
         }
@@ -182,8 +181,7 @@ std::map<std::string, std::string> read_manifests(const Repo& repo, const std::s
         for (const char* name : {"manifests", "manifests.d"}) {
             const std::string path = fmt::format("{}/{}", top, name);
             const std::string committed = path.starts_with("etc/") ? "usr/" + path : path;
-            const FileHandle directory(
-                g_file_resolve_relative_path(root.get(), committed.c_str()));
+            const FileHandle directory(g_file_resolve_relative_path(root.get(), committed.c_str()));
             reading.read(directory.get(), '/' + path, 0);
         }
     }

@@ -18,8 +18,9 @@ struct ParentAccounts;
 /// directories and files, bundles, modprobe, GPU devices, hostname, timezone, locale,
 /// repositories, subscription, container images and store, certificates, firewall, FIPS, first boot
 /// scripts, units, kernel arguments, ostree remote. `manifests` are the bundles' files, path →
-/// content; `seeds` has the numbers of accounts (seed_accounts). Throws ErrorKind::usage with the blueprint's line if the tree makes a request
-/// impossible (unknown unit, path that belongs to a package, …).
+/// content; `seeds` has the numbers of accounts (seed_accounts). Throws ErrorKind::usage with the
+/// blueprint's line if the tree makes a request impossible (unknown unit, path that belongs to a
+/// package, …).
 void customise(const Context& ctx, const Blueprint& blueprint,
                const std::vector<StoredImage>& images,
                const std::map<std::string, std::string>& manifests, const ParentAccounts& seeds,

@@ -85,9 +85,9 @@ TEST_F(BundleTable, HostileStrings) {
     EXPECT_THAT(failure_of_bundle("namespace = \"" + std::string(64, 'a') + "\"\n"),
                 HasSubstr("at most 63 characters"));
     for (const char* bad : {"a'b", "a\\\"b", "a:1", "a@sha256:1", "a(b", "a.*", "a/", ""}) {
-        EXPECT_THAT(failure_of_bundle(
-                        fmt::format("images = [{{ name = \"{}\", newTag = \"1\" }}]\n", bad)),
-                    HasSubstr("microshift.bundles.images.name"))
+        EXPECT_THAT(
+            failure_of_bundle(fmt::format("images = [{{ name = \"{}\", newTag = \"1\" }}]\n", bad)),
+            HasSubstr("microshift.bundles.images.name"))
             << bad;
     }
     EXPECT_THAT(failure_of_bundle("images = [{ name = \"a\", newTag = \"1'\" }]\n"),

@@ -219,10 +219,11 @@ TEST_F(GeneratedTest, FindingsNameTheUsersFiles) {
 
 TEST_F(GeneratedTest, FindingsInAPatchNameTheBlueprint) {
     link_real_kustomize();
-    request_.patches = {{"kind: Deployment\napiVersion: apps/v1\nmetadata: {name: app}\n"
-                         "spec: {template: {spec: {nodeName: 3}}}\n",
-                         std::nullopt,
-                         {"b.toml", 9, 1}}};
+    request_.patches = {
+        {"kind: Deployment\napiVersion: apps/v1\nmetadata: {name: app}\n"
+         "spec: {template: {spec: {nodeName: 3}}}\n",
+         std::nullopt,
+         {"b.toml", 9, 1}}};
     EXPECT_THAT(failure(), HasSubstr("b.toml:9:1: Deployment there/app: "));
 }
 

@@ -19,8 +19,7 @@ std::vector<std::string> sources(const std::vector<BundleFiles>& bundles) {
 
 TEST(Installed, EveryPlace) {
     const ManifestFiles files{
-        {"/etc/microshift/manifests/kustomization.yaml",
-         "kind: Kustomization\nresources: [a]\n"},
+        {"/etc/microshift/manifests/kustomization.yaml", "kind: Kustomization\nresources: [a]\n"},
         {"/etc/microshift/manifests/a/kustomization.yaml", "resources: []\n"},
         {"/etc/microshift/manifests.d/c/kustomization.yml", ""},
         {"/etc/microshift/manifests.d/none/x.yaml", ""},
@@ -32,17 +31,18 @@ TEST(Installed, EveryPlace) {
         {"/usr/lib/microshift/manifests.d/d/deep/x.yaml", "x"},
     };
     const std::vector<BundleFiles> bundles = installed_bundles(files);
-    EXPECT_THAT(sources(bundles), ElementsAre("manifests=/usr/lib/microshift/manifests",
-                                              "a=/etc/microshift/manifests/a",
-                                              "d=/usr/lib/microshift/manifests.d/d",
-                                              "c=/etc/microshift/manifests.d/c"));
+    EXPECT_THAT(
+        sources(bundles),
+        ElementsAre("manifests=/usr/lib/microshift/manifests", "a=/etc/microshift/manifests/a",
+                    "d=/usr/lib/microshift/manifests.d/d", "c=/etc/microshift/manifests.d/c"));
     EXPECT_EQ(bundles[2].files.at("deep/x.yaml"), "x");
     EXPECT_THAT(sources(installed_tombstones(files)),
                 ElementsAre("old=/etc/microshift/manifests.d/delete/old"));
 }
 
 TEST(Installed, ARootThatDoesMoreIsOneBundle) {
-    for (const char* more : {"namespace: x\n", "resources: [a/b]\n", "resources: [../a]\n", "resources: [a, gone]\n", "[\n"}) {
+    for (const char* more : {"namespace: x\n", "resources: [a/b]\n", "resources: [../a]\n",
+                             "resources: [a, gone]\n", "[\n"}) {
         const ManifestFiles files{{"/etc/microshift/manifests/kustomization.yaml", more},
                                   {"/etc/microshift/manifests/a/kustomization.yaml", ""}};
         EXPECT_THAT(sources(installed_bundles(files)),

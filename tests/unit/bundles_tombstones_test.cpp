@@ -36,12 +36,12 @@ protected:
         std::vector<RenderedBundle> rendered;
         ManifestFiles image = image_;
         for (const auto& [name, objects] : bundles) {
-            rendered.push_back(render_bundle({}, find_renderer({}),
-                                             {name,
-                                              "/home/" + name,
-                                              {},
-                                              {{"kustomization.yaml", "resources: [a.yaml]\n"},
-                                               {"a.yaml", objects}}}));
+            rendered.push_back(render_bundle(
+                {}, find_renderer({}),
+                {name,
+                 "/home/" + name,
+                 {},
+                 {{"kustomization.yaml", "resources: [a.yaml]\n"}, {"a.yaml", objects}}}));
         }
         for (const auto& [path, content] : place_bundles(rendered, request_.manifests)) {
             image[path] = content;
@@ -107,10 +107,10 @@ TEST_F(TombstonesTest, TheyAreKeptForSomeCommits) {
 TEST_F(TombstonesTest, WhatTheImageHasIsNotDeleted) {
     put(parent_, "app", object("v1", "ConfigMap", "a", "x") + object("v1", "ConfigMap", "b", "x"));
     // Renamed, moved, in another version of the API group, of an overlay: all of it is there.
-    EXPECT_THAT(make({{"new", object("v1", "ConfigMap", "a", "x") +
-                                  object("v1", "ConfigMap", "b", "x")}})
-                    .files,
-                IsEmpty());
+    EXPECT_THAT(
+        make({{"new", object("v1", "ConfigMap", "a", "x") + object("v1", "ConfigMap", "b", "x")}})
+            .files,
+        IsEmpty());
     EXPECT_THAT(make({{"app", object("v1", "Secret", "s", "x")}}).files, IsEmpty());
     EXPECT_THAT(objects_of(make({{"new", object("v1", "ConfigMap", "a", "x")}}), "app"),
                 AllOf(HasSubstr("\"b\""), Not(HasSubstr("\"a\""))));
@@ -173,8 +173,9 @@ TEST_F(TombstonesTest, NoneIfTheBlueprintWantsNone) {
     EXPECT_THAT(make().files, IsEmpty());
     request_.tombstones = 5;
     request_.manifests = ManifestsPlace::usr;
-    EXPECT_THAT(make().files, testing::Contains(testing::Key(
-                                  "/usr/lib/microshift/manifests.d/delete/app/objects.yaml")));
+    EXPECT_THAT(
+        make().files,
+        testing::Contains(testing::Key("/usr/lib/microshift/manifests.d/delete/app/objects.yaml")));
 }
 
 TEST_F(TombstonesTest, ABundleOfTheOldPlace) {
@@ -191,8 +192,9 @@ TEST_F(TombstonesTest, AHostileParent) {
     put(parent_, "a b\n\x1b[31m", object("v1", "ConfigMap", "a", "x"));
     put(parent_, "good", object("v1", "ConfigMap", "good", "x"));
     const std::string graves = std::string(place) + "delete/";
-    const std::string started = "resources: [objects.yaml]\nmetadata:\n  annotations:\n    "
-                                "edgegpu/commits-left: ";
+    const std::string started =
+        "resources: [objects.yaml]\nmetadata:\n  annotations:\n    "
+        "edgegpu/commits-left: ";
     parent_[graves + "many/kustomization.yaml"] = started + "\"99999999\"\n";
     parent_[graves + "many/objects.yaml"] =
         object("v1", "ConfigMap", "\"x\\n---\\nkind: Y\"", "x") +

@@ -26,13 +26,29 @@ TEST(YamlWriter, HostileStringsComeBackAsTheyWere) {
         return text;
     }();
     for (const std::string& text :
-         {std::string(), std::string("yes"), std::string("1.20"), std::string("null"),
-          std::string("a\nb: c\n"), std::string("\n---\nkind: Secret\n"), std::string("it's \"x\""),
-          std::string("*alias"), std::string("&a b"), std::string("!!int 3"), std::string("# no"),
-          std::string("- x"), std::string("  \n  "), std::string("tab\there\r\n"),
-          std::string("{a: b}"), std::string("\x01\x7f"), std::string("z\0ro", 4),
-          std::string("\xc3\xa4 \xe2\x80\xa8 \xf0\x9f\x98\x80 \xef\xbb\xbf"), std::string("%YAML"),
-          std::string("\\n \\x41"), std::string("..."), std::string("? k"), long_words}) {
+         {std::string(),
+          std::string("yes"),
+          std::string("1.20"),
+          std::string("null"),
+          std::string("a\nb: c\n"),
+          std::string("\n---\nkind: Secret\n"),
+          std::string("it's \"x\""),
+          std::string("*alias"),
+          std::string("&a b"),
+          std::string("!!int 3"),
+          std::string("# no"),
+          std::string("- x"),
+          std::string("  \n  "),
+          std::string("tab\there\r\n"),
+          std::string("{a: b}"),
+          std::string("\x01\x7f"),
+          std::string("z\0ro", 4),
+          std::string("\xc3\xa4 \xe2\x80\xa8 \xf0\x9f\x98\x80 \xef\xbb\xbf"),
+          std::string("%YAML"),
+          std::string("\\n \\x41"),
+          std::string("..."),
+          std::string("? k"),
+          long_words}) {
         const std::vector<YamlNode> back =
             read_yaml("x", write_yaml(yaml_map({{"k", yaml_string(text)}})));
         ASSERT_EQ(back.size(), 1U) << text;

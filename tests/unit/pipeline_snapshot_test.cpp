@@ -93,7 +93,8 @@ TEST_F(Snapshot, WhatChangesAfterwardsIsCommittedAsItWasHashed) {
     EXPECT_EQ(text("/etc/removed"), "three");
     EXPECT_EQ(text("/etc/archived"), "four");
     EXPECT_EQ(text("/etc/file"), "five");
-    EXPECT_EQ(read_request_files(taken.microshift.bundles[0]).files.at("kustomization.yaml"), "six");
+    EXPECT_EQ(read_request_files(taken.microshift.bundles[0]).files.at("kustomization.yaml"),
+              "six");
     EXPECT_FALSE(tree.entries.contains("/etc/new"));
     for (const auto& [path, entry] : tree.entries) {
         if (entry.type == EntryType::file) {

@@ -26,11 +26,11 @@ consteval auto fields_of(const BundleReplicas*) {
 
 consteval auto fields_of(const PatchTarget*) {
     using Target = PatchTarget;
-    return all_fields_of<Target>(
-        input("group", &Target::group), input("version", &Target::version),
-        input("kind", &Target::kind), input("name", &Target::name),
-        input("namespace", &Target::name_space), input("labelSelector", &Target::label_selector),
-        input("annotationSelector", &Target::annotation_selector));
+    return all_fields_of<Target>(input("group", &Target::group), input("version", &Target::version),
+                                 input("kind", &Target::kind), input("name", &Target::name),
+                                 input("namespace", &Target::name_space),
+                                 input("labelSelector", &Target::label_selector),
+                                 input("annotationSelector", &Target::annotation_selector));
 }
 
 consteval auto fields_of(const BundlePatch*) {

@@ -36,8 +36,9 @@ void add_bundle(BundleRequest request, MicroshiftRequest& microshift) {
     for (const BundleRequest& earlier : microshift.bundles) {
         if (earlier.name == request.name) {
             throw error_at(request.location, "duplicate bundle \"{}\"", request.name)
-                .hinted("to use it twice, give one a name and a namespace of its own: { bundle = "
-                        "…, name = …, namespace = … }");
+                .hinted(
+                    "to use it twice, give one a name and a namespace of its own: { bundle = "
+                    "…, name = …, namespace = … }");
         }
     }
     microshift.bundles.push_back(std::move(request));

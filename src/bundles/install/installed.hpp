@@ -18,7 +18,8 @@ inline constexpr std::string_view tombstones_directory = "delete";
 /// What MicroShift applies of the manifests of an image, each with its directory as `source`: the
 /// directories of each manifests.d, and of each `manifests` either the directories that its
 /// kustomization lists, if it does nothing else and they have one themselves (as that of
-/// ManifestsPlace::root), or itself. Directories without a kustomization and tombstones are left out.
+/// ManifestsPlace::root), or itself. Directories without a kustomization and tombstones are left
+/// out.
 [[nodiscard]] std::vector<BundleFiles> installed_bundles(const ManifestFiles& manifests);
 
 /// The tombstones: the directories in a `delete` of a manifests.d.

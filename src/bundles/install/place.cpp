@@ -20,8 +20,7 @@ constexpr const char* own_places_hint =
 /// kustomize's identity of an object, which does not count the version of its API group.
 std::string identity_of(const KubeObject& object) {
     const std::size_t slash = object.api_version.find('/');
-    const std::string group =
-        slash == std::string::npos ? "" : object.api_version.substr(0, slash);
+    const std::string group = slash == std::string::npos ? "" : object.api_version.substr(0, slash);
     return fmt::format("{}\n{}\n{}\n{}", group, object.kind, object.name_space, object.name);
 }
 

@@ -109,8 +109,8 @@ public:
             }
             if (const auto objects = rendered(bundle, "its objects are left on the devices")) {
                 for (const KubeObject& object : *objects) {
-                    add_object(bundle.name, {object.api_version, object.kind, object.name_space,
-                                             object.name});
+                    add_object(bundle.name,
+                               {object.api_version, object.kind, object.name_space, object.name});
                 }
             }
         }
@@ -158,10 +158,10 @@ private:
             if (failure.kind() == ErrorKind::interrupted) {
                 throw;
             }
-            ctx_.log.info("does not render", {{"directory", bundle.source.string()},
-                                              {"error", failure.message()}});
-            result_.warnings.push_back(fmt::format("{} does not render: {}",
-                                                   bundle.source.string(), consequence));
+            ctx_.log.info("does not render",
+                          {{"directory", bundle.source.string()}, {"error", failure.message()}});
+            result_.warnings.push_back(
+                fmt::format("{} does not render: {}", bundle.source.string(), consequence));
         }
         return objects;
     }
@@ -226,12 +226,14 @@ private:
         const bool read = mistakes.attempt([&] {
             left = left_in(tombstone);
             const auto file = tombstone.files.find(objects_name);
-            objects = file == tombstone.files.end() ? objects : read_yaml(file->first, file->second);
+            objects =
+                file == tombstone.files.end() ? objects : read_yaml(file->first, file->second);
         });
         if (!read || !is_plain_name(tombstone.name, "_.-")) {
-            result_.warnings.push_back(fmt::format("{}: a tombstone of the parent that cannot be "
-                                                   "read",
-                                                   tombstone.source.string()));
+            result_.warnings.push_back(
+                fmt::format("{}: a tombstone of the parent that cannot be "
+                            "read",
+                            tombstone.source.string()));
             return;
         }
         left = std::min(left - 1, request_.tombstones - 1);
@@ -239,12 +241,13 @@ private:
             return;
         }
         for (const YamlNode& node : objects) {
-            const DeletedObject object =
-                normal({node.text_at({"apiVersion"}), node.text_at({"kind"}),
-                        node.text_at({"metadata", "namespace"}), node.text_at({"metadata", "name"})});
-            const bool known = schemas_.scope_of(object.api_version, object.kind) ||
-                               is_of_openshift(object);
-            if (is_plain_name(object.name, name_characters) && known && !present_.contains(object) &&
+            const DeletedObject object = normal(
+                {node.text_at({"apiVersion"}), node.text_at({"kind"}),
+                 node.text_at({"metadata", "namespace"}), node.text_at({"metadata", "name"})});
+            const bool known =
+                schemas_.scope_of(object.api_version, object.kind) || is_of_openshift(object);
+            if (is_plain_name(object.name, name_characters) && known &&
+                !present_.contains(object) &&
                 !(object.kind == "Namespace" && used_namespaces_.contains(object.name)) &&
                 (request_.delete_data || !holds_data(object))) {
                 Dropped& dropped = dropped_[tombstone.name];
@@ -283,19 +286,17 @@ private:
         }
         YamlNode annotations =
             yaml_map({{std::string(commits_left), yaml_string(std::to_string(dropped.left))}});
-        const std::string kustomization = write_yaml(
-            yaml_map({{"apiVersion", yaml_plain("kustomize.config.k8s.io/v1beta1")},
-                      {"kind", yaml_plain("Kustomization")},
-                      {"metadata", yaml_map({{"annotations", std::move(annotations)}})},
-                      {"resources", yaml_list({yaml_string(objects_name)})}}));
+        const std::string kustomization =
+            write_yaml(yaml_map({{"apiVersion", yaml_plain("kustomize.config.k8s.io/v1beta1")},
+                                 {"kind", yaml_plain("Kustomization")},
+                                 {"metadata", yaml_map({{"annotations", std::move(annotations)}})},
+                                 {"resources", yaml_list({yaml_string(objects_name)})}}));
         const std::string directory = fmt::format(
             "{}/{}/{}",
             request_.manifests == ManifestsPlace::usr ? ManifestsPlace::usr : ManifestsPlace::etc,
             tombstones_directory, name);
-        const BundleFiles made{name,
-                               directory,
-                               {},
-                               {{"kustomization.yaml", kustomization}, {objects_name, objects}}};
+        const BundleFiles made{
+            name, directory, {}, {{"kustomization.yaml", kustomization}, {objects_name, objects}}};
         if (rendered(made, "its objects are left on the devices")) {
             for (const auto& [file, content] : made.files) {
                 result_.files[directory + '/' + file] = content;

@@ -116,9 +116,8 @@ void add_manifests(const Context& ctx, const SourceLocation& location,
         "kustomization.yaml", "kustomization.yml", "Kustomization"};
     for (const auto& [path, content] : manifests) {
         const fs::path file(path);
-        const bool kustomization =
-            std::find(kustomizations.begin(), kustomizations.end(), file.filename().string()) !=
-            kustomizations.end();
+        const bool kustomization = std::find(kustomizations.begin(), kustomizations.end(),
+                                             file.filename().string()) != kustomizations.end();
         std::vector<std::string> taken{path};
         for (const std::string_view name : kustomizations) {
             if (kustomization) {
