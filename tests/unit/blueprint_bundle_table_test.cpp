@@ -31,11 +31,12 @@ TEST_F(BundleTable, Everything) {
 manifests = "/usr/lib/microshift/manifests.d"
 tombstones = 2
 delete_data = true
-bundles = ["plugin", { bundle = "plugin", name = "second", namespace = "other", components = ["time-slicing"],
-  images = [{ name = "registry:5000/a/b", newName = "c/d", newTag = "1.2" }],
-  replicas = [{ name = "app", count = 0 }],
-  patches = [{ patch = "kind: X\n", target = { kind = "X", labelSelector = "a=b" } }, { path = "patch.yaml" }],
-  values = { settings = { "a.yaml" = "x: 1\n", b = "" } } }]
+bundles = ["plugin", { bundle = "plugin", name = "second", namespace = "other", components = [
+  "time-slicing"], images = [
+  { name = "registry:5000/a/b", newName = "c/d", newTag = "1.2" }], replicas = [
+  { name = "app", count = 0 }], patches = [
+  { patch = "kind: X\n", target = { kind = "X", labelSelector = "a=b" } },
+  { path = "patch.yaml" }], values = { settings = { "a.yaml" = "x: 1\n", b = "" } } }]
 )");
     EXPECT_EQ(read.manifests, ManifestsPlace::usr);
     EXPECT_EQ(read.tombstones, 2);
