@@ -27,17 +27,22 @@ std::string text_of(const CommitView& commit, const std::optional<CommitPath>& s
                                                  : "";
 }
 
-/// The directory of a file's bundle: "manifests/x.yaml" → "manifests", "manifests.d/a/x.yaml" →
-/// "manifests.d/a"; empty for a file that is in no bundle.
+/// The directory of a file's bundle: "manifests/x.yaml" → "manifests", "manifests/a/x.yaml" →
+/// "manifests/a", "manifests.d/a/b/x.yaml" → "manifests.d/a", "manifests.d/delete/a/x.yaml" →
+/// "manifests.d/delete/a"; empty for a file that is in no bundle.
 std::string_view bundle_of(std::string_view path) {
-    if (!path.starts_with("manifests")) {
+    std::size_t end = path.find('/');
+    const std::string_view top = path.substr(0, end);
+    if (end == std::string_view::npos || (top != "manifests" && top != "manifests.d")) {
         return {};
     }
-    std::size_t end = path.find('/');
-    if (end != std::string_view::npos && path.substr(0, end).ends_with(".d")) {
-        end = path.find('/', end + 1);
+    const std::size_t inner = path.find('/', end + 1);
+    if (inner == std::string_view::npos) {
+        return top == "manifests" ? top : std::string_view{};
     }
-    return end == std::string_view::npos ? std::string_view{} : path.substr(0, end);
+    const bool deletions = path.substr(end + 1, inner - end - 1) == "delete";
+    const std::size_t last = deletions ? path.find('/', inner + 1) : inner;
+    return path.substr(0, last == std::string_view::npos ? inner : last);
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ struct BundleFile {
     std::string change;
 };
 
-/// A change of a kustomize bundle: /usr/etc/microshift/manifests, or a directory in manifests.d.
+/// A change of a kustomize bundle: a directory in manifests or manifests.d, or in its `delete`; or
+/// the files of /usr/etc/microshift/manifests itself.
 struct BundleChange {
     std::string directory;
     /// of the whole directory: "added", "removed" or "changed"

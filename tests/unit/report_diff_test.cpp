@@ -153,6 +153,11 @@ TEST_F(ReportDiff, ModprobeAndManifestsAreNamed) {
     fixture_.add_directory("/usr/etc/microshift/manifests.d/app/base");
     fixture_.add_file("/usr/etc/microshift/manifests.d/app/kustomization.yaml", "1\n");
     fixture_.add_file("/usr/etc/microshift/manifests.d/app/base/pod.yaml", "1\n");
+    fixture_.add_directory("/usr/etc/microshift/manifests/two");
+    fixture_.add_file("/usr/etc/microshift/manifests/two/a.yaml", "1\n");
+    fixture_.add_directory("/usr/etc/microshift/manifests.d/delete");
+    fixture_.add_directory("/usr/etc/microshift/manifests.d/delete/old");
+    fixture_.add_file("/usr/etc/microshift/manifests.d/delete/old/objects.yaml", "1\n");
     fixture_.add_file("/usr/etc/microshift/config.yaml", "2\n");
     commit("two");
     const std::string shown = text();
@@ -163,12 +168,16 @@ TEST_F(ReportDiff, ModprobeAndManifestsAreNamed) {
               "  + /usr/etc/modprobe.d/b.conf\n"
               "    + options nvidia x=1\n");
     EXPECT_EQ(section(shown, "Manifests"),
-              "Manifests: 1 added, 1 changed\n"
+              "Manifests: 3 added, 1 changed\n"
               "  ~ /usr/etc/microshift/manifests/\n"
               "    ~ rbac.yaml\n"
+              "  + /usr/etc/microshift/manifests/two/\n"
+              "    + a.yaml\n"
               "  + /usr/etc/microshift/manifests.d/app/\n"
               "    + base/pod.yaml\n"
-              "    + kustomization.yaml\n");
+              "    + kustomization.yaml\n"
+              "  + /usr/etc/microshift/manifests.d/delete/old/\n"
+              "    + objects.yaml\n");
 }
 
 TEST_F(ReportDiff, FilesAreCountedAndTheLargestShown) {
