@@ -20,9 +20,18 @@ struct BundleRequest {
     std::shared_ptr<const StoredSource> stored = nullptr;
 };
 
+/// A pattern of `microshift.embed_images`.
+struct ImagePattern {
+    /// fnmatch(3) on complete names; "*" for `true`
+    std::string glob;
+    SourceLocation location;
+};
+
 /// `[microshift]`.
 struct MicroshiftRequest {
     std::vector<BundleRequest> bundles;
+    /// Which images of bundles and of MicroShift are in the image; empty: none.
+    std::vector<ImagePattern> embed_images;
     /// Beginning of the table; no file if the blueprint has none.
     SourceLocation location;
 };

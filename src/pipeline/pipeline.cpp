@@ -25,11 +25,11 @@
 #include "kmods/check.hpp"
 #include "kmods/kmods.hpp"
 #include "pipeline/inputs.hpp"
+#include "pipeline/resolve_blueprint.hpp"
 #include "pipeline/snapshot.hpp"
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
 #include "resolve/stage/plan.hpp"
-#include "resolve/stage/resolve.hpp"
 #include "rootfs/account_seeds.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "selinux/labels/label.hpp"
@@ -42,16 +42,18 @@ namespace edgegpu {
 
 namespace {
 
-Resolution resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
-                                const BuildOptions& options) {
+ResolvedBlueprint resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
+                                       const std::vector<RenderedBundle>& bundles,
+                                       const BuildOptions& options) {
+    ResolveTask task{{options.explain}, std::nullopt, {}};
     if (options.locked) {
-        return resolve_locked(ctx, blueprint, read_lockfile(options.lockfile));
+        task.locked = read_lockfile(options.lockfile);
     }
-    Resolution resolution = resolve(ctx, blueprint, {options.explain});
-    if (!options.lockfile.empty()) {
-        write_lockfile(options.lockfile, resolution);
+    ResolvedBlueprint resolved = resolve_blueprint(ctx, blueprint, bundles, task);
+    if (!options.locked && !options.lockfile.empty()) {
+        write_lockfile(options.lockfile, resolved.resolution);
     }
-    return resolution;
+    return resolved;
 }
 
 void warn_of_idle_key(const Context& ctx, const Signer& signer, const Resolution& resolution) {
@@ -127,18 +129,20 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
     // From here on only copies of the user's files are read.
     stages.begin_quietly("snapshot", "copying the files named by");
-    const Blueprint blueprint = take_snapshot(given, named);
+    const Blueprint snapshot = take_snapshot(given, named);
     stages.end("");
 
     std::vector<RenderedBundle> bundles;
-    if (!blueprint.microshift.bundles.empty()) {
+    if (!snapshot.microshift.bundles.empty()) {
         stages.begin_quietly("bundles", "rendering the bundles of");
-        bundles = render_bundles(given, blueprint.microshift.bundles);
+        bundles = render_bundles(given, snapshot.microshift.bundles);
         stages.end(counted(bundles.size(), "bundle"));
     }
 
     stages.begin("resolve", "resolving");
-    const Resolution resolution = resolve_or_read_lock(given, blueprint, options);
+    const ResolvedBlueprint resolved = resolve_or_read_lock(given, snapshot, bundles, options);
+    const Blueprint& blueprint = resolved.blueprint;
+    const Resolution& resolution = resolved.resolution;
     const Context ctx = given.at(image_time(resolution));
     warn_of_idle_key(ctx, signer, resolution);
     require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);

@@ -140,8 +140,6 @@ TEST_F(BlueprintTest, devices_are_pci_ids_of_nvidia) {
 
 TEST_F(BlueprintTest, not_supported_yet) {
     EXPECT_EQ(failure_of("[health.gpu]\n"), "error: b.toml:2:2: not supported yet: health\n");
-    EXPECT_EQ(failure_of("[microshift]\nembed_images = true\n"),
-              "error: b.toml:3:1: not supported yet: microshift.embed_images\n");
 }
 
 TEST_F(BlueprintTest, keys_of_other_image_types_say_what_to_use) {

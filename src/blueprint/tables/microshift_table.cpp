@@ -25,6 +25,24 @@ void read_bundle(const LocatedString& bundle, const ParseScope& scope,
     microshift.bundles.push_back(std::move(request));
 }
 
+void read_embed_images(const TableReader& table, MicroshiftRequest& microshift) {
+    constexpr const char* key = "embed_images";
+    if (table.is_boolean(key)) {
+        if (table.boolean(key, false)) {
+            microshift.embed_images.push_back({"*", table.location(key)});
+        }
+        return;
+    }
+    for (const LocatedString& pattern : table.strings(key)) {
+        if (pattern.value.empty()) {
+            table.note(error_at(pattern.location, "an empty pattern matches no image")
+                           .hinted("as in \"nvcr.io/nvidia/*\"; true for all"));
+            continue;
+        }
+        microshift.embed_images.push_back({pattern.value, pattern.location});
+    }
+}
+
 }  // namespace
 
 void read_microshift(const TableReader& table, const ParseScope& scope,
@@ -33,7 +51,7 @@ void read_microshift(const TableReader& table, const ParseScope& scope,
     for (const LocatedString& bundle : table.strings("bundles")) {
         table.attempt([&] { read_bundle(bundle, scope, microshift); });
     }
-    table.refuse_unsupported({"embed_images"});
+    read_embed_images(table, microshift);
     table.finish();
 }
 
