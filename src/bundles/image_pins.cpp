@@ -1,0 +1,32 @@
+#include "bundles/image_pins.hpp"
+
+#include <algorithm>
+
+#include "bundles/wanted_images.hpp"
+
+namespace edgegpu {
+
+ImagePins image_pins(const std::vector<KubeObject>& objects,
+                     const std::map<std::string, std::string>& digests) {
+    const std::vector<std::string> references = images_of(objects);
+    ImagePins pins;
+    for (const std::string& reference : references) {
+        const auto digest = digests.find(wanted_name(reference));
+        if (digest == digests.end() || reference.find('@') != std::string::npos) {
+            continue;
+        }
+        // A tag follows the last slash.
+        const bool tagged =
+            reference.find(':', reference.rfind('/') + 1) != std::string::npos;
+        const bool also_tagged =
+            std::any_of(references.begin(), references.end(), [&](const std::string& other) {
+                return other.starts_with(reference + ':') || other.starts_with(reference + '@');
+            });
+        if (tagged || !also_tagged) {
+            pins.emplace(reference, "sha256:" + digest->second);
+        }
+    }
+    return pins;
+}
+
+}  // namespace edgegpu
