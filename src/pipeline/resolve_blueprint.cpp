@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "bundles/wanted_images.hpp"
 #include "fetch/release_images.hpp"
 #include "resolve/stage/resolve_images.hpp"
 
@@ -28,11 +27,7 @@ std::vector<ContainerRequest> embedded(const Context& ctx, const Blueprint& blue
     if (patterns.empty()) {
         return {};
     }
-    std::vector<WantedImage> wanted = images_wanted_by(bundles);
-    for (const ReleaseImage& image :
-         release_images(ctx, resolution, blueprint.repositories, blueprint.architecture)) {
-        add_wanted(wanted, {{wanted_name(image.reference), {image.package}}});
-    }
+    const std::vector<WantedImage> wanted = wanted_images(ctx, blueprint, bundles, resolution);
     return embedding_requests(choose_images(patterns, wanted), blueprint.containers,
                               patterns.front().location);
 }
@@ -48,6 +43,17 @@ std::vector<ResolvedImage> images_of_task(const Context& ctx, const Blueprint& b
 }
 
 }  // namespace
+
+std::vector<WantedImage> wanted_images(const Context& ctx, const Blueprint& blueprint,
+                                       const std::vector<RenderedBundle>& bundles,
+                                       const Resolution& resolution) {
+    std::vector<WantedImage> wanted = images_wanted_by(bundles);
+    for (const ReleaseImage& image :
+         release_images(ctx, resolution, blueprint.repositories, blueprint.architecture)) {
+        add_wanted(wanted, {{wanted_name(image.reference), {image.package}}});
+    }
+    return wanted;
+}
 
 ResolvedBlueprint resolve_blueprint(const Context& ctx, const Blueprint& blueprint,
                                     const std::vector<RenderedBundle>& bundles,

@@ -6,6 +6,7 @@
 
 #include "blueprint/blueprint.hpp"
 #include "bundles/render.hpp"
+#include "bundles/wanted_images.hpp"
 #include "execution/context.hpp"
 #include "resolve/resolution.hpp"
 #include "resolve/stage/resolve.hpp"
@@ -27,6 +28,12 @@ struct ResolvedBlueprint {
     Blueprint blueprint;
     Resolution resolution;
 };
+
+/// The images that MicroShift will start: of the bundles, and of the lists in the resolution's
+/// packages (microshift-release-info), which are fetched for this. Throws as `release_images`.
+[[nodiscard]] std::vector<WantedImage> wanted_images(const Context& ctx, const Blueprint& blueprint,
+                                                     const std::vector<RenderedBundle>& bundles,
+                                                     const Resolution& resolution);
 
 /// Resolves packages, and then container images: those of `[[containers]]`, and those of the
 /// bundles and of MicroShift's own packages that `embed_images` chooses. `bundles` are those of the
