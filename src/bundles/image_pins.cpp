@@ -16,8 +16,7 @@ ImagePins image_pins(const std::vector<KubeObject>& objects,
             continue;
         }
         // A tag follows the last slash.
-        const bool tagged =
-            reference.find(':', reference.rfind('/') + 1) != std::string::npos;
+        const bool tagged = reference.find(':', reference.rfind('/') + 1) != std::string::npos;
         const bool also_tagged =
             std::any_of(references.begin(), references.end(), [&](const std::string& other) {
                 return other.starts_with(reference + ':') || other.starts_with(reference + '@');

@@ -47,10 +47,9 @@ std::string hint_for_pattern(const std::string& glob, const std::vector<WantedIm
             shown.push_back(image.name);
         }
     }
-    return fmt::format("the images are: {}{}", fmt::join(shown, ", "),
-                       wanted.size() > most_shown
-                           ? fmt::format(", and {} more", wanted.size() - most_shown)
-                           : "");
+    return fmt::format(
+        "the images are: {}{}", fmt::join(shown, ", "),
+        wanted.size() > most_shown ? fmt::format(", and {} more", wanted.size() - most_shown) : "");
 }
 
 }  // namespace
@@ -64,9 +63,9 @@ std::vector<WantedImage> images_wanted_by(const std::vector<RenderedBundle>& bun
     for (const RenderedBundle& bundle : bundles) {
         for (const KubeObject& object : bundle.objects) {
             for (const std::string& reference : images_of({object})) {
-                add_wanted(wanted, {{wanted_name(reference),
-                                     {fmt::format("bundle \"{}\": {}", bundle.name,
-                                                  object.title())}}});
+                add_wanted(wanted,
+                           {{wanted_name(reference),
+                             {fmt::format("bundle \"{}\": {}", bundle.name, object.title())}}});
             }
         }
     }
@@ -75,9 +74,10 @@ std::vector<WantedImage> images_wanted_by(const std::vector<RenderedBundle>& bun
 
 void add_wanted(std::vector<WantedImage>& images, const std::vector<WantedImage>& more) {
     for (const WantedImage& image : more) {
-        const auto at = std::lower_bound(
-            images.begin(), images.end(), image,
-            [](const WantedImage& left, const WantedImage& right) { return left.name < right.name; });
+        const auto at = std::lower_bound(images.begin(), images.end(), image,
+                                         [](const WantedImage& left, const WantedImage& right) {
+                                             return left.name < right.name;
+                                         });
         if (at == images.end() || at->name != image.name) {
             images.insert(at, image);
         } else {

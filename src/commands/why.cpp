@@ -38,9 +38,10 @@ WhyAnswer answer_for(const Context& ctx, const Blueprint& blueprint, const WhyCo
 std::string images_text(const std::vector<ImageReason>& images) {
     std::string text;
     for (const ImageReason& image : images) {
-        text += fmt::format("{} {}\n", printable_line(image.name),
-                            image.in_image ? "is in the image"
-                                           : "is not in the image: embed_images does not choose it");
+        text +=
+            fmt::format("{} {}\n", printable_line(image.name),
+                        image.in_image ? "is in the image"
+                                       : "is not in the image: embed_images does not choose it");
         for (const std::string& who : image.wanted_by) {
             text += fmt::format("  {}\n", printable_line(who));
         }
@@ -78,9 +79,8 @@ std::string answer_json(const WhyCommand& command, const WhyAnswer& answer) {
     using nlohmann::ordered_json;
     ordered_json images = ordered_json::array();
     for (const ImageReason& image : answer.images) {
-        images.push_back({{"name", image.name},
-                          {"in_image", image.in_image},
-                          {"wanted_by", image.wanted_by}});
+        images.push_back(
+            {{"name", image.name}, {"in_image", image.in_image}, {"wanted_by", image.wanted_by}});
     }
     ordered_json installed = ordered_json::array();
     for (const PackageReason& reason : answer.packages.installed) {
@@ -127,7 +127,7 @@ int run_why(const GlobalOptions& global, const WhyCommand& command) {
         stages.end("");
         return found;
     });
-    print_result(global.json              ? answer_json(command, answer)
+    print_result(global.json             ? answer_json(command, answer)
                  : answer.images.empty() ? answer_text(command, answer.packages)
                                          : images_text(answer.images));
     return 0;

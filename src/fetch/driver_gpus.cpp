@@ -21,8 +21,7 @@ constexpr std::size_t gpu_list_limit = 16U << 20U;
 /// The content of supported-gpus.json, if the package contains it.
 std::optional<std::string> find_list(const Context& ctx, const PackageFile& package) {
     std::vector<PayloadFile> files = read_payload_files(
-        ctx, package,
-        [](std::string_view path) { return path.ends_with("/supported-gpus.json"); },
+        ctx, package, [](std::string_view path) { return path.ends_with("/supported-gpus.json"); },
         gpu_list_limit, 1);
     return files.empty() ? std::nullopt : std::optional(std::move(files.front().content));
 }

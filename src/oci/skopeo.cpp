@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <sys/mman.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "execution/process.hpp"

@@ -37,9 +37,9 @@ struct ResolvedBlueprint {
 
 /// Resolves packages, and then container images: those of `[[containers]]`, and those of the
 /// bundles and of MicroShift's own packages that `embed_images` chooses. `bundles` are those of the
-/// blueprint, rendered; they are not looked at without `embed_images`. Fetches microshift-release-info
-/// in between. Throws what `resolve`, `resolve_locked` or `resolve_update` throws, and as
-/// `resolve_images` and `choose_images` do.
+/// blueprint, rendered; they are not looked at without `embed_images`. Fetches
+/// microshift-release-info in between. Throws what `resolve`, `resolve_locked` or `resolve_update`
+/// throws, and as `resolve_images` and `choose_images` do.
 [[nodiscard]] ResolvedBlueprint resolve_blueprint(const Context& ctx, const Blueprint& blueprint,
                                                   const std::vector<RenderedBundle>& bundles,
                                                   const ResolveTask& task);

@@ -35,9 +35,8 @@ protected:
     }
 
     [[nodiscard]] ImageAccess image(const std::string& repository) const {
-        return {{ImageTransport::docker, registry_.name() + '/' + repository + ":1"},
-                false,
-                "amd64"};
+        return {
+            {ImageTransport::docker, registry_.name() + '/' + repository + ":1"}, false, "amd64"};
     }
 
     /// The error that `act` ends with.

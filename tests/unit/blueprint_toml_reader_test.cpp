@@ -160,8 +160,7 @@ TEST_F(BlueprintTest, images_to_embed) {
     EXPECT_EQ(failure_of("[microshift]\nembed_images = [\"\"]\n"),
               "error: b.toml:3:17: an empty pattern matches no image\n"
               "hint: as in \"nvcr.io/nvidia/*\"; true for all\n");
-    EXPECT_EQ(failure_of("[microshift]\nembed_images = 1\n").substr(0, 20),
-              "error: b.toml:3:16: ");
+    EXPECT_EQ(failure_of("[microshift]\nembed_images = 1\n").substr(0, 20), "error: b.toml:3:16: ");
 }
 
 TEST_F(BlueprintTest, keys_of_other_image_types_say_what_to_use) {

@@ -24,20 +24,21 @@ ImagePins pins_of(const std::vector<std::string>& references,
 }
 
 TEST(ImagePins, AreForReferencesWithoutDigestThatAreInTheCommit) {
-    EXPECT_THAT(pins_of({"quay.io/x/app:1", "quay.io/x/app:2", "busybox", "quay.io/x/other:1",
-                         "quay.io/x/tool:3@sha256:" + two},
-                        {{"quay.io/x/app:1", one},
-                         {"quay.io/x/app:2", two},
-                         {"docker.io/library/busybox:latest", two},
-                         {"quay.io/x/tool@sha256:" + two, two}}),
-                ElementsAre(Pair("busybox", "sha256:" + two), Pair("quay.io/x/app:1", "sha256:" + one),
-                            Pair("quay.io/x/app:2", "sha256:" + two)));
+    EXPECT_THAT(
+        pins_of({"quay.io/x/app:1", "quay.io/x/app:2", "busybox", "quay.io/x/other:1",
+                 "quay.io/x/tool:3@sha256:" + two},
+                {{"quay.io/x/app:1", one},
+                 {"quay.io/x/app:2", two},
+                 {"docker.io/library/busybox:latest", two},
+                 {"quay.io/x/tool@sha256:" + two, two}}),
+        ElementsAre(Pair("busybox", "sha256:" + two), Pair("quay.io/x/app:1", "sha256:" + one),
+                    Pair("quay.io/x/app:2", "sha256:" + two)));
     EXPECT_THAT(pins_of({"quay.io/x/app:1"}, {}), IsEmpty());
 }
 
 TEST(ImagePins, OneWithoutTagDoesNotChangeOthersOfItsRepository) {
-    const std::map<std::string, std::string> digests{
-        {"localhost:5000/x:latest", one}, {"localhost:5000/x:2", two}};
+    const std::map<std::string, std::string> digests{{"localhost:5000/x:latest", one},
+                                                     {"localhost:5000/x:2", two}};
     EXPECT_THAT(pins_of({"localhost:5000/x", "localhost:5000/x:2"}, digests),
                 ElementsAre(Pair("localhost:5000/x:2", "sha256:" + two)));
     EXPECT_THAT(pins_of({"localhost:5000/x", "localhost:5000/xy:2"}, digests),

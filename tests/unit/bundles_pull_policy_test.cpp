@@ -50,7 +50,8 @@ TEST(PullPolicy, NothingElseIs) {
     EXPECT_EQ(found_in("{containers: [{name: a, image: 'docker.io/x', imagePullPolicy: Always}]}"),
               "");
     EXPECT_EQ(found_in("{containers: [{name: a, image: 'quay.io/x'}]}"), "");
-    EXPECT_EQ(found_in("{containers: [{name: a, image: 'quay.io/x', imagePullPolicy: Never}]}"), "");
+    EXPECT_EQ(found_in("{containers: [{name: a, image: 'quay.io/x', imagePullPolicy: Never}]}"),
+              "");
     EXPECT_EQ(found_in("{containers: [{name: a, imagePullPolicy: Always}], volumes: []}", "*"), "");
     EXPECT_EQ(found_in("{containers: [a, {name: a}], volumes: {a: b}}", "*"), "");
 }

@@ -66,7 +66,7 @@ spec:
       initContainers: [{name: a, image: busybox}]
       containers: [{name: b, image: quay.io/x/app:1}]
       ephemeralContainers: [{name: c, image: "quay.io/x/debug:2)" +
-                                                        digest + R"("}]
+                                                    digest + R"("}]
       volumes: [{name: d, image: {reference: quay.io/x/data}}, {name: e, emptyDir: {}}]
 ---
 apiVersion: v1
@@ -80,9 +80,8 @@ metadata: {name: p, namespace: y}
 spec: {containers: [{name: a, image: quay.io/x/app:1}]}
 )");
     const std::vector<WantedImage> images = images_wanted_by({app, other});
-    EXPECT_THAT(names_of(images),
-                ElementsAre("docker.io/library/busybox:latest", "quay.io/x/app:1",
-                            "quay.io/x/data:latest", "quay.io/x/debug" + digest));
+    EXPECT_THAT(names_of(images), ElementsAre("docker.io/library/busybox:latest", "quay.io/x/app:1",
+                                              "quay.io/x/data:latest", "quay.io/x/debug" + digest));
     EXPECT_THAT(images[1].wanted_by,
                 ElementsAre("bundle \"app\": Deployment x/web", "bundle \"other\": Pod y/p"));
 }
@@ -100,9 +99,8 @@ TEST(WantedImages, PatternsChooseAmongCompleteNames) {
 }
 
 TEST(WantedImages, APatternThatMatchesNothingIsAnErrorWithNearNames) {
-    const Error typo =
-        failure_of({"quay.io/*", "nvcr.io/nvidia/k8s-device-plugn:*"},
-                   {"quay.io/x/app:1", "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"});
+    const Error typo = failure_of({"quay.io/*", "nvcr.io/nvidia/k8s-device-plugn:*"},
+                                  {"quay.io/x/app:1", "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"});
     EXPECT_EQ(typo.kind(), ErrorKind::usage);
     EXPECT_EQ(typo.message(),
               "b.toml:7:3: embed_images: no image matches \"nvcr.io/nvidia/k8s-device-plugn:*\"");

@@ -27,22 +27,23 @@ std::string failure_of(const std::string& text) {
 }
 
 TEST(ReleaseImages, AreTheReferencesEachOnce) {
-    EXPECT_THAT(parse_release_images(R"({"release": {"base": "4.18.14"}, "images": {"pod": ")" +
-                                         two + R"(", "cli": ")" + one + R"(", "again": ")" + one +
-                                         R"("}})",
-                                     "x"),
-                ElementsAre(one, two));
+    EXPECT_THAT(
+        parse_release_images(R"({"release": {"base": "4.18.14"}, "images": {"pod": ")" + two +
+                                 R"(", "cli": ")" + one + R"(", "again": ")" + one + R"("}})",
+                             "x"),
+        ElementsAre(one, two));
     EXPECT_THAT(parse_release_images(R"({"images": {}})", "x"), ElementsAre());
     // What has a tag as well is found by its digest.
-    EXPECT_THAT(parse_release_images(R"({"images": {"a": "quay.io/x:1@sha256:)" +
-                                         std::string(64, '3') + R"("}})",
-                                     "x"),
-                ElementsAre("quay.io/x@sha256:" + std::string(64, '3')));
+    EXPECT_THAT(
+        parse_release_images(
+            R"({"images": {"a": "quay.io/x:1@sha256:)" + std::string(64, '3') + R"("}})", "x"),
+        ElementsAre("quay.io/x@sha256:" + std::string(64, '3')));
 }
 
 TEST(ReleaseImages, AnythingElseIsRefused) {
     for (const char* text : {"", "{", "\xff\xfe", "{\"images\": {\"a\": 1e999}}", "{} {}"}) {
-        EXPECT_THAT(failure_of(text), StartsWith("microshift-release-info: release.json: ")) << text;
+        EXPECT_THAT(failure_of(text), StartsWith("microshift-release-info: release.json: "))
+            << text;
     }
     EXPECT_THAT(failure_of(std::string(100'000, '[')), HasSubstr("is not JSON"));
     EXPECT_THAT(failure_of(std::string(100'000, '[') + std::string(100'000, ']')),
@@ -78,7 +79,8 @@ TEST(ReleaseImages, PackagesThatListThem) {
     for (const char* name : {"microshift-release-info", "microshift-olm-release-info"}) {
         EXPECT_TRUE(is_release_info(name)) << name;
     }
-    for (const char* name : {"microshift", "release-info", "redhat-release-info", "microshift-olm"}) {
+    for (const char* name :
+         {"microshift", "release-info", "redhat-release-info", "microshift-olm"}) {
         EXPECT_FALSE(is_release_info(name)) << name;
     }
 }

@@ -30,8 +30,8 @@ namespace edgegpu {
     const std::string& architecture, const std::vector<ResolvedImage>& locked,
     const std::vector<std::string>& patterns);
 
-/// The locked images, of exactly the requests. Throws ErrorKind::unsolvable listing all differences.
-/// Uses no network.
+/// The locked images, of exactly the requests. Throws ErrorKind::unsolvable listing all
+/// differences. Uses no network.
 [[nodiscard]] std::vector<ResolvedImage> require_locked_images(
     const std::vector<ContainerRequest>& requests, const std::vector<ResolvedImage>& locked);
 
