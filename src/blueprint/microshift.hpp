@@ -1,23 +1,90 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "blueprint/stored_source.hpp"
+#include "support/enum_names.hpp"
 #include "support/source_location.hpp"
 
 /// `[microshift]`: what MicroShift applies on the device, and how it is configured.
 namespace edgegpu {
 
-/// A bundle of `microshift.bundles`: a directory that kustomize can render, absolute, and its name.
+/// A component of a bundle, a directory of its `components`.
+struct BundleComponent {
+    std::string name;
+    SourceLocation location;
+};
+
+/// An entry of a kustomization's `images`: what replaces an image's name, tag or digest. Empty: as
+/// it is.
+struct BundleImage {
+    /// without tag and digest: "nvcr.io/nvidia/k8s-device-plugin"
+    std::string name;
+    std::string new_name;
+    std::string new_tag;
+    /// "sha256:…"
+    std::string digest;
+    SourceLocation location;
+};
+
+/// An entry of a kustomization's `replicas`.
+struct BundleReplicas {
+    /// the object's name
+    std::string name;
+    std::int64_t count = 0;
+    SourceLocation location;
+};
+
+/// Which objects a patch is for; regular expressions, empty: any.
+struct PatchTarget {
+    std::string group;
+    std::string version;
+    std::string kind;
+    std::string name;
+    std::string name_space;
+    std::string label_selector;
+    std::string annotation_selector;
+};
+
+/// An entry of a kustomization's `patches`.
+struct BundlePatch {
+    /// YAML or JSON: a strategic merge patch, or the operations of a JSON patch (RFC 6902).
+    std::string text;
+    std::optional<PatchTarget> target;
+    SourceLocation location;
+};
+
+/// The content of a config map, as a whole or in addition to what the bundle has in it.
+struct BundleValues {
+    /// the config map's name
+    std::string name;
+    std::map<std::string, std::string> entries;
+    SourceLocation location;
+};
+
+/// A bundle of `microshift.bundles`: a directory that kustomize can render, absolute, and what the
+/// blueprint changes of it.
 struct BundleRequest {
     std::string name;
     std::filesystem::path source;
     SourceLocation location;
     /// Copy of `source`; null before `take_snapshot`.
     std::shared_ptr<const StoredSource> stored = nullptr;
+    /// Of all its objects; empty: as they are.
+    std::string name_space = {};
+    SourceLocation name_space_location = {};
+    std::vector<BundleComponent> components = {};
+    std::vector<BundleImage> images = {};
+    std::vector<BundleReplicas> replicas = {};
+    std::vector<BundlePatch> patches = {};
+    std::vector<BundleValues> values = {};
 };
 
 /// A pattern of `microshift.embed_images`.
@@ -27,11 +94,32 @@ struct ImagePattern {
     SourceLocation location;
 };
 
+/// `[microshift] manifests`: where the bundles are in the image. `root`: one kustomization over all
+/// of them, which MicroShift applies as a whole; otherwise each is applied by itself.
+enum class ManifestsPlace { root, etc, usr };
+
+constexpr std::string_view enum_name(ManifestsPlace place) {
+    switch (place) {
+        case ManifestsPlace::root:
+            return "/etc/microshift/manifests";
+        case ManifestsPlace::etc:
+            return "/etc/microshift/manifests.d";
+        case ManifestsPlace::usr:
+            return "/usr/lib/microshift/manifests.d";
+    }
+    return {};
+}
+
 /// `[microshift]`.
 struct MicroshiftRequest {
     std::vector<BundleRequest> bundles;
     /// Which images of bundles and of MicroShift are in the image; empty: none.
     std::vector<ImagePattern> embed_images;
+    ManifestsPlace manifests = ManifestsPlace::root;
+    /// For how many commits the objects of a bundle that is gone are deleted; 0: never.
+    std::int64_t tombstones = 5;
+    /// Whether this is also done to objects that hold data or other objects.
+    bool delete_data = false;
     /// Beginning of the table; no file if the blueprint has none.
     SourceLocation location;
 };

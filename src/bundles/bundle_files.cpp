@@ -49,7 +49,28 @@ private:
 }  // namespace
 
 std::string BundleFiles::path_of(std::string_view file) const {
+    if (!moved_to.empty() && file.starts_with(moved_to) &&
+        (file.size() == moved_to.size() || file[moved_to.size()] == '/')) {
+        file.remove_prefix(std::min(file.size(), moved_to.size() + 1));
+    } else if (!moved_to.empty() && !file.empty()) {
+        return place_named_in(file).text();
+    }
     return file.empty() ? source.string() : (source / file).string();
+}
+
+SourceLocation BundleFiles::place_of(std::string_view file, std::uint32_t line,
+                                     std::uint32_t column) const {
+    const bool generated = !moved_to.empty() && !file.starts_with(moved_to + '/');
+    return generated ? place_named_in(file) : SourceLocation{path_of(file), line, column};
+}
+
+const SourceLocation& BundleFiles::place_named_in(std::string_view message) const {
+    for (const GeneratedPart& part : parts) {
+        if (message.find(part.called) != std::string_view::npos) {
+            return part.location;
+        }
+    }
+    return location;
 }
 
 std::string BundleFiles::title() const {

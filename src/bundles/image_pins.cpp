@@ -1,7 +1,11 @@
 #include "bundles/image_pins.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "bundles/generated.hpp"
+#include "bundles/renderer.hpp"
 #include "bundles/wanted_images.hpp"
 
 namespace edgegpu {
@@ -26,6 +30,28 @@ ImagePins image_pins(const std::vector<KubeObject>& objects,
         }
     }
     return pins;
+}
+
+std::vector<RenderedBundle> pin_bundles(const Context& ctx,
+                                        const std::vector<BundleRequest>& requests,
+                                        std::vector<RenderedBundle> bundles,
+                                        const std::map<std::string, std::string>& digests) {
+    std::optional<Renderer> renderer;
+    for (std::size_t i = 0; i < bundles.size(); ++i) {
+        std::vector<BundleImage> images;
+        for (const auto& [reference, digest] : image_pins(bundles[i].objects, digests)) {
+            images.push_back({reference, "", "", digest, requests[i].location});
+        }
+        if (images.empty()) {
+            continue;
+        }
+        if (!renderer) {
+            renderer = find_renderer(ctx);
+        }
+        const BundleFiles files = read_request_files(requests[i]);
+        bundles[i] = render_bundle(ctx, *renderer, generate_bundle(files, requests[i], images));
+    }
+    return bundles;
 }
 
 }  // namespace edgegpu

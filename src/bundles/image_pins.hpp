@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "blueprint/microshift.hpp"
 #include "bundles/objects.hpp"
+#include "bundles/render.hpp"
+#include "execution/context.hpp"
 
 namespace edgegpu {
 
@@ -17,5 +20,12 @@ using ImagePins = std::map<std::string, std::string>;
 /// another one of the same repository, as kustomize would take its pin for both.
 [[nodiscard]] ImagePins image_pins(const std::vector<KubeObject>& objects,
                                    const std::map<std::string, std::string>& digests);
+
+/// The bundles as they are in the commit: those with references to pin become generated bundles
+/// (`generate_bundle`) with a digest in place of each tag, rendered again. `bundles` are those of
+/// `requests`. Throws as `render_bundles`.
+[[nodiscard]] std::vector<RenderedBundle> pin_bundles(
+    const Context& ctx, const std::vector<BundleRequest>& requests,
+    std::vector<RenderedBundle> bundles, const std::map<std::string, std::string>& digests);
 
 }  // namespace edgegpu

@@ -124,7 +124,7 @@ private:
     }
 
     [[nodiscard]] SourceLocation at(const std::string& file, const YamlNode& node) const {
-        return {bundle_.path_of(file), node.line, node.column};
+        return bundle_.place_of(file, node.line, node.column);
     }
 
     void check_file(const std::string& directory, const std::string& file) {

@@ -1,5 +1,6 @@
 #include "bundles/render.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <csignal>
 
 #include "blueprint/toml/mistakes.hpp"
+#include "bundles/generated.hpp"
 #include "bundles/kustomization.hpp"
 #include "cache/store.hpp"
 #include "sandbox/tool.hpp"
@@ -36,8 +38,8 @@ Words command_line(const Renderer& renderer) {
     return words;
 }
 
-/// What the program says went wrong, in one line, with the user's paths.
-std::string complaint(const BundleFiles& bundle, std::string_view output) {
+/// What the program says went wrong, in one line.
+std::string complaint(std::string_view output) {
     std::string text;
     for (const std::string_view line : lines_of(output)) {
         // A Go program that dies prints its stacks after that.
@@ -56,9 +58,19 @@ std::string complaint(const BundleFiles& bundle, std::string_view output) {
     if (text.starts_with("error: ")) {
         text.erase(0, prefix.size());
     }
-    for (std::size_t at = text.find(tool_tree); at != std::string::npos;
-         at = text.find(tool_tree, at + bundle.source.string().size())) {
-        text.replace(at, tool_tree.size(), bundle.source.string());
+    return text;
+}
+
+/// A message with the user's paths, and without the names of generated files.
+std::string with_user_paths(const BundleFiles& bundle, std::string text) {
+    std::size_t at = text.find(tool_tree);
+    while (at != std::string::npos) {
+        const std::size_t end = std::min(text.find_first_of("'\"`\n:;, )]", at), text.size());
+        std::string_view inside = std::string_view(text).substr(at, end - at);
+        inside.remove_prefix(std::min(inside.size(), tool_tree.size() + 1));
+        const std::string path = bundle.path_of(inside);
+        text.replace(at, end - at, path);
+        at = text.find(tool_tree, at + path.size());
     }
     return text;
 }
@@ -77,6 +89,9 @@ std::string hint_of(const BundleFiles& bundle, std::string_view text) {
     if (has("out of memory") || has("cannot allocate memory")) {
         return "the sandbox has 2 GiB of memory: are there anchors and aliases that repeat each "
                "other?";
+    }
+    if (!bundle.moved_to.empty()) {
+        return "kustomize renders the bundle itself, but not with what the blueprint changes of it";
     }
     return fmt::format("kustomize build {} says the same", bundle.source.string());
 }
@@ -106,7 +121,9 @@ std::optional<FileComplaint> complaint_about_file(std::string_view text) {
 }
 
 Error failed(const Renderer& renderer, const BundleFiles& bundle, std::string_view what) {
-    return error(ErrorKind::usage, "{}: {} {}", bundle.title(), renderer.title(), what);
+    BundleFiles named{bundle.name, bundle.source, bundle.place_named_in(what), {}};
+    return error(ErrorKind::usage, "{}: {} {}", named.title(), renderer.title(),
+                 with_user_paths(bundle, std::string(what)));
 }
 
 std::string run_renderer(const Context& ctx, const Renderer& renderer, const BundleFiles& bundle) {
@@ -123,11 +140,12 @@ std::string run_renderer(const Context& ctx, const Renderer& renderer, const Bun
             .hinted("it has half a minute of processor time; does the bundle repeat itself?");
     }
     if (result.status != 0) {
-        const std::string text = complaint(bundle, result.output);
+        const std::string text = complaint(result.output);
         if (const std::optional<FileComplaint> file = complaint_about_file(text)) {
             throw bundle
-                .in_bundle(error(ErrorKind::usage, "{}: {} refuses it: {}", file->path,
-                                 renderer.title(), shortened(file->reason)))
+                .in_bundle(error(ErrorKind::usage, "{}: {} refuses it: {}",
+                                 with_user_paths(bundle, std::string(file->path)), renderer.title(),
+                                 shortened(with_user_paths(bundle, std::string(file->reason)))))
                 .hinted(hint_of(bundle, text));
         }
         throw failed(renderer, bundle,
@@ -169,16 +187,38 @@ std::string rendered_text(const Context& ctx, const Renderer& renderer, const Bu
         });
 }
 
-}  // namespace
-
-RenderedBundle render_bundle(const Context& ctx, const Renderer& renderer,
+std::string check_and_render(const Context& ctx, const Renderer& renderer,
                              const BundleFiles& bundle) {
     Mistakes mistakes;
     check_kustomizations(bundle, mistakes);
     mistakes.throw_any(bundle.location.file);
-    RenderedBundle result{bundle.name, bundle, rendered_text(ctx, renderer, bundle), {}};
+    return rendered_text(ctx, renderer, bundle);
+}
+
+}  // namespace
+
+RenderedBundle render_bundle(const Context& ctx, const Renderer& renderer,
+                             const BundleFiles& bundle) {
+    RenderedBundle result{bundle.name, bundle, check_and_render(ctx, renderer, bundle), {}};
     result.objects = read_objects(bundle.title(), result.text);
     return result;
+}
+
+BundleFiles read_request_files(const BundleRequest& request) {
+    return request.stored
+               ? read_bundle_files(request.name, request.source, request.location, *request.stored)
+               : read_bundle_files(request.name, request.source, request.location);
+}
+
+RenderedBundle render_request(const Context& ctx, const Renderer& renderer,
+                              const BundleRequest& request) {
+    const BundleFiles files = read_request_files(request);
+    if (!is_customised(request)) {
+        return render_bundle(ctx, renderer, files);
+    }
+    // What is wrong with the user's files is said of them, and not of what is made of them.
+    static_cast<void>(check_and_render(ctx, renderer, files));
+    return render_bundle(ctx, renderer, generate_bundle(files, request));
 }
 
 std::vector<RenderedBundle> render_bundles(const Context& ctx,
@@ -190,13 +230,7 @@ std::vector<RenderedBundle> render_bundles(const Context& ctx,
     const Renderer renderer = find_renderer(ctx);
     Mistakes mistakes;
     for (const BundleRequest& request : bundles) {
-        mistakes.attempt([&] {
-            const BundleFiles files =
-                request.stored ? read_bundle_files(request.name, request.source, request.location,
-                                                   *request.stored)
-                               : read_bundle_files(request.name, request.source, request.location);
-            rendered.push_back(render_bundle(ctx, renderer, files));
-        });
+        mistakes.attempt([&] { rendered.push_back(render_request(ctx, renderer, request)); });
     }
     mistakes.throw_any(bundles.front().location.file);
     return rendered;

@@ -30,6 +30,15 @@ struct RenderedBundle {
 [[nodiscard]] RenderedBundle render_bundle(const Context& ctx, const Renderer& renderer,
                                            const BundleFiles& bundle);
 
+/// The files of a bundle of the blueprint, from the copy of `take_snapshot` where there is one,
+/// else from the user's directory; as read_bundle_files.
+[[nodiscard]] BundleFiles read_request_files(const BundleRequest& request);
+
+/// Renders one bundle as the blueprint wants it (`generate_bundle`); if that changes anything, the
+/// bundle itself is rendered before, so that each mistake is reported where it is.
+[[nodiscard]] RenderedBundle render_request(const Context& ctx, const Renderer& renderer,
+                                            const BundleRequest& request);
+
 /// Renders all bundles of a blueprint, from the copies of `take_snapshot` where there are any, else
 /// from the user's directories. Throws the mistakes in all of them together.
 [[nodiscard]] std::vector<RenderedBundle> render_bundles(const Context& ctx,

@@ -54,6 +54,12 @@ std::string hint_for_pattern(const std::string& glob, const std::vector<WantedIm
 
 }  // namespace
 
+bool is_chosen(const std::vector<ImagePattern>& patterns, const std::string& name) {
+    return std::any_of(patterns.begin(), patterns.end(), [&](const ImagePattern& pattern) {
+        return ::fnmatch(pattern.glob.c_str(), name.c_str(), 0) == 0;
+    });
+}
+
 std::string wanted_name(const std::string& reference) {
     return complete_image_name(reference, true).value_or(reference);
 }

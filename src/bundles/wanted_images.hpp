@@ -28,9 +28,11 @@ struct WantedImage {
 /// `more` added to `images`, which stay sorted with each name once.
 void add_wanted(std::vector<WantedImage>& images, const std::vector<WantedImage>& more);
 
-/// Those of `wanted` that one of `patterns` (shell globs as in fnmatch(3), on the complete name)
-/// matches. Throws ErrorKind::usage for a pattern that matches none, with similar names, and for a
-/// chosen reference that is not a valid name.
+/// Whether one of `patterns` (shell globs as in fnmatch(3)) matches a complete name.
+[[nodiscard]] bool is_chosen(const std::vector<ImagePattern>& patterns, const std::string& name);
+
+/// Those of `wanted` that one of `patterns` matches. Throws ErrorKind::usage for a pattern that
+/// matches none, with similar names, and for a chosen reference that is not a valid name.
 [[nodiscard]] std::vector<WantedImage> choose_images(const std::vector<ImagePattern>& patterns,
                                                      const std::vector<WantedImage>& wanted);
 

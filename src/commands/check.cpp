@@ -6,6 +6,7 @@
 #include "blueprint/parse/parse.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "bundles/checks/checks.hpp"
+#include "bundles/install/place.hpp"
 #include "bundles/render.hpp"
 #include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
@@ -64,7 +65,10 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
     for (const std::filesystem::path& path : command.blueprints) {
         try {
             const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
-            check_bundles(render_bundles(ctx, blueprint.microshift.bundles), facts_of(blueprint));
+            const std::vector<RenderedBundle> bundles =
+                render_bundles(ctx, blueprint.microshift.bundles);
+            check_together(ctx, bundles, blueprint.microshift.manifests);
+            check_bundles(bundles, facts_of(blueprint));
             show_remarks(path, blueprint, console);
             results.push_back(outcome(path, blueprint));
             if (!global.json && !global.quiet) {

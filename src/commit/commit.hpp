@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -46,6 +47,13 @@ struct Parent {
 /// commit cannot be read.
 [[nodiscard]] std::optional<Parent> read_parent(const Repo& repo, const OstreeRequest& ostree,
                                                 Signer& signer);
+
+/// The files of a commit below the directories in which MicroShift looks for manifests
+/// (/etc/microshift and /usr/lib/microshift, there "manifests" and "manifests.d"): path on a device
+/// → content. Links are left out. Throws Error for what cannot be read, for more than 8192 files or
+/// 64 MiB, and for more than 32 directories in each other.
+[[nodiscard]] std::map<std::string, std::string> read_manifests(const Repo& repo,
+                                                                const std::string& checksum);
 
 /// A finished commit.
 struct Commit {

@@ -1,3 +1,4 @@
+#include <array>
 #include <utility>
 
 #include <unistd.h>
@@ -66,7 +67,128 @@ Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
     return parent;
 }
 
+/// Reads the manifests of a commit, up to limits.
+class ReadingManifests {
+public:
+    ReadingManifests(const Repo::Impl& repo, const std::string& checksum)
+        : repo_(repo), checksum_(checksum) {}
+
+    /// `path` is that on a device.
+    // NOLINTNEXTLINE(misc-no-recursion): at most most_levels
+    void read(GFile* file, const std::string& path, unsigned level) {
+        switch (g_file_query_file_type(file, G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr)) {
+            case G_FILE_TYPE_DIRECTORY:
+                read_directory(file, path, level);
+                return;
+            case G_FILE_TYPE_REGULAR:
+                read_content(file, path);
+                return;
+            default:
+                return;
+        }
+    }
+
+    std::map<std::string, std::string> take() { return std::move(files_); }
+
+private:
+    static constexpr unsigned most_levels = 32;
+    static constexpr std::size_t most_manifests = 8192;
+    static constexpr std::uint64_t most_bytes = 64U << 20U;
+
+    [[nodiscard]] Error refused(const std::string& path, std::string_view why) const {
+        return error("{}: {} of commit {}: {}", repo_.path.string(), path, checksum_, why);
+    }
+
+    // NOLINTNEXTLINE(misc-no-recursion): at most most_levels
+    void read_directory(GFile* directory, const std::string& path, unsigned level) {
+        if (level > most_levels) {
+            throw refused(path, "more than 32 directories in each other");
+        }
+        GlibFailure failure;
+        const Handle<GFileEnumerator, g_object_unref> children(g_file_enumerate_children(
+            directory, "standard::name", G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr,
+            failure.out()));
+        if (!children) {
+            throw failure.to_error(repo_.path.string(), "cannot read " + path);
+        }
+        while (true) {
+            GFileInfo* info = nullptr;
+            GFile* child = nullptr;
+            if (g_file_enumerator_iterate(children.get(), &info, &child, nullptr, failure.out()) ==
+                FALSE) {
+                throw failure.to_error(repo_.path.string(), "cannot read " + path);
+            }
+            if (info == nullptr) {
+                return;
+            }
+            read(child, path + '/' + g_file_info_get_name(info), level + 1);
+        }
+    }
+
+    void read_content(GFile* file, const std::string& path) {
+        GlibFailure failure;
+        const Handle<GFileInfo, g_object_unref> info(
+            g_file_query_info(file, "standard::size", G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr,
+                              failure.out()));
+        if (!info) {
+            throw failure.to_error(repo_.path.string(), "cannot read " + path);
+        }
+        // The commit may lie about it, so that it is counted again below.
+        const goffset claimed = g_file_info_get_size(info.get());
+        if (files_.size() >= most_manifests || claimed < 0 ||
+            static_cast<std::uint64_t>(claimed) > most_bytes - bytes_) {
+            throw refused(path, "more than 8192 manifests or 64 MiB");
+        }
+        const Handle<GFileInputStream, g_object_unref> stream(
+            g_file_read(file, nullptr, failure.out()));
+        std::string& content = files_[path];
+        std::array<char, 64U << 10U> part{};
+        gssize size = stream ? 1 : -1;
+        while (size > 0) {
+            size = g_input_stream_read(G_INPUT_STREAM(stream.get()), part.data(), part.size(),
+                                       nullptr, failure.out());
+            if (size > 0) {
+                bytes_ += static_cast<std::uint64_t>(size);
+                if (bytes_ > most_bytes) {
+                    throw refused(path, "more than 8192 manifests or 64 MiB");
+                }
+                content.append(part.data(), static_cast<std::size_t>(size));
+            }
+        }
+        if (size < 0) {
+            throw failure.to_error(repo_.path.string(), "cannot read " + path);
+        }
+    }
+
+    const Repo::Impl& repo_;
+    const std::string& checksum_;
+    std::map<std::string, std::string> files_;
+    std::uint64_t bytes_ = 0;
+};
+
 }  // namespace
+
+std::map<std::string, std::string> read_manifests(const Repo& repo, const std::string& checksum) {
+    const Repo::Impl& impl = repo.impl();
+    GlibFailure failure;
+    GFile* opened = nullptr;
+    if (ostree_repo_read_commit(impl.ostree.get(), checksum.c_str(), &opened, nullptr, nullptr,
+                                failure.out()) == FALSE) {
+        throw failure.to_error(impl.path.string(), "cannot read the commit " + checksum);
+    }
+    const FileHandle root(opened);
+    ReadingManifests reading(impl, checksum);
+    for (const char* top : {"etc/microshift", "usr/lib/microshift"}) {
+        for (const char* name : {"manifests", "manifests.d"}) {
+            const std::string path = fmt::format("{}/{}", top, name);
+            const std::string committed = path.starts_with("etc/") ? "usr/" + path : path;
+            const FileHandle directory(
+                g_file_resolve_relative_path(root.get(), committed.c_str()));
+            reading.read(directory.get(), '/' + path, 0);
+        }
+    }
+    return reading.take();
+}
 
 std::optional<Parent> read_parent(const Repo& repo, const OstreeRequest& ostree, Signer& signer) {
     const Repo::Impl& impl = repo.impl();

@@ -22,7 +22,9 @@
 namespace edgegpu {
 
 void customise(const Context& ctx, const Blueprint& blueprint,
-               const std::vector<StoredImage>& images, const ParentAccounts& seeds, Tree& tree) {
+               const std::vector<StoredImage>& images,
+               const std::map<std::string, std::string>& manifests, const ParentAccounts& seeds,
+               Tree& tree) {
     // Accounts first: owners of overlays and files may be users of the blueprint.
     add_accounts(ctx, blueprint.users, blueprint.groups_to_add, seeds, tree);
     PlacedPaths placed;
@@ -33,7 +35,7 @@ void customise(const Context& ctx, const Blueprint& blueprint,
     for (const FileRequest& file : blueprint.files) {
         placed[file.path] = file.location.text();
     }
-    add_bundles(ctx, blueprint.microshift.bundles, tree);
+    add_manifests(ctx, blueprint.microshift.location, manifests, tree);
     add_modprobe(ctx, blueprint.modprobe, tree);
     add_gpu_devices(ctx, blueprint.nvidia, tree);
     set_hostname(ctx, blueprint.hostname, blueprint.hostname_location, tree);

@@ -3,17 +3,23 @@
 #include <algorithm>
 #include <cstdlib>
 #include <future>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bundles/checks/checks.hpp"
+#include "bundles/image_pins.hpp"
+#include "bundles/install/place.hpp"
+#include "bundles/install/tombstones.hpp"
 #include "bundles/render.hpp"
+#include "bundles/wanted_images.hpp"
 #include "cache/cache_lock.hpp"
 #include "compose/compose.hpp"
 #include "compose/layout.hpp"
 #include "customise/customise.hpp"
+#include "customise/files/files.hpp"
 #include "customise/initramfs/initramfs.hpp"
 #include "customise/kernel/depmod.hpp"
 #include "customise/kernel/modprobe_check.hpp"
@@ -125,6 +131,56 @@ ImageFacts facts_of_image(const Blueprint& blueprint, const Resolution& resoluti
     return facts;
 }
 
+/// The digests by which manifests refer to embedded images.
+std::map<std::string, std::string> digests_to_pin(const std::vector<ImagePattern>& embedded,
+                                                  const std::vector<ResolvedImage>& images) {
+    std::map<std::string, std::string> digests;
+    for (const ResolvedImage& image : images) {
+        if (is_chosen(embedded, image.name)) {
+            digests.emplace(image.name, image.digest);
+        }
+    }
+    return digests;
+}
+
+/// The parent's manifests; nothing and a warning if they cannot be read.
+ManifestFiles manifests_of_parent(const Context& ctx, const Repo& repo, const Parent& parent) {
+    try {
+        return read_manifests(repo, parent.checksum);
+    } catch (const Error& failure) {
+        if (failure.kind() == ErrorKind::interrupted) {
+            throw;
+        }
+        ctx.console->warn(fmt::format(
+            "no bundle of the parent commit is deleted on devices, as it cannot be read: {}",
+            failure.message()));
+        return {};
+    }
+}
+
+/// Adds what deletes the bundles of the parent commit that the image does not have.
+void add_tombstones(const Context& ctx, const MicroshiftRequest& request,
+                    const std::vector<RenderedBundle>& bundles, KubernetesVersion kubernetes,
+                    const ManifestFiles& parent, Tree& tree) {
+    ManifestFiles image;
+    for (const char* top : {"/etc/microshift/manifests", "/usr/lib/microshift/manifests"}) {
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, top)) {
+            if (entry.type == EntryType::file && !parent.empty()) {
+                image[path] = read_entry(tree, path);
+            }
+        }
+    }
+    const Tombstones made = make_tombstones(ctx, request, bundles, image, parent, kubernetes);
+    for (const std::string& warning : made.warnings) {
+        ctx.console->warn(warning);
+    }
+    for (const std::string& bundle : made.bundles) {
+        ctx.console->note(
+            fmt::format("bundle \"{}\" is gone: MicroShift deletes its objects", bundle));
+    }
+    add_manifests(ctx, request.location, made.files, tree);
+}
+
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
     // From here on only copies of the user's files are read.
@@ -136,6 +192,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     if (!snapshot.microshift.bundles.empty()) {
         stages.begin_quietly("bundles", "rendering the bundles of");
         bundles = render_bundles(given, snapshot.microshift.bundles);
+        check_together(given, bundles, snapshot.microshift.manifests);
         stages.end(counted(bundles.size(), "bundle"));
     }
 
@@ -147,7 +204,11 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     warn_of_idle_key(ctx, signer, resolution);
     require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);
     log_resolution(ctx.log, resolution);
-    check_bundles(bundles, facts_of_image(blueprint, resolution));
+    const ImageFacts facts = facts_of_image(blueprint, resolution);
+    check_bundles(bundles, facts);
+    // The checks saw what the bundles' own files have.
+    bundles = pin_bundles(given, blueprint.microshift.bundles, std::move(bundles),
+                          digests_to_pin(blueprint.microshift.embed_images, resolution.images));
     stages.end(describe(resolution));
 
     stages.begin_quietly("repository", "opening the repository for");
@@ -190,7 +251,12 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.end(counted(tree.entries.size(), "path"));
 
     stages.begin("customise", "customising");
-    customise(ctx, blueprint, images, seeds, tree);
+    customise(ctx, blueprint, images, place_bundles(bundles, blueprint.microshift.manifests), seeds,
+              tree);
+    if (parent) {
+        add_tombstones(ctx, blueprint.microshift, bundles, facts.kubernetes,
+                       manifests_of_parent(ctx, repo, *parent), tree);
+    }
     check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
     run_depmod(ctx, tree);
     check_module_index(resolution.driver_version, tree);

@@ -124,7 +124,9 @@ TEST_F(BlueprintTest, duplicates) {
               "error: b.toml:3:8: invalid module \"@a:1:x\"\n"
               "hint: \"@NAME[:STREAM[:VERSION[:CONTEXT]]][/PROFILE]\"\n");
     EXPECT_EQ(failure_of("[microshift]\nbundles = [\"a\", \"x/a\"]\n"),
-              "error: b.toml:3:17: duplicate bundle \"a\"\n");
+              "error: b.toml:3:17: duplicate bundle \"a\"\n"
+              "hint: to use it twice, give one a name and a namespace of its own: { bundle = …, "
+              "name = …, namespace = … }\n");
     EXPECT_EQ(failure_of("[customizations.services]\nenabled = [\"a\"]\nmasked = [\"a\"]\n"),
               "error: b.toml:4:11: unit \"a\" is both enabled and masked\n");
 }

@@ -43,26 +43,30 @@ TEST_F(Files, FilesNeedAParentAndStayInEtc) {
               std::string::npos);
 }
 
-TEST_F(Files, FirstBundleIsMicroshiftsOwnDirectory) {
-    host_file("one/kustomization.yaml", "resources: [a.yaml]\n");
-    host_file("one/a.yaml", "kind: X\n");
-    host_file("two/kustomization.yml", "resources: []\n");
-    blueprint.microshift.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}},
-                                    {"two", scratch / "two", {"b.toml", 2, 1}}};
-    add_bundles(ctx, take_snapshot(ctx, blueprint).microshift.bundles, tree);
-    EXPECT_EQ(text("/etc/microshift/manifests/a.yaml"), "kind: X\n");
-    EXPECT_EQ(tree.entries.at("/etc/microshift/manifests/a.yaml").mode, 0644U);
-    EXPECT_TRUE(tree.entries.contains("/etc/microshift/manifests.d/two/kustomization.yml"));
+TEST_F(Files, Manifests) {
+    add_manifests(ctx, {"b.toml", 1, 1},
+                  {{"/etc/microshift/manifests/kustomization.yaml", "resources: [app]\n"},
+                   {"/etc/microshift/manifests/app/kustomization.yaml", "resources: [a.yaml]\n"},
+                   {"/etc/microshift/manifests/app/a.yaml", "kind: X\n"}},
+                  tree);
+    EXPECT_EQ(text("/etc/microshift/manifests/app/a.yaml"), "kind: X\n");
+    EXPECT_EQ(tree.entries.at("/etc/microshift/manifests/app/a.yaml").mode, 0644U);
 }
 
-TEST_F(Files, BundlesHaveNoLinks) {
-    blueprint.microshift.bundles = {{"one", scratch / "one", {"b.toml", 1, 1}}};
-    host_file("one/kustomization.yaml", "");
-    std::filesystem::create_symlink("/etc/shadow", scratch / "one/secret.yaml");
-    EXPECT_NE(error_of([&] {
-                  add_bundles(ctx, take_snapshot(ctx, blueprint).microshift.bundles, tree);
-              }).find("is a symbolic link"),
+TEST_F(Files, ManifestsDoNotReplaceThoseOfAnOverlay) {
+    const auto adding = [&](const std::string& path) {
+        return error_of([&] { add_manifests(ctx, {"b.toml", 4, 1}, {{path, "x"}}, tree); });
+    };
+    file("/etc/microshift/manifests/kustomization.yml", "resources: []\n");
+    file("/usr/lib/microshift/manifests.d/app/a.yaml", "mine\n");
+    EXPECT_NE(adding("/etc/microshift/manifests/kustomization.yaml")
+                  .find("b.toml:4:1: /etc/microshift/manifests/kustomization.yml is already in"),
               std::string::npos);
+    EXPECT_NE(adding("/usr/lib/microshift/manifests.d/app/a.yaml")
+                  .find("b.toml:4:1: /usr/lib/microshift/manifests.d/app/a.yaml is already in"),
+              std::string::npos);
+    EXPECT_EQ(text("/usr/lib/microshift/manifests.d/app/a.yaml"), "mine\n");
+    EXPECT_EQ(adding("/etc/microshift/manifests.d/app/kustomization.yaml"), "");
 }
 
 TEST_F(Files, Identity) {

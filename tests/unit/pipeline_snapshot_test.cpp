@@ -17,6 +17,7 @@
 
 #include "blueprint/sources/policy_source.hpp"
 #include "blueprint/sources/source_directory.hpp"
+#include "bundles/render.hpp"
 #include "customise/files/files.hpp"
 #include "customise/files/overlays.hpp"
 #include "customise_fixture.hpp"
@@ -47,7 +48,6 @@ protected:
     std::string commit(const Blueprint& taken) {
         add_overlays(ctx, taken.overlays, tree);
         add_files(ctx, taken.files, tree);
-        add_bundles(ctx, taken.microshift.bundles, tree);
         return inputs_digest(taken, Resolution{}, 0);
     }
     /// Writes to the file's own inode.
@@ -93,7 +93,7 @@ TEST_F(Snapshot, WhatChangesAfterwardsIsCommittedAsItWasHashed) {
     EXPECT_EQ(text("/etc/removed"), "three");
     EXPECT_EQ(text("/etc/archived"), "four");
     EXPECT_EQ(text("/etc/file"), "five");
-    EXPECT_EQ(text("/etc/microshift/manifests/kustomization.yaml"), "six");
+    EXPECT_EQ(read_request_files(taken.microshift.bundles[0]).files.at("kustomization.yaml"), "six");
     EXPECT_FALSE(tree.entries.contains("/etc/new"));
     for (const auto& [path, entry] : tree.entries) {
         if (entry.type == EntryType::file) {

@@ -23,6 +23,8 @@ struct LocatedString {
     SourceLocation location;
 };
 
+struct StringOrTable;
+
 /// Typed access to one table of a TOML document, with source locations.
 ///
 /// Accessors record the requested keys; `finish` then reports all other keys of the table. An
@@ -98,6 +100,9 @@ public:
     [[nodiscard]] std::optional<TableReader> table(std::string_view key) const;
     /// An array of tables; empty if the key is absent.
     [[nodiscard]] std::vector<TableReader> tables(std::string_view key) const;
+    /// An array of strings without control characters and of tables, also mixed; empty if the key
+    /// is absent.
+    [[nodiscard]] std::vector<StringOrTable> strings_or_tables(std::string_view key) const;
 
     /// Notes "not supported yet: KEY" if a key is present (and not the boolean false).
     void refuse_unsupported(std::initializer_list<std::string_view> keys) const;
@@ -112,6 +117,13 @@ private:
     void note_choice(std::string_view key, std::string_view expected, std::string_view value) const;
     explicit TableReader(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
+};
+
+/// An element of an array that has strings and tables.
+struct StringOrTable {
+    /// The string, if there is no table.
+    LocatedString string;
+    std::optional<TableReader> table;
 };
 
 /// The strings without locations.

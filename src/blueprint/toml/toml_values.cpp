@@ -206,6 +206,35 @@ std::optional<TableReader> TableReader::table(std::string_view key) const {
     return TableReader(state_->child(key, *sub));
 }
 
+std::vector<StringOrTable> TableReader::strings_or_tables(std::string_view key) const {
+    constexpr const char* expected = "an array of strings and tables";
+    const toml::node* node = state_->find(key);
+    const toml::array* array = node == nullptr ? nullptr : node->as_array();
+    std::vector<StringOrTable> found;
+    if (array == nullptr) {
+        if (node != nullptr) {
+            note(state_->wrong_type(key, expected, *node));
+        }
+        return found;
+    }
+    if (array->size() > most_tables) {
+        note(error_at(location(key), "\"{}\" has {} elements, more than {}", full_name(key),
+                      array->size(), most_tables));
+        return found;
+    }
+    for (const toml::node& item : *array) {
+        if (const toml::table* sub = item.as_table()) {
+            found.push_back({{}, TableReader(state_->child(key, *sub))});
+        } else {
+            attempt([&] {
+                std::string text = state_->plain_string(key, item, expected);
+                found.push_back({{std::move(text), state_->at(item.source())}, std::nullopt});
+            });
+        }
+    }
+    return found;
+}
+
 std::vector<TableReader> TableReader::tables(std::string_view key) const {
     const toml::node* node = state_->find(key);
     std::vector<TableReader> found;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -42,19 +43,25 @@ const YamlNode* child(const YamlNode& node, const std::string& key) {
 }
 
 /// What a JSON pointer leads to, as far as the document has it.
-const YamlNode& followed(const YamlNode& document, std::string_view pointer) {
-    const YamlNode* node = &document;
+struct Followed {
+    const YamlNode* node = nullptr;
+    /// how many of the pointer's steps the document has
+    unsigned steps = 0;
+};
+
+Followed followed(const YamlNode& document, std::string_view pointer) {
+    Followed result{&document, 0};
     while (pointer.starts_with('/')) {
         pointer.remove_prefix(1);
         const std::size_t end = std::min(pointer.find('/'), pointer.size());
-        const YamlNode* next = child(*node, unescaped(pointer.substr(0, end)));
+        const YamlNode* next = child(*result.node, unescaped(pointer.substr(0, end)));
         if (next == nullptr) {
             break;
         }
-        node = next;
+        result = {next, result.steps + 1};
         pointer.remove_prefix(end);
     }
-    return *node;
+    return result;
 }
 
 }  // namespace
@@ -71,12 +78,12 @@ std::vector<BundleObject> objects_of(const std::vector<RenderedBundle>& bundles)
 
 const std::vector<YamlNode>& Findings::documents_of(const BundleFiles& files,
                                                     const std::string& file) {
-    const std::string path = files.path_of(file);
-    const auto known = documents_.find(path);
+    const std::string key = files.name + '/' + file;
+    const auto known = documents_.find(key);
     if (known != documents_.end()) {
         return known->second;
     }
-    std::vector<YamlNode>& documents = documents_[path];
+    std::vector<YamlNode>& documents = documents_[key];
     try {
         documents = read_yaml(file, files.files.at(file));
     } catch (const Error&) {
@@ -91,18 +98,26 @@ void Findings::add(const BundleObject& where, std::string_view pointer, const st
     const BundleFiles& files = where.bundle->files;
     const KubeObject& object = *where.object;
     const std::string text = fmt::format("{}: {}", object.title(), message);
+    std::optional<SourceLocation> place;
+    unsigned steps = 0;
     for (const auto& [file, content] : files.files) {
         if (!is_manifest(file) || content.find(object.name) == std::string::npos) {
             continue;
         }
         for (const YamlNode& document : documents_of(files, file)) {
-            if (describes(document, object)) {
-                const YamlNode& node = followed(document, pointer);
-                const SourceLocation place{files.path_of(file), node.line, node.column};
-                mistakes_.add(files.in_bundle(error_at(place, "{}", text)).hinted(hint));
-                return;
+            if (!describes(document, object)) {
+                continue;
+            }
+            const Followed found = followed(document, pointer);
+            if (!place || found.steps > steps) {
+                place = files.place_of(file, found.node->line, found.node->column);
+                steps = found.steps;
             }
         }
+    }
+    if (place) {
+        mistakes_.add(files.in_bundle(error_at(*place, "{}", text)).hinted(hint));
+        return;
     }
     mistakes_.add(error(ErrorKind::usage, "{}: {}", files.title(), text).hinted(hint));
 }

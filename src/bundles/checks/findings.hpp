@@ -27,8 +27,9 @@ public:
     /// Something at `pointer` of the object (a JSON pointer, RFC 6901: "/spec/template/spec";
     /// empty: the object itself). The message gets the object's title, and the place in the
     /// bundle's own file if there is a document of the same kind and name: kustomize may have
-    /// changed the name or made the object itself. What is beyond the document is placed where
-    /// that ends.
+    /// changed the name or made the object itself. Of several documents (patches have the same kind
+    /// and name) it is the first that has most of `pointer`; what is beyond that is placed where it
+    /// ends.
     void add(const BundleObject& where, std::string_view pointer, const std::string& message,
              const std::string& hint);
 

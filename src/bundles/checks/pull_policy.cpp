@@ -1,11 +1,8 @@
 #include "bundles/checks/pull_policy.hpp"
 
-#include <algorithm>
-#include <initializer_list>
 #include <string>
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include "bundles/checks/pods.hpp"
 #include "bundles/wanted_images.hpp"
@@ -44,12 +41,7 @@ private:
         if (policy != "Always" || image.empty()) {
             return;
         }
-        const std::string name = wanted_name(image);
-        const bool embedded =
-            std::any_of(embedded_.begin(), embedded_.end(), [&](const ImagePattern& pattern) {
-                return ::fnmatch(pattern.glob.c_str(), name.c_str(), 0) == 0;
-            });
-        if (embedded) {
+        if (is_chosen(embedded_, wanted_name(image))) {
             findings_.add(where, pointer,
                           fmt::format("image {} is in the commit (embed_images), but {} \"Always\" "
                                       "asks its registry whenever the pod starts",

@@ -11,6 +11,7 @@
 #include "image/account_files.hpp"
 #include "image/content.hpp"
 #include "support/error.hpp"
+#include "support/source_location.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -89,6 +90,13 @@ void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
     put_entry(tree, real, entry);
 }
 
+Error manifest_exists(const SourceLocation& location, const std::string& path) {
+    return error_at(location, "{} is already in the image, where the bundles are to be", path)
+        .hinted(
+            "make a bundle of the manifests that an overlay, a file or a package has there, or "
+            "put the bundles elsewhere: [microshift] manifests = \"/etc/microshift/manifests.d\"");
+}
+
 }  // namespace
 
 void add_files(const Context& ctx, const std::vector<FileRequest>& files, Tree& tree) {
@@ -101,17 +109,31 @@ void add_files(const Context& ctx, const std::vector<FileRequest>& files, Tree& 
     }
 }
 
-void add_bundles(const Context& ctx, const std::vector<BundleRequest>& bundles, Tree& tree) {
-    for (std::size_t i = 0; i < bundles.size(); ++i) {
-        const BundleRequest& bundle = bundles[i];
-        require_stored(bundle.stored != nullptr, bundle.source);
-        OverlayRequest files;
-        files.location = bundle.location;
-        files.source = bundle.source;
-        files.stored = bundle.stored;
-        files.target =
-            i == 0 ? "/etc/microshift/manifests" : "/etc/microshift/manifests.d/" + bundle.name;
-        static_cast<void>(add_overlay(ctx, files, tree, true));
+void add_manifests(const Context& ctx, const SourceLocation& location,
+                   const std::map<std::string, std::string>& manifests, Tree& tree) {
+    // A directory with two of these is refused by MicroShift as a whole.
+    static constexpr std::array<std::string_view, 3> kustomizations{
+        "kustomization.yaml", "kustomization.yml", "Kustomization"};
+    for (const auto& [path, content] : manifests) {
+        const fs::path file(path);
+        const bool kustomization =
+            std::find(kustomizations.begin(), kustomizations.end(), file.filename().string()) !=
+            kustomizations.end();
+        std::vector<std::string> taken{path};
+        for (const std::string_view name : kustomizations) {
+            if (kustomization) {
+                taken.push_back((file.parent_path() / name).string());
+            }
+        }
+        for (const std::string& other : taken) {
+            if (find_entry(tree, other) != nullptr && !manifests.contains(other)) {
+                throw manifest_exists(location, other);
+            }
+        }
+        if (find_entry(tree, path) != nullptr) {
+            throw manifest_exists(location, path);
+        }
+        put_entry(tree, path, make_file_entry(ctx, content, 0644));
     }
 }
 

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
 #include "image/tree.hpp"
@@ -11,10 +15,10 @@ namespace edgegpu {
 /// with the blueprint's line.
 void add_files(const Context& ctx, const std::vector<FileRequest>& files, Tree& tree);
 
-/// Copies the kustomize bundles to where MicroShift applies them when it starts: the first to
-/// /etc/microshift/manifests, the others to /etc/microshift/manifests.d/NAME. Throws
-/// ErrorKind::usage for links in them. That MicroShift can apply them was checked by
-/// `render_bundles`.
-void add_bundles(const Context& ctx, const std::vector<BundleRequest>& bundles, Tree& tree);
+/// Adds manifests for MicroShift to the tree: absolute path → content. `location` is that of
+/// `[microshift]`. Throws ErrorKind::usage for a path that the image has already, and for a second
+/// kustomization in a directory.
+void add_manifests(const Context& ctx, const SourceLocation& location,
+                   const std::map<std::string, std::string>& manifests, Tree& tree);
 
 }  // namespace edgegpu
