@@ -87,6 +87,13 @@ struct BundleRequest {
     std::vector<BundleValues> values = {};
 };
 
+/// A pattern of `microshift.embed_images`.
+struct ImagePattern {
+    /// fnmatch(3) on complete names; "*" for `true`
+    std::string glob;
+    SourceLocation location;
+};
+
 /// `[microshift] manifests`: where the bundles are in the image. `root`: one kustomization over all
 /// of them, which MicroShift applies as a whole; otherwise each is applied by itself.
 enum class ManifestsPlace { root, etc, usr };
@@ -106,6 +113,8 @@ constexpr std::string_view enum_name(ManifestsPlace place) {
 /// `[microshift]`.
 struct MicroshiftRequest {
     std::vector<BundleRequest> bundles;
+    /// Which images of bundles and of MicroShift are in the image; empty: none.
+    std::vector<ImagePattern> embed_images;
     ManifestsPlace manifests = ManifestsPlace::root;
     /// For how many commits the objects of a bundle that is gone are deleted; 0: never.
     std::int64_t tombstones = 5;

@@ -16,6 +16,7 @@
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
 #include "log/build_log.hpp"
+#include "pipeline/inputs.hpp"
 #include "pipeline/pipeline.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "signing/signer.hpp"
@@ -150,7 +151,8 @@ std::string json_document(const BuildResult& result, const Blueprint& blueprint,
                              {"package_set", describe_package_set(blueprint.package_set)},
                              {"packages", totals.packages},
                              {"package_bytes", totals.download},
-                             {"images", images_document(result.resolution)}};
+                             {"images", images_document(result.resolution)},
+                             {"image_bytes", total_bytes(result.resolution.images)}};
     // What is only known from writing a commit is left out if none was written.
     if (!result.unchanged) {
         document.update({{"parent", commit.parent},
@@ -196,10 +198,15 @@ std::string typed(const std::filesystem::path& path) {
     return relative.empty() || relative.size() >= path.string().size() ? path.string() : relative;
 }
 
-/// One line for each container image.
+/// One line for each container image, and one for all.
 std::string image_rows(const Resolution& resolution) {
     constexpr std::size_t shown_digits = 12;
     std::string rows;
+    if (resolution.images.size() > 1) {
+        rows = row("containers",
+                   fmt::format("{}, {} in all", plural(resolution.images.size(), "image"),
+                               human_size(total_bytes(resolution.images))));
+    }
     for (const ResolvedImage& image : resolution.images) {
         rows += row(rows.empty() ? "containers" : "",
                     fmt::format("{}, {}, sha256:{}", image.name, human_size(image.size),

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "blueprint/blueprint.hpp"
+#include "bundles/render.hpp"
 #include "cache/cache_lock.hpp"
 #include "commands/commands.hpp"
 #include "commands/resolution_text.hpp"
@@ -13,11 +14,11 @@
 #include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "pipeline/inputs.hpp"
+#include "pipeline/resolve_blueprint.hpp"
 #include "report/diff_packages.hpp"
 #include "resolve/resolution.hpp"
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
-#include "resolve/stage/resolve.hpp"
 
 namespace edgegpu {
 
@@ -25,12 +26,16 @@ namespace {
 
 Resolution resolve_as_told(const Context& ctx, const Blueprint& blueprint,
                            const ResolveCommand& command) {
-    const ResolveOptions options{command.explain};
+    ResolveTask task{{command.explain}, std::nullopt, command.update};
     if (!command.update.empty()) {
-        return resolve_update(ctx, blueprint, read_lockfile(command.lockfile), command.update,
-                              options);
+        task.locked = read_lockfile(command.lockfile);
     }
-    return resolve(ctx, blueprint, options);
+    // Else nothing of a resolution depends on the bundles.
+    const std::vector<RenderedBundle> bundles =
+        blueprint.microshift.embed_images.empty()
+            ? std::vector<RenderedBundle>{}
+            : render_bundles(ctx, blueprint.microshift.bundles);
+    return resolve_blueprint(ctx, blueprint, bundles, task).resolution;
 }
 
 }  // namespace

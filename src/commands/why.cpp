@@ -10,11 +10,44 @@
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
 #include "execution/stage.hpp"
+#include "pipeline/explain_image.hpp"
 #include "resolve/stage/explain_package.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
 namespace {
+
+/// Packages, or images where there are any of that name.
+struct WhyAnswer {
+    PackageAnswer packages;
+    std::vector<ImageReason> images;
+};
+
+WhyAnswer answer_for(const Context& ctx, const Blueprint& blueprint, const WhyCommand& command) {
+    WhyAnswer answer;
+    if (names_images(command.package)) {
+        answer.images = why_image(ctx, blueprint, command.package);
+    }
+    if (answer.images.empty()) {
+        answer.packages = why_package(ctx, blueprint, command.package);
+    }
+    return answer;
+}
+
+std::string images_text(const std::vector<ImageReason>& images) {
+    std::string text;
+    for (const ImageReason& image : images) {
+        text +=
+            fmt::format("{} {}\n", printable_line(image.name),
+                        image.in_image ? "is in the image"
+                                       : "is not in the image: embed_images does not choose it");
+        for (const std::string& who : image.wanted_by) {
+            text += fmt::format("  {}\n", printable_line(who));
+        }
+    }
+    return text;
+}
 
 std::string answer_text(const WhyCommand& command, const PackageAnswer& answer) {
     std::string text;
@@ -42,10 +75,15 @@ std::string answer_text(const WhyCommand& command, const PackageAnswer& answer) 
     return text;
 }
 
-std::string answer_json(const WhyCommand& command, const PackageAnswer& answer) {
+std::string answer_json(const WhyCommand& command, const WhyAnswer& answer) {
     using nlohmann::ordered_json;
+    ordered_json images = ordered_json::array();
+    for (const ImageReason& image : answer.images) {
+        images.push_back(
+            {{"name", image.name}, {"in_image", image.in_image}, {"wanted_by", image.wanted_by}});
+    }
     ordered_json installed = ordered_json::array();
-    for (const PackageReason& reason : answer.installed) {
+    for (const PackageReason& reason : answer.packages.installed) {
         installed.push_back({{"nevra", reason.package.nevra.text()},
                              {"repository", reason.package.repository},
                              {"why", reason.package.why.text()},
@@ -56,7 +94,8 @@ std::string answer_json(const WhyCommand& command, const PackageAnswer& answer) 
     const ordered_json document = {{"format", "edgegpu-why/1"},
                                    {"package", command.package},
                                    {"installed", installed},
-                                   {"kept_out", answer.kept_out}};
+                                   {"kept_out", answer.packages.kept_out},
+                                   {"images", images}};
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -82,13 +121,15 @@ int run_why(const GlobalOptions& global, const WhyCommand& command) {
     const CacheLock cache_lock(ctx, CacheUse::resolve);
     ctx.slot = cache_lock.slot();
     Stages stages(ctx, blueprint.path.string());
-    const PackageAnswer answer = stages.run([&] {
+    const WhyAnswer answer = stages.run([&] {
         stages.begin_quietly("resolve", "resolving");
-        PackageAnswer found = why_package(ctx, blueprint, command.package);
+        WhyAnswer found = answer_for(ctx, blueprint, command);
         stages.end("");
         return found;
     });
-    print_result(global.json ? answer_json(command, answer) : answer_text(command, answer));
+    print_result(global.json             ? answer_json(command, answer)
+                 : answer.images.empty() ? answer_text(command, answer.packages)
+                                         : images_text(answer.images));
     return 0;
 }
 

@@ -43,6 +43,10 @@ struct Context {
     int deflate_level = default_deflate_level;
     /// How long a program of an image may run; 0: without limit.
     std::chrono::seconds program_timeout{600};
+    /// How long a registry may take for a manifest or a configuration, and for the next byte of a
+    /// layer; per attempt.
+    std::chrono::seconds registry_timeout{120};
+    std::chrono::seconds layer_timeout{300};
 
     /// The same with another "now".
     [[nodiscard]] Context at(std::int64_t time) const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -115,13 +116,31 @@ bool disk_is_full(const ProcessLimits& limits) {
            std::uint64_t{status.f_bavail} * status.f_frsize < limits.disk_left;
 }
 
+/// Bytes of all files below the directories. Files may come and go meanwhile.
+std::uint64_t bytes_below(const std::vector<std::filesystem::path>& directories) {
+    namespace fs = std::filesystem;
+    std::uint64_t bytes = 0;
+    for (const fs::path& directory : directories) {
+        std::error_code code;
+        for (fs::recursive_directory_iterator at(directory, code), end; !code && at != end;
+             at.increment(code)) {
+            struct stat status {};
+            if (::lstat(at->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+                bytes += static_cast<std::uint64_t>(status.st_size);
+            }
+        }
+    }
+    return bytes;
+}
+
 }  // namespace
 
 ProcessWatch::ProcessWatch(const ProcessLimits& limits, int announcement)
     : limits_(limits),
       announcement_(announcement),
       began_(std::chrono::steady_clock::now()),
-      looked_(began_) {}
+      looked_(began_),
+      grew_(began_) {}
 
 void ProcessWatch::listen() {
     std::array<char, 4096> buffer{};
@@ -189,7 +208,21 @@ Ended ProcessWatch::check() {
         return Ended::normally;
     }
     looked_ = now;
-    return exceeded();
+    const Ended reason = exceeded();
+    return reason == Ended::normally && is_idle() ? Ended::idle : reason;
+}
+
+bool ProcessWatch::is_idle() {
+    if (limits_.idle.count() == 0) {
+        return false;
+    }
+    // Any change counts: what is complete may be moved elsewhere.
+    const std::uint64_t bytes = bytes_below(limits_.written);
+    if (bytes != written_) {
+        written_ = bytes;
+        grew_ = looked_;
+    }
+    return looked_ - grew_ >= limits_.idle;
 }
 
 bool ProcessWatch::end_all() noexcept {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -24,10 +25,14 @@ struct ProcessLimits {
     /// the file system that must keep `disk_left` bytes free
     std::filesystem::path disk;
     std::uint64_t disk_left = 0;
+    /// without writing a byte below `written`
+    std::chrono::seconds idle{0};
+    /// directories in which it writes; they may not exist
+    std::vector<std::filesystem::path> written;
 };
 
 /// How a program ended: normally, or because it had reached a limit.
-enum class Ended { normally, time, memory, processes, file_size, disk };
+enum class Ended { normally, time, memory, processes, file_size, disk, idle };
 
 /// Watches a running program: reports which limit it exceeds, and kills what it has started. Memory
 /// and number of processes are known only for a program that announces the first process of its pid
@@ -52,12 +57,17 @@ public:
 
 private:
     [[nodiscard]] Ended exceeded() const;
+    /// Whether nothing has been written for too long.
+    [[nodiscard]] bool is_idle();
     void adopt(pid_t pid, std::uint64_t pid_namespace);
 
     const ProcessLimits& limits_;
     int announcement_;
     std::chrono::steady_clock::time_point began_;
     std::chrono::steady_clock::time_point looked_;
+    /// Bytes below ProcessLimits::written, and since when there are so many.
+    std::uint64_t written_ = 0;
+    std::chrono::steady_clock::time_point grew_;
     std::string announced_;
     pid_t first_ = -1;
     Fd first_handle_;

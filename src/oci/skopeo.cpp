@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -91,7 +92,16 @@ std::string repository_of(const ImagePlace& place) {
 }
 
 /// What kind of failure it is, by the words of it that have stayed the same over skopeo's versions.
-enum class SkopeoFailure { files, certificate, credentials, name, content, policy, connection };
+enum class SkopeoFailure {
+    files,
+    certificate,
+    credentials,
+    name,
+    content,
+    policy,
+    connection,
+    silence
+};
 
 SkopeoFailure failure_kind(const ImagePlace& place, const std::string& reason) {
     const auto says = [&](std::initializer_list<std::string_view> words) {
@@ -141,6 +151,7 @@ std::string hint_for(const ImagePlace& place, SkopeoFailure failure) {
                    "the image again, or use another registry";
         case SkopeoFailure::policy:
             return "the build machine's policy.json refuses it (containers-policy.json(5))";
+        case SkopeoFailure::silence:
         case SkopeoFailure::connection:
             break;
     }
@@ -157,16 +168,48 @@ void wait_a_little(const Context& ctx, std::chrono::milliseconds time) {
     }
 }
 
+/// What a run of skopeo is for, and how long it may take.
+struct SkopeoTask {
+    /// "look up"
+    std::string_view doing;
+    ProcessLimits limits;
+};
+
+/// Why a run of skopeo failed.
+struct SkopeoProblem {
+    SkopeoFailure kind;
+    std::string reason;
+    /// How often it may fail like this.
+    int attempts;
+};
+
+SkopeoProblem problem_of(const ImagePlace& place, const ProcessLimits& limits,
+                         const ProcessResult& result) {
+    constexpr int attempts = 4;
+    // Of a registry that is silent for minutes, there is little hope.
+    constexpr int silent_attempts = 2;
+    if (result.ended != Ended::normally) {
+        const bool idle = result.ended == Ended::idle;
+        return {SkopeoFailure::silence,
+                fmt::format("{} for {} seconds", idle ? "nothing has arrived" : "no answer",
+                            idle ? limits.idle.count() : limits.time.count()),
+                silent_attempts};
+    }
+    std::string reason = reason_in(result.output);
+    const SkopeoFailure kind = failure_kind(place, reason);
+    return {kind, std::move(reason), kind == SkopeoFailure::connection ? attempts : 1};
+}
+
 /// Runs skopeo with `arguments`; returns what it writes to its standard output. Skopeo's own
 /// --retry-times leaves out connections that break.
-std::string run_skopeo(const Context& ctx, const ImageAccess& access, std::string_view doing,
+std::string run_skopeo(const Context& ctx, const ImageAccess& access, const SkopeoTask& task,
                        const std::vector<std::string>& arguments) {
-    constexpr int attempts = 4;
     ProcessRequest request;
     request.argv = {"skopeo"};
     request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
     request.env = skopeo_environment();
     request.purpose = "image " + shown_image(access.place.text());
+    request.limits = task.limits;
     for (int attempt = 1;; ++attempt) {
         const Fd output(::memfd_create("skopeo", MFD_CLOEXEC));
         if (!output) {
@@ -177,12 +220,11 @@ std::string run_skopeo(const Context& ctx, const ImageAccess& access, std::strin
         if (result.status == 0) {
             return read_file(output.get(), "skopeo's output", largest_manifest + 1);
         }
-        const std::string reason = reason_in(result.output);
-        const SkopeoFailure failure = failure_kind(access.place, reason);
-        if (failure != SkopeoFailure::connection || attempt == attempts) {
-            throw error(ErrorKind::fetch, "cannot {} image {}: {}", doing,
-                        shown_image(access.place.text()), reason)
-                .hinted(hint_for(access.place, failure));
+        const SkopeoProblem problem = problem_of(access.place, task.limits, result);
+        if (attempt >= problem.attempts) {
+            throw error(ErrorKind::fetch, "cannot {} image {}: {}", task.doing,
+                        shown_image(access.place.text()), problem.reason)
+                .hinted(hint_for(access.place, problem.kind));
         }
         wait_a_little(ctx, first_pause * (1 << (attempt - 1)));
     }
@@ -227,7 +269,11 @@ std::string inspect(const Context& ctx, const ImageAccess& access, bool config) 
         arguments.emplace_back(access.tls_verify ? "--tls-verify=true" : "--tls-verify=false");
     }
     arguments.push_back(access.place.text());
-    return run_skopeo(ctx, access, "look up", arguments);
+    SkopeoTask task{"look up", {}};
+    if (access.place.transport == ImageTransport::docker) {
+        task.limits.time = ctx.registry_timeout;
+    }
+    return run_skopeo(ctx, access, task, arguments);
 }
 
 /// A directory that is removed in the end.
@@ -294,7 +340,12 @@ void copy_image_layers(const Context& ctx, const ImageAccess& access, const fs::
     }
     arguments.push_back(access.place.text());
     arguments.push_back("oci:" + (layout.path() / "image").string() + ":copy");
-    static_cast<void>(run_skopeo(ctx, access, "copy", arguments));
+    SkopeoTask task{"copy", {}};
+    if (access.place.transport == ImageTransport::docker) {
+        task.limits.idle = ctx.layer_timeout;
+        task.limits.written = {layout.path(), blobs};
+    }
+    static_cast<void>(run_skopeo(ctx, access, task, arguments));
 }
 
 }  // namespace edgegpu

@@ -10,7 +10,8 @@
 /// credentials (containers-auth.json(5)), certificates (containers-certs.d(5)) and signatures
 /// (containers-policy.json(5)), with the configuration of the user who builds. All functions throw
 /// ErrorKind::fetch with what skopeo says and a hint, and try again what may be an interruption of
-/// the network.
+/// the network. A registry that does not answer is given up after `ctx.registry_timeout`, one that
+/// stops in the middle of layers after `ctx.layer_timeout`, the second time.
 namespace edgegpu {
 
 /// An image, and how it is reached.

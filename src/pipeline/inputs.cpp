@@ -111,7 +111,7 @@ std::string describe(const FetchedPackages& packages) {
     return text;
 }
 
-std::string describe_images(const std::vector<ResolvedImage>& images) {
+std::uint64_t total_bytes(const std::vector<ResolvedImage>& images) {
     std::map<std::string, std::uint64_t> sizes;
     for (const ResolvedImage& image : images) {
         sizes.emplace(image.manifest, image.size);
@@ -120,9 +120,13 @@ std::string describe_images(const std::vector<ResolvedImage>& images) {
     for (const auto& [manifest, size] : sizes) {
         bytes += size;
     }
+    return bytes;
+}
+
+std::string describe_images(const std::vector<ResolvedImage>& images) {
     return images.empty() ? ""
                           : fmt::format("; {}, {}", counted(images.size(), "container image"),
-                                        human_size(bytes));
+                                        human_size(total_bytes(images)));
 }
 
 std::string describe(const PackageFile& package) {

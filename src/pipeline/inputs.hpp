@@ -26,6 +26,8 @@ namespace edgegpu {
 /// "238 packages, 412 MB", or "299 packages, 1.1 GB, 61 of them to compile with"; a package in
 /// several roots counts once.
 [[nodiscard]] std::string describe(const FetchedPackages& packages);
+/// Bytes of the layers of all images, compressed; an image with several names counts once.
+[[nodiscard]] std::uint64_t total_bytes(const std::vector<ResolvedImage>& images);
 /// "; 2 container images, 31 MB", each counted once; empty without images.
 [[nodiscard]] std::string describe_images(const std::vector<ResolvedImage>& images);
 /// "kmod-nvidia-open-535.261.03-6.1.0-47-3:535.261.03-1.el12.x86_64, 4 MB"

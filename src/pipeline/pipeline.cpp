@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <future>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bundles/checks/checks.hpp"
+#include "bundles/image_pins.hpp"
 #include "bundles/install/place.hpp"
 #include "bundles/install/tombstones.hpp"
 #include "bundles/render.hpp"
+#include "bundles/wanted_images.hpp"
 #include "cache/cache_lock.hpp"
 #include "compose/compose.hpp"
 #include "compose/layout.hpp"
@@ -28,11 +31,11 @@
 #include "kmods/check.hpp"
 #include "kmods/kmods.hpp"
 #include "pipeline/inputs.hpp"
+#include "pipeline/resolve_blueprint.hpp"
 #include "pipeline/snapshot.hpp"
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
 #include "resolve/stage/plan.hpp"
-#include "resolve/stage/resolve.hpp"
 #include "rootfs/account_seeds.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "selinux/labels/label.hpp"
@@ -45,16 +48,18 @@ namespace edgegpu {
 
 namespace {
 
-Resolution resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
-                                const BuildOptions& options) {
+ResolvedBlueprint resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
+                                       const std::vector<RenderedBundle>& bundles,
+                                       const BuildOptions& options) {
+    ResolveTask task{{options.explain}, std::nullopt, {}};
     if (options.locked) {
-        return resolve_locked(ctx, blueprint, read_lockfile(options.lockfile));
+        task.locked = read_lockfile(options.lockfile);
     }
-    Resolution resolution = resolve(ctx, blueprint, {options.explain});
-    if (!options.lockfile.empty()) {
-        write_lockfile(options.lockfile, resolution);
+    ResolvedBlueprint resolved = resolve_blueprint(ctx, blueprint, bundles, task);
+    if (!options.locked && !options.lockfile.empty()) {
+        write_lockfile(options.lockfile, resolved.resolution);
     }
-    return resolution;
+    return resolved;
 }
 
 void warn_of_idle_key(const Context& ctx, const Signer& signer, const Resolution& resolution) {
@@ -126,6 +131,18 @@ ImageFacts facts_of_image(const Blueprint& blueprint, const Resolution& resoluti
     return facts;
 }
 
+/// The digests by which manifests refer to embedded images.
+std::map<std::string, std::string> digests_to_pin(const std::vector<ImagePattern>& embedded,
+                                                  const std::vector<ResolvedImage>& images) {
+    std::map<std::string, std::string> digests;
+    for (const ResolvedImage& image : images) {
+        if (is_chosen(embedded, image.name)) {
+            digests.emplace(image.name, image.digest);
+        }
+    }
+    return digests;
+}
+
 /// The parent's manifests; nothing and a warning if they cannot be read.
 ManifestFiles manifests_of_parent(const Context& ctx, const Repo& repo, const Parent& parent) {
     try {
@@ -168,25 +185,30 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
     // From here on only copies of the user's files are read.
     stages.begin_quietly("snapshot", "copying the files named by");
-    const Blueprint blueprint = take_snapshot(given, named);
+    const Blueprint snapshot = take_snapshot(given, named);
     stages.end("");
 
     std::vector<RenderedBundle> bundles;
-    if (!blueprint.microshift.bundles.empty()) {
+    if (!snapshot.microshift.bundles.empty()) {
         stages.begin_quietly("bundles", "rendering the bundles of");
-        bundles = render_bundles(given, blueprint.microshift.bundles);
-        check_together(given, bundles, blueprint.microshift.manifests);
+        bundles = render_bundles(given, snapshot.microshift.bundles);
+        check_together(given, bundles, snapshot.microshift.manifests);
         stages.end(counted(bundles.size(), "bundle"));
     }
 
     stages.begin("resolve", "resolving");
-    const Resolution resolution = resolve_or_read_lock(given, blueprint, options);
+    const ResolvedBlueprint resolved = resolve_or_read_lock(given, snapshot, bundles, options);
+    const Blueprint& blueprint = resolved.blueprint;
+    const Resolution& resolution = resolved.resolution;
     const Context ctx = given.at(image_time(resolution));
     warn_of_idle_key(ctx, signer, resolution);
     require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);
     log_resolution(ctx.log, resolution);
     const ImageFacts facts = facts_of_image(blueprint, resolution);
     check_bundles(bundles, facts);
+    // The checks saw what the bundles' own files have.
+    bundles = pin_bundles(given, blueprint.microshift.bundles, std::move(bundles),
+                          digests_to_pin(blueprint.microshift.embed_images, resolution.images));
     stages.end(describe(resolution));
 
     stages.begin_quietly("repository", "opening the repository for");

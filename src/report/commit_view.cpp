@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -99,6 +101,19 @@ bool is_name(std::string_view name) {
 }
 
 }  // namespace
+
+std::uint64_t total_bytes(const std::vector<CommitImage>& images) {
+    std::map<std::string_view, std::uint64_t> sizes;
+    for (const CommitImage& image : images) {
+        sizes.emplace(image.digest, image.size);
+    }
+    std::uint64_t bytes = 0;
+    for (const auto& [digest, size] : sizes) {
+        // Metadata of somebody's commit: a sum beyond all bounds is only a wrong one.
+        bytes += size;
+    }
+    return bytes;
+}
 
 CommitView::CommitView(RepoHandle repo, std::string repository, std::string name,
                        std::string checksum)

@@ -24,6 +24,9 @@ struct CommitImage {
     bool operator==(const CommitImage&) const = default;
 };
 
+/// Bytes of the layers of all images; an image with several names counts once.
+[[nodiscard]] std::uint64_t total_bytes(const std::vector<CommitImage>& images);
+
 /// Checksum and metadata of a commit. Text comes from the repository and may contain control
 /// characters.
 struct CommitInfo {

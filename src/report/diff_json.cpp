@@ -185,28 +185,31 @@ ordered_json unknown_json(const std::vector<Unknown>& unknown) {
 }  // namespace
 
 std::string diff_json(const Diff& diff, const std::string& repository) {
-    const ordered_json document = {{"format", "edgegpu-diff/1"},
-                                   {"repository", repository},
-                                   {"before", commit_json(diff.before)},
-                                   {"after", commit_json(diff.after)},
-                                   {"unknown", unknown_json(diff.unknown)},
-                                   {"packages", packages_json(diff.packages)},
-                                   {"images", images_json(diff.images)},
-                                   {"kernel_arguments",
-                                    {{"added", diff.kernel_arguments.added},
-                                     {"removed", diff.kernel_arguments.removed},
-                                     {"reordered", diff.kernel_arguments.reordered}}},
-                                   {"units", units_json(diff.units)},
-                                   {"users", accounts_json(diff.accounts.users)},
-                                   {"groups", accounts_json(diff.accounts.groups)},
-                                   {"policy", policy_json(diff.policy)},
-                                   {"modprobe", modprobe_json(diff.modprobe)},
-                                   {"bundles", bundles_json(diff.bundles)},
-                                   {"files", files_json(diff)},
-                                   {"new_content",
-                                    {{"objects", diff.new_content.objects},
-                                     {"bytes", diff.new_content.bytes},
-                                     {"stored_bytes", diff.new_content.stored_bytes}}}};
+    const ordered_json document = {
+        {"format", "edgegpu-diff/1"},
+        {"repository", repository},
+        {"before", commit_json(diff.before)},
+        {"after", commit_json(diff.after)},
+        {"unknown", unknown_json(diff.unknown)},
+        {"packages", packages_json(diff.packages)},
+        {"images", images_json(diff.images)},
+        {"image_bytes",
+         {{"before", total_bytes(diff.before.images)}, {"after", total_bytes(diff.after.images)}}},
+        {"kernel_arguments",
+         {{"added", diff.kernel_arguments.added},
+          {"removed", diff.kernel_arguments.removed},
+          {"reordered", diff.kernel_arguments.reordered}}},
+        {"units", units_json(diff.units)},
+        {"users", accounts_json(diff.accounts.users)},
+        {"groups", accounts_json(diff.accounts.groups)},
+        {"policy", policy_json(diff.policy)},
+        {"modprobe", modprobe_json(diff.modprobe)},
+        {"bundles", bundles_json(diff.bundles)},
+        {"files", files_json(diff)},
+        {"new_content",
+         {{"objects", diff.new_content.objects},
+          {"bytes", diff.new_content.bytes},
+          {"stored_bytes", diff.new_content.stored_bytes}}}};
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

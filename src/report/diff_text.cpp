@@ -69,14 +69,14 @@ void show_packages(DiffPage& page, const std::vector<PackageChange>& packages) {
     page.columns(rows);
 }
 
-void show_images(DiffPage& page, const std::vector<ImageChange>& images) {
+void show_images(DiffPage& page, const Diff& diff) {
     constexpr std::size_t shown_digits = sizeof("sha256:") - 1 + 12;
     const auto side = [](const CommitImage& image) {
         return fmt::format("{}, {}", image.digest.substr(0, shown_digits), human_size(image.size));
     };
     std::vector<std::vector<std::string>> rows;
     DiffCounts counts({"added", "removed", "changed"});
-    for (const ImageChange& image : images) {
+    for (const ImageChange& image : diff.images) {
         counts.add(image.kind());
         std::vector<std::string> sides;
         for (const auto& one : {image.before, image.after}) {
@@ -87,7 +87,13 @@ void show_images(DiffPage& page, const std::vector<ImageChange>& images) {
         rows.push_back({DiffPage::sign(image.kind()), image.name,
                         fmt::format("{}", fmt::join(sides, " -> "))});
     }
-    page.section("Container images", counts.text(), !images.empty());
+    const std::uint64_t before = total_bytes(diff.before.images);
+    const std::uint64_t after = total_bytes(diff.after.images);
+    page.section("Container images",
+                 diff.images.empty() ? counts.text()
+                                     : fmt::format("{}; {} -> {} in all", counts.text(),
+                                                   human_size(before), human_size(after)),
+                 !diff.images.empty());
     page.columns(rows);
 }
 
@@ -317,7 +323,7 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
     show_commits(page, diff);
     show_packages(page, diff.packages);
     if (!diff.before.images.empty() || !diff.after.images.empty()) {
-        show_images(page, diff.images);
+        show_images(page, diff);
     }
     show_arguments(page, diff.kernel_arguments);
     show_units(page, diff.units);

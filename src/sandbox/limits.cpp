@@ -43,6 +43,8 @@ std::string what_happened(const ProcessLimits& limits, Ended ended) {
         case Ended::disk:
             return fmt::format("left less than {} free on the disk of {}",
                                human_size(limits.disk_left), limits.disk.string());
+        case Ended::idle:
+            return fmt::format("wrote nothing for {} seconds", limits.idle.count());
         case Ended::normally:
             break;
     }

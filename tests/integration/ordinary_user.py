@@ -20,7 +20,7 @@ from lab_image import user_namespace
 
 IN_NAMESPACE = lab.SOURCE / "tests/support/user_namespace.py"
 # Of the lab, what blueprints/lab-gpu.toml names.
-LAB_PARTS = ("repos/baseos", "repos/nvidia", "repos/microshift", "RPM-GPG-KEY-lab", "gnupg")
+LAB_PARTS = ("repos/baseos", "repos/nvidia", "repos/microshift", "images", "RPM-GPG-KEY-lab", "gnupg")
 
 
 def need(*programs):

@@ -142,8 +142,27 @@ TEST_F(BlueprintTest, devices_are_pci_ids_of_nvidia) {
 
 TEST_F(BlueprintTest, not_supported_yet) {
     EXPECT_EQ(failure_of("[health.gpu]\n"), "error: b.toml:2:2: not supported yet: health\n");
-    EXPECT_EQ(failure_of("[microshift]\nembed_images = true\n"),
-              "error: b.toml:3:1: not supported yet: microshift.embed_images\n");
+}
+
+TEST_F(BlueprintTest, images_to_embed) {
+    const auto globs = [&](const std::string& value) {
+        const Blueprint blueprint =
+            parse("distro = \"lab-12\"\n[microshift]\nembed_images = " + value + '\n');
+        std::vector<std::string> result;
+        for (const ImagePattern& pattern : blueprint.microshift.embed_images) {
+            result.push_back(pattern.glob);
+            EXPECT_EQ(pattern.location.line, 3U);
+        }
+        return result;
+    };
+    EXPECT_EQ(globs("true"), std::vector<std::string>{"*"});
+    EXPECT_TRUE(globs("false").empty());
+    EXPECT_TRUE(globs("[]").empty());
+    EXPECT_EQ(globs("[\"quay.io/*\", \"*:1\"]"), (std::vector<std::string>{"quay.io/*", "*:1"}));
+    EXPECT_EQ(failure_of("[microshift]\nembed_images = [\"\"]\n"),
+              "error: b.toml:3:17: an empty pattern matches no image\n"
+              "hint: as in \"nvcr.io/nvidia/*\"; true for all\n");
+    EXPECT_EQ(failure_of("[microshift]\nembed_images = 1\n").substr(0, 20), "error: b.toml:3:16: ");
 }
 
 TEST_F(BlueprintTest, keys_of_other_image_types_say_what_to_use) {

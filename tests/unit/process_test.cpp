@@ -151,6 +151,18 @@ TEST(Process, EndsAtItsTime) {
     EXPECT_EQ(result.output, "began\n");
 }
 
+TEST(Process, EndsWhenItHasWrittenNothingForItsTime) {
+    const test::TemporaryDirectory work;
+    ProcessRequest request;
+    request.argv = {"sh", "-c", "mkdir deep; echo part > deep/file; echo began; sleep 600"};
+    request.cwd = work.path();
+    request.limits.idle = std::chrono::seconds(1);
+    request.limits.written = {work.path(), work.path() / "missing"};
+    const ProcessResult result = run_process(Context{}, request);
+    EXPECT_EQ(result.ended, Ended::idle);
+    EXPECT_EQ(result.output, "began\n");
+}
+
 TEST(Process, AFloodOfOutputDoesNotKeepItAlive) {
     ProcessRequest request;
     request.argv = {"cat", "/dev/zero"};

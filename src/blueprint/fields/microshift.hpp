@@ -56,11 +56,16 @@ consteval auto fields_of(const BundleRequest*) {
         input("patches", &Bundle::patches), input("values", &Bundle::values));
 }
 
+consteval auto fields_of(const ImagePattern*) {
+    using Pattern = ImagePattern;
+    return all_fields_of<Pattern>(input("glob", &Pattern::glob), place(&Pattern::location));
+}
+
 consteval auto fields_of(const MicroshiftRequest*) {
     using Microshift = MicroshiftRequest;
     return all_fields_of<Microshift>(
-        input("bundles", &Microshift::bundles), input("manifests", &Microshift::manifests),
-        input("tombstones", &Microshift::tombstones),
+        input("bundles", &Microshift::bundles), input("embed_images", &Microshift::embed_images),
+        input("manifests", &Microshift::manifests), input("tombstones", &Microshift::tombstones),
         input("delete_data", &Microshift::delete_data), place(&Microshift::location));
 }
 

@@ -44,6 +44,24 @@ void add_bundle(BundleRequest request, MicroshiftRequest& microshift) {
     microshift.bundles.push_back(std::move(request));
 }
 
+void read_embed_images(const TableReader& table, MicroshiftRequest& microshift) {
+    constexpr const char* key = "embed_images";
+    if (table.is_boolean(key)) {
+        if (table.boolean(key, false)) {
+            microshift.embed_images.push_back({"*", table.location(key)});
+        }
+        return;
+    }
+    for (const LocatedString& pattern : table.strings(key)) {
+        if (pattern.value.empty()) {
+            table.note(error_at(pattern.location, "an empty pattern matches no image")
+                           .hinted("as in \"nvcr.io/nvidia/*\"; true for all"));
+            continue;
+        }
+        microshift.embed_images.push_back({pattern.value, pattern.location});
+    }
+}
+
 void read_bundle_table(const TableReader& table, const ParseScope& scope,
                        MicroshiftRequest& microshift) {
     const std::string given = table.required_string("bundle");
@@ -73,11 +91,11 @@ void read_microshift(const TableReader& table, const ParseScope& scope,
             }
         });
     }
+    read_embed_images(table, microshift);
     microshift.manifests = table.choice("manifests", microshift.manifests);
     microshift.tombstones =
         table.integer("tombstones", 0, most_tombstones).value_or(microshift.tombstones);
     microshift.delete_data = table.boolean("delete_data", microshift.delete_data);
-    table.refuse_unsupported({"embed_images"});
     table.finish();
 }
 

@@ -57,6 +57,11 @@ bool TableReader::has(std::string_view key) const {
     return state_->find(key) != nullptr;
 }
 
+bool TableReader::is_boolean(std::string_view key) const {
+    const toml::node* node = state_->find(key);
+    return node != nullptr && node->is_boolean();
+}
+
 std::vector<std::string> TableReader::keys() const {
     std::vector<std::pair<toml::source_position, std::string>> found;
     for (const auto& [key, node] : *state_->table) {

@@ -58,6 +58,8 @@ public:
     [[nodiscard]] std::string full_name(std::string_view key) const;
     /// Whether the key is present; it then counts as requested.
     [[nodiscard]] bool has(std::string_view key) const;
+    /// Whether the value of `key` is true or false; the key then counts as requested.
+    [[nodiscard]] bool is_boolean(std::string_view key) const;
     /// All keys of the table, in the document's order.
     [[nodiscard]] std::vector<std::string> keys() const;
 

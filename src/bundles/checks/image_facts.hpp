@@ -23,6 +23,8 @@ struct ImageFacts {
     std::vector<std::string> devices;
     /// Names of the image's packages; before it is resolved, of those that the blueprint names.
     std::set<std::string> packages;
+    /// `[microshift] embed_images`
+    std::vector<ImagePattern> embedded;
 };
 
 /// The Kubernetes that a MicroShift carries whose version is known from a request or a package

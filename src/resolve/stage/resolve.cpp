@@ -4,7 +4,6 @@
 
 #include "resolve/explain/explain.hpp"
 #include "resolve/search/universe.hpp"
-#include "resolve/stage/resolve_images.hpp"
 
 namespace edgegpu {
 
@@ -36,9 +35,7 @@ Resolution resolve(const Context& ctx, const Blueprint& blueprint, const Resolve
     if (!outcome.chosen) {
         throw explain_failure(ctx, universe, blueprint, outcome, options.proof);
     }
-    Resolution resolution = describe_outcome(ctx, universe, outcome);
-    resolution.images = resolve_images(ctx, blueprint.containers, blueprint.architecture);
-    return resolution;
+    return describe_outcome(ctx, universe, outcome);
 }
 
 }  // namespace edgegpu

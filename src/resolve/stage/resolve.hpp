@@ -17,14 +17,15 @@ struct ResolveOptions {
 
 /// Downloads repository metadata (or reads them from the cache) and solves the blueprint. Throws
 /// ErrorKind::unsolvable with the cause and verified changes of the blueprint, ErrorKind::fetch for
-/// metadata that are not available or fail verification.
+/// metadata that are not available or fail verification. Container images are looked up afterwards
+/// (resolve_images), since packages may name some.
 [[nodiscard]] Resolution resolve(const Context& ctx, const Blueprint& blueprint,
                                  const ResolveOptions& options = {});
 
 /// Resolves again, but updates only the locked packages that match `patterns` (name, NEVRA form,
 /// globs), and those built from the same source, of the same module, or of the same driver; others
 /// keep their locked NEVRA where that is possible. Throws as `resolve` does, and ErrorKind::usage
-/// for a pattern that matches nothing.
+/// for a pattern that matches neither a package nor an image.
 [[nodiscard]] Resolution resolve_update(const Context& ctx, const Blueprint& blueprint,
                                         const Resolution& locked,
                                         const std::vector<std::string>& patterns,
@@ -32,7 +33,8 @@ struct ResolveOptions {
 
 /// Verifies a lockfile instead of resolving: every locked package must still be in its repository,
 /// with the same checksum and size, and together they must satisfy the blueprint. Other packages in
-/// the repositories do not matter. Returns the locked resolution. Throws ErrorKind::unsolvable
+/// the repositories do not matter. Returns the locked resolution, with images as they are locked
+/// (require_locked_images verifies these). Throws ErrorKind::unsolvable
 /// listing all differences, ErrorKind::fetch as `resolve` does.
 [[nodiscard]] Resolution resolve_locked(const Context& ctx, const Blueprint& blueprint,
                                         const Resolution& locked);

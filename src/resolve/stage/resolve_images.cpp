@@ -12,6 +12,7 @@
 #include "oci/manifest.hpp"
 #include "oci/reference.hpp"
 #include "oci/skopeo.hpp"
+#include "resolve/stage/drift.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 
@@ -209,9 +210,9 @@ std::vector<ResolvedImage> update_images(const Context& ctx,
     return result;
 }
 
-std::vector<ResolvedImage> locked_images(const std::vector<ContainerRequest>& requests,
-                                         const std::vector<ResolvedImage>& locked,
-                                         std::vector<std::string>& drift) {
+std::vector<ResolvedImage> require_locked_images(const std::vector<ContainerRequest>& requests,
+                                                 const std::vector<ResolvedImage>& locked) {
+    Drift drift;
     std::vector<ResolvedImage> result;
     for (const ContainerRequest& request : requests) {
         if (const ResolvedImage* image = locked_image(locked, request)) {
@@ -231,6 +232,7 @@ std::vector<ResolvedImage> locked_images(const std::vector<ContainerRequest>& re
                                         shown_image(image.source)));
         }
     }
+    stop_at(drift);
     return result;
 }
 

@@ -30,10 +30,9 @@ namespace edgegpu {
     const std::string& architecture, const std::vector<ResolvedImage>& locked,
     const std::vector<std::string>& patterns);
 
-/// The locked images, of exactly the requests; adds to `drift` one line for each difference. Uses
-/// no network.
-[[nodiscard]] std::vector<ResolvedImage> locked_images(
-    const std::vector<ContainerRequest>& requests, const std::vector<ResolvedImage>& locked,
-    std::vector<std::string>& drift);
+/// The locked images, of exactly the requests. Throws ErrorKind::unsolvable listing all
+/// differences. Uses no network.
+[[nodiscard]] std::vector<ResolvedImage> require_locked_images(
+    const std::vector<ContainerRequest>& requests, const std::vector<ResolvedImage>& locked);
 
 }  // namespace edgegpu

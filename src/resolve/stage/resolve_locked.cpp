@@ -10,27 +10,12 @@
 #include "resolve/search/universe.hpp"
 #include "resolve/solve/kernel.hpp"
 #include "resolve/solve/requests.hpp"
-#include "resolve/stage/resolve_images.hpp"
+#include "resolve/stage/drift.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-/// Differences between the lockfile and blueprint or repositories, one line each.
-using Drift = std::vector<std::string>;
-
-[[noreturn]] void throw_drift(const Drift& lines) {
-    constexpr std::size_t most = 20;
-    Error failure = error(ErrorKind::unsolvable, "cannot build the lockfile unchanged");
-    for (std::size_t i = 0; i < lines.size() && i < most; ++i) {
-        failure.traced(lines[i]);
-    }
-    if (lines.size() > most) {
-        failure.traced(fmt::format("and {} more", lines.size() - most));
-    }
-    throw failure.hinted("build without --locked to resolve again and write a new lockfile");
-}
 
 std::string text_of(const ResolvedModule& module) {
     return fmt::format("{}:{}:{}:{}", module.name, module.stream, module.version, module.context);
@@ -235,12 +220,6 @@ void check_kernel(const Context& ctx, Universe& universe, const Chosen& chosen,
     }
 }
 
-void stop_at(const Drift& drift) {
-    if (!drift.empty()) {
-        throw_drift(drift);
-    }
-}
-
 /// Checks that need no solving.
 void check_parts(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                  const ModuleCatalogue& catalogue, const LockedPackages& packages, Drift& drift) {
@@ -308,7 +287,6 @@ Resolution resolve_locked(const Context& ctx, const Blueprint& original, const R
     const LockedPackages sources(universe, blueprint, source_list, drift);
     const LockedPackages build_root(universe, blueprint, locked.build_root, drift);
     const LockedPackages policy_root(universe, blueprint, locked.policy_root, drift);
-    std::vector<ResolvedImage> images = locked_images(original.containers, locked.images, drift);
     stop_at(drift);
     check_parts(ctx, universe, blueprint, catalogue, packages, drift);
     stop_at(drift);
@@ -333,7 +311,6 @@ Resolution resolve_locked(const Context& ctx, const Blueprint& original, const R
     }
     stop_at(drift);
     Resolution result = locked;
-    result.images = std::move(images);
     result.packages = confirmed(universe.pool(), packages);
     result.build_root = confirmed(universe.pool(), build_root);
     result.policy_root = confirmed(universe.pool(), policy_root);

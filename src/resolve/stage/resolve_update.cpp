@@ -226,8 +226,6 @@ Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const 
         if (outcome.chosen) {
             Resolution updated = describe_outcome(ctx, universe, outcome);
             keep_passed_over(locked, updated);
-            updated.images = update_images(ctx, blueprint.containers, blueprint.architecture,
-                                           locked.images, patterns);
             return updated;
         }
         if (!kept_packages.release(blueprint, outcome)) {

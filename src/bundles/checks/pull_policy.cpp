@@ -1,0 +1,70 @@
+#include "bundles/checks/pull_policy.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "bundles/checks/pods.hpp"
+#include "bundles/wanted_images.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// Looks at pods for images that are embedded and always pulled.
+class PullPolicies {
+public:
+    PullPolicies(const std::vector<ImagePattern>& embedded, Findings& findings)
+        : embedded_(embedded), findings_(findings) {}
+
+    void check(const PodTemplate& pod) {
+        for (const PodContainer& container : containers_of(pod)) {
+            check_one(pod.where, container.content->text_at({"image"}),
+                      container.content->text_at({"imagePullPolicy"}),
+                      container.pointer + "/imagePullPolicy");
+        }
+        const YamlNode* volumes = pod.spec->find("volumes");
+        if (volumes == nullptr || volumes->kind != YamlNode::Kind::sequence) {
+            return;
+        }
+        for (std::size_t i = 0; i < volumes->items.size(); ++i) {
+            const YamlNode& volume = volumes->items[i];
+            check_one(pod.where, volume.text_at({"image", "reference"}),
+                      volume.text_at({"image", "pullPolicy"}),
+                      fmt::format("{}/volumes/{}/image/pullPolicy", pod.pointer, i));
+        }
+    }
+
+private:
+    void check_one(const BundleObject& where, const std::string& image, const std::string& policy,
+                   const std::string& pointer) {
+        if (policy != "Always" || image.empty()) {
+            return;
+        }
+        if (is_chosen(embedded_, wanted_name(image))) {
+            findings_.add(where, pointer,
+                          fmt::format("image {} is in the commit (embed_images), but {} \"Always\" "
+                                      "asks its registry whenever the pod starts",
+                                      image, pointer.substr(pointer.rfind('/') + 1)),
+                          "use \"IfNotPresent\", or leave the image out of embed_images");
+        }
+    }
+
+    const std::vector<ImagePattern>& embedded_;
+    Findings& findings_;
+};
+
+}  // namespace
+
+void check_pull_policies(const std::vector<BundleObject>& objects,
+                         const std::vector<ImagePattern>& embedded, Findings& findings) {
+    if (embedded.empty()) {
+        return;
+    }
+    PullPolicies policies(embedded, findings);
+    for (const PodTemplate& pod : pods_of(objects)) {
+        policies.check(pod);
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "bundles/render.hpp"
+#include "bundles/wanted_images.hpp"
+#include "execution/context.hpp"
+#include "resolve/resolution.hpp"
+#include "resolve/stage/resolve.hpp"
+
+namespace edgegpu {
+
+/// How a blueprint is resolved: anew, or by a lockfile.
+struct ResolveTask {
+    ResolveOptions options;
+    /// The content of a lockfile; nothing: all is resolved anew.
+    std::optional<Resolution> locked;
+    /// With `locked`: what is updated (--update). Empty: everything must be as it is locked.
+    std::vector<std::string> update;
+};
+
+/// A blueprint whose packages and images are known.
+struct ResolvedBlueprint {
+    /// The blueprint; `containers` has requests for embedded images after its own.
+    Blueprint blueprint;
+    Resolution resolution;
+};
+
+/// The images that MicroShift will start: of the bundles, and of the lists in the resolution's
+/// packages (microshift-release-info), which are fetched for this. Throws as `release_images`.
+[[nodiscard]] std::vector<WantedImage> wanted_images(const Context& ctx, const Blueprint& blueprint,
+                                                     const std::vector<RenderedBundle>& bundles,
+                                                     const Resolution& resolution);
+
+/// Resolves packages, and then container images: those of `[[containers]]`, and those of the
+/// bundles and of MicroShift's own packages that `embed_images` chooses. `bundles` are those of the
+/// blueprint, rendered; they are not looked at without `embed_images`. Fetches
+/// microshift-release-info in between. Throws what `resolve`, `resolve_locked` or `resolve_update`
+/// throws, and as `resolve_images` and `choose_images` do.
+[[nodiscard]] ResolvedBlueprint resolve_blueprint(const Context& ctx, const Blueprint& blueprint,
+                                                  const std::vector<RenderedBundle>& bundles,
+                                                  const ResolveTask& task);
+
+}  // namespace edgegpu
