@@ -13,9 +13,17 @@ consteval auto fields_of(const BundleRequest*) {
                                  place(&Bundle::location));
 }
 
+consteval auto fields_of(const ProvidedObject*) {
+    using Provided = ProvidedObject;
+    return all_fields_of<Provided>(
+        no_input("kind", &Provided::kind), no_input("namespace", &Provided::name_space),
+        no_input("name", &Provided::name), place(&Provided::location));
+}
+
 consteval auto fields_of(const MicroshiftRequest*) {
     using Microshift = MicroshiftRequest;
     return all_fields_of<Microshift>(input("bundles", &Microshift::bundles),
+                                     no_input("provided", &Microshift::provided),
                                      place(&Microshift::location));
 }
 

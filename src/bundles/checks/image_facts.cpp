@@ -42,6 +42,7 @@ ImageFacts facts_of(const Blueprint& blueprint) {
     }
     facts.kubernetes = kubernetes_for(version);
     facts.architecture = blueprint.architecture;
+    facts.provided = blueprint.microshift.provided;
     if (blueprint.nvidia) {
         facts.driver = blueprint.nvidia->driver == "latest" ? "" : blueprint.nvidia->driver;
         facts.devices = blueprint.nvidia->devices;
