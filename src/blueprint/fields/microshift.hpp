@@ -15,9 +15,9 @@ consteval auto fields_of(const BundleRequest*) {
 
 consteval auto fields_of(const ProvidedObject*) {
     using Provided = ProvidedObject;
-    return all_fields_of<Provided>(
-        no_input("kind", &Provided::kind), no_input("namespace", &Provided::name_space),
-        no_input("name", &Provided::name), place(&Provided::location));
+    return all_fields_of<Provided>(no_input("kind", &Provided::kind),
+                                   no_input("namespace", &Provided::name_space),
+                                   no_input("name", &Provided::name), place(&Provided::location));
 }
 
 consteval auto fields_of(const MicroshiftRequest*) {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bundles/checks/application_order.hpp"
 #include "bundles/checks/microshift_api.hpp"
 #include "bundles/schema/kind_problem.hpp"
 #include "support/error.hpp"
@@ -31,9 +30,9 @@ std::vector<DefinedKind> definitions_of_group(const KnownObjects& known, std::st
             continue;
         }
         DefinedKind definition{each,
-                              content.text_at({"spec", "names", "kind"}),
-                              content.text_at({"spec", "scope"}),
-                              {}};
+                               content.text_at({"spec", "names", "kind"}),
+                               content.text_at({"spec", "scope"}),
+                               {}};
         for (const YamlNode& version : items_of(content.find({"spec", "versions"}))) {
             if (is_true(version.find("served"))) {
                 definition.served.push_back(version.text_at({"name"}));
@@ -57,9 +56,9 @@ bool is_provided_definition(const KnownObjects& known, std::string_view group,
     return std::any_of(provided.begin(), provided.end(), [&](const ProvidedObject& each) {
         const std::size_t dot = each.name.find('.');
         return each.kind == referred::definition.kind &&
-               (each.name == "*" || (dot != std::string::npos &&
-                                     each.name.substr(dot + 1) == group &&
-                                     each.name.starts_with(stem)));
+               (each.name == "*" ||
+                (dot != std::string::npos && each.name.substr(dot + 1) == group &&
+                 each.name.starts_with(stem)));
     });
 }
 
@@ -79,8 +78,8 @@ OfMicroshift microshift_has(const ImageFacts& facts, std::string_view group,
         }
         if (!each.package.empty()) {
             result.packages.push_back(each.package);
-            result.has = result.has || !facts.resolved ||
-                         facts.packages.contains(std::string(each.package));
+            result.has =
+                result.has || !facts.resolved || facts.packages.contains(std::string(each.package));
         } else if (std::find(each.kinds.begin(), each.kinds.end(), kind) != each.kinds.end()) {
             result.has = true;
         }
@@ -123,7 +122,7 @@ void check_against(const KnownObjects& known, const BundleObject& where,
                                  definition.where.object->title(), version, object.kind),
                      fmt::format("it serves {}", fmt::join(served, ", ")));
     }
-    if (is_applied_after(known.objects(), *definition.where.bundle, *where.bundle)) {
+    if (known.is_applied_after(*definition.where.bundle, *where.bundle)) {
         findings.add(where, "/kind",
                      fmt::format("its definition is in bundle \"{}\", which MicroShift applies "
                                  "after this one; it retries this one for ten minutes, and then "
@@ -170,15 +169,13 @@ void check_custom_resources(const KnownObjects& known, Findings& findings) {
         }
         const OfMicroshift of_microshift = microshift_has(known.facts(), group, object.kind);
         const bool made_there =
-            known.installs_others() ||
-            known.grants().allow({"create"}, referred::definition.group,
-                                 referred::definition.resource, "", "");
-        const bool served_there =
-            std::any_of(known.objects().begin(), known.objects().end(),
-                        [&](const BundleObject& other) {
-                            return other.object->kind == "APIService" &&
-                                   other.object->content.text_at({"spec", "group"}) == group;
-                        });
+            known.installs_others() || known.grants().allow({"create"}, referred::definition.group,
+                                                            referred::definition.resource, "", "");
+        const bool served_there = std::any_of(
+            known.objects().begin(), known.objects().end(), [&](const BundleObject& other) {
+                return other.object->kind == "APIService" &&
+                       other.object->content.text_at({"spec", "group"}) == group;
+            });
         if (!of_microshift.has && !made_there && !served_there && !known.facts().partial &&
             !is_provided_definition(known, group, object.kind)) {
             report_undefined(each, group, of_microshift, definitions, findings);

@@ -17,10 +17,10 @@ bool is_rbac(const KubeObject& object, std::string_view kind) {
 /// Whether a list of a rule has an entry, or "*". Without the list: no.
 bool rule_lists(const YamlNode& rule, std::string_view key, std::string_view entry) {
     const YamlNode* list = rule.find(key);
-    return list != nullptr && std::any_of(list->items.begin(), list->items.end(),
-                                          [&](const YamlNode& each) {
-                                              return each.text == entry || each.text == "*";
-                                          });
+    return list != nullptr &&
+           std::any_of(list->items.begin(), list->items.end(), [&](const YamlNode& each) {
+               return each.text == entry || each.text == "*";
+           });
 }
 
 bool rule_allows(const YamlNode* rule, const std::vector<std::string_view>& verbs,
@@ -43,11 +43,10 @@ const KubeObject* bound_role(const KubeObject& binding, const std::string& name_
                              const std::map<const KubeObject*, std::string>& namespaces) {
     const std::string kind = binding.content.text_at({"roleRef", "kind"});
     const std::string name = binding.content.text_at({"roleRef", "name"});
-    const auto found =
-        std::find_if(objects.begin(), objects.end(), [&](const BundleObject& each) {
-            return is_rbac(*each.object, kind) && each.object->name == name &&
-                   (kind != "Role" || namespaces.at(each.object) == name_space);
-        });
+    const auto found = std::find_if(objects.begin(), objects.end(), [&](const BundleObject& each) {
+        return is_rbac(*each.object, kind) && each.object->name == name &&
+               (kind != "Role" || namespaces.at(each.object) == name_space);
+    });
     return found == objects.end() ? nullptr : found->object;
 }
 

@@ -33,8 +33,9 @@ std::set<std::pair<std::string, std::string>> cluster_kinds(
 /// refer.
 bool is_passive(std::string_view group, std::string_view kind) {
     static constexpr std::array<std::string_view, 8> groups{
-        "k8s.cni.cncf.io",       "migration.k8s.io",        "monitoring.coreos.com",
-        "route.openshift.io",    "security.openshift.io",   "snapshot.storage.k8s.io",
+        "k8s.cni.cncf.io",       "migration.k8s.io",
+        "monitoring.coreos.com", "route.openshift.io",
+        "security.openshift.io", "snapshot.storage.k8s.io",
         "nfd.k8s-sigs.io",       "topolvm.io"};
     static constexpr std::array<std::string_view, 5> active{
         "Alertmanager", "Prometheus", "PrometheusAgent", "ThanosRuler", "NodeFeatureDiscovery"};
@@ -86,8 +87,8 @@ KnownObjects::KnownObjects(const std::vector<BundleObject>& objects, const Image
               const KubeObject& object = *each.object;
               const auto scope = schemas.scope_of(object.api_version, object.kind);
               const std::string group(group_of(object.api_version));
-              const bool none = scope ? *scope == KindScope::cluster
-                                      : cluster.contains({group, object.kind});
+              const bool none =
+                  scope ? *scope == KindScope::cluster : cluster.contains({group, object.kind});
               // Of a kind that is not known, the namespace says whether it belongs to one.
               const bool is_default = scope && object.name_space.empty();
               namespaces[each.object] = none ? "" : is_default ? "default" : object.name_space;
@@ -125,8 +126,8 @@ bool KnownObjects::is_custom(const KubeObject& object) const {
 
 const BundleObject* KnownObjects::find(const ReferredKind& kind, const std::string& name_space,
                                        const std::string& name) const {
-    const auto found = index_.find(
-        std::tuple(std::string(kind.group), std::string(kind.kind), name_space, name));
+    const auto found =
+        index_.find(std::tuple(std::string(kind.group), std::string(kind.kind), name_space, name));
     return found == index_.end() ? nullptr : &found->second;
 }
 
@@ -167,12 +168,18 @@ bool KnownObjects::made_by_custom_resource(const std::string& name_space,
     });
 }
 
+bool KnownObjects::is_own(const std::string& name_space) const {
+    const auto& of_microshift = microshift_namespaces();
+    return name_space == "default" ||
+           (own_namespaces_.contains(name_space) &&
+            std::none_of(of_microshift.begin(), of_microshift.end(),
+                         [&](const MicroshiftNamespace& each) { return each.name == name_space; }));
+}
+
 bool KnownObjects::lacks(const ReferredKind& kind, const std::string& name_space,
                          const std::string& name) const {
-    const bool own =
-        !kind.namespaced || name_space == "default" || own_namespaces_.contains(name_space);
-    return own && !facts_->partial && find(kind, name_space, name) == nullptr &&
-           !is_provided(kind.kind, name_space, name) &&
+    return (!kind.namespaced || is_own(name_space)) && !facts_->partial &&
+           find(kind, name_space, name) == nullptr && !is_provided(kind.kind, name_space, name) &&
            !grants_.allow({"create"}, kind.group, kind.resource, name_space, name) &&
            !made_by_custom_resource(name_space, name);
 }
@@ -208,6 +215,14 @@ bool KnownObjects::is_rewritten(const ReferredKind& kind, const std::string& nam
            made_by_custom_resource(name_space, name);
 }
 
+bool KnownObjects::is_applied_after(const RenderedBundle& a, const RenderedBundle& b) const {
+    const RenderedBundle* first = objects_->empty() ? nullptr : objects_->front().bundle;
+    if (&a == &b || &a == first) {
+        return false;
+    }
+    return &b == first || b.name < a.name;
+}
+
 std::string KnownObjects::way_out(const ReferredKind& kind, const std::string& name_space,
                                   const std::string& name) const {
     std::vector<std::string> near;
@@ -221,9 +236,8 @@ std::string KnownObjects::way_out(const ReferredKind& kind, const std::string& n
         if (home == name_space) {
             near.push_back(object.name);
         } else if (object.name == name) {
-            elsewhere.push_back(object.name_space.empty()
-                                    ? fmt::format("{} (it names no namespace)", home)
-                                    : home);
+            elsewhere.push_back(
+                object.name_space.empty() ? fmt::format("{} (it names no namespace)", home) : home);
         }
     }
     std::string text;

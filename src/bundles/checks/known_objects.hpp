@@ -83,12 +83,19 @@ public:
     /// Whether a bundle installs software of which nothing is known here: OLM, Argo CD, Flux, Helm.
     [[nodiscard]] bool installs_others() const { return installs_others_; }
 
+    /// Whether MicroShift begins to apply bundle `a` only after it is done with `b`, or has given
+    /// that up after ten minutes: the first bundle of a blueprint comes first, then the others in
+    /// the order of their names (`add_bundles`).
+    [[nodiscard]] bool is_applied_after(const RenderedBundle& a, const RenderedBundle& b) const;
+
     /// What to do about an object that is missing: a similar name, another namespace in which it
     /// is, and `microshift.provided`.
     [[nodiscard]] std::string way_out(const ReferredKind& kind, const std::string& name_space,
                                       const std::string& name) const;
 
 private:
+    /// Whether the bundles alone decide what is in a namespace: MicroShift has objects in its own.
+    [[nodiscard]] bool is_own(const std::string& name_space) const;
     [[nodiscard]] bool made_by_custom_resource(const std::string& name_space,
                                                const std::string& name) const;
 

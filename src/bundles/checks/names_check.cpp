@@ -27,9 +27,9 @@ bool is_lower_or_digit(char c) {
 /// A label of RFC 1123: at most 63 lower-case letters, digits and hyphens, none at the ends.
 bool is_dns_label(std::string_view text, std::size_t most = 63) {
     return !text.empty() && text.size() <= most && is_lower_or_digit(text.front()) &&
-           is_lower_or_digit(text.back()) &&
-           std::all_of(text.begin(), text.end(),
-                       [](char c) { return is_lower_or_digit(c) || c == '-'; });
+           is_lower_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+               return is_lower_or_digit(c) || c == '-';
+           });
 }
 
 /// Labels between dots, 253 characters in all; Kubernetes does not limit each of them.
@@ -82,8 +82,8 @@ std::string_view name_problem(const KnownObjects& known, const KubeObject& objec
     const std::string_view name = object.name;
     const std::string_view group = group_of(object.api_version);
     if (group == "rbac.authorization.k8s.io") {
-        const bool fits = name != "." && name != ".." &&
-                          name.find_first_of("/%") == std::string_view::npos;
+        const bool fits =
+            name != "." && name != ".." && name.find_first_of("/%") == std::string_view::npos;
         return fits ? "" : "without \"/\" and \"%\"";
     }
     if (std::find(unlimited.begin(), unlimited.end(), object.kind) != unlimited.end()) {
@@ -96,8 +96,8 @@ std::string_view name_problem(const KnownObjects& known, const KubeObject& objec
     }
     if (group.empty() && object.kind == "Service") {
         // From 1.34 on it may begin with a digit, if the cluster is configured so.
-        const bool begins = !is_one_of(name.front(), digits) ||
-                            known.facts().kubernetes.minor >= 34;
+        const bool begins =
+            !is_one_of(name.front(), digits) || known.facts().kubernetes.minor >= 34;
         return is_dns_label(name) && begins
                    ? ""
                    : "at most 63 lower-case letters, digits and hyphens, with a letter at the "
@@ -106,18 +106,19 @@ std::string_view name_problem(const KnownObjects& known, const KubeObject& objec
     if (object.kind == "CronJob" && name.size() > 52) {
         return "at most 52 characters";
     }
-    return is_dns_subdomain(name) ? ""
-                                  : "at most 253 lower-case letters, digits, hyphens and dots, with "
-                                    "a letter or digit at both ends and on both sides of a dot";
+    return is_dns_subdomain(name)
+               ? ""
+               : "at most 253 lower-case letters, digits, hyphens and dots, with "
+                 "a letter or digit at both ends and on both sides of a dot";
 }
 
 void check_name(const KnownObjects& known, const BundleObject& where, Findings& findings) {
     const std::string_view wanted = name_problem(known, *where.object);
     if (!wanted.empty()) {
-        findings.add(where, "/metadata/name",
-                     fmt::format("the API server refuses the name {}",
-                                 quoted_text(where.object->name)),
-                     fmt::format("names of this kind are {}", wanted));
+        findings.add(
+            where, "/metadata/name",
+            fmt::format("the API server refuses the name {}", quoted_text(where.object->name)),
+            fmt::format("names of this kind are {}", wanted));
     }
 }
 
@@ -170,9 +171,9 @@ void check_annotations(const BundleObject& where, const YamlNode* annotations,
 
 /// The bytes that base64 stands for; what is not base64 the schema refuses.
 std::size_t decoded_size(std::string_view text) {
-    const auto count = static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(),
-        [](char c) { return is_letter_or_digit(c) || c == '+' || c == '/'; }));
+    const auto count = static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return is_letter_or_digit(c) || c == '+' || c == '/';
+    }));
     return count / 4 * 3 + count % 4 * 3 / 4;
 }
 
@@ -217,8 +218,8 @@ void check_names_and_labels(const KnownObjects& known, const std::vector<PodTemp
         const YamlNode& content = each.object->content;
         check_name(known, each, findings);
         check_labels(each, content.find({"metadata", "labels"}), "/metadata/labels", findings);
-        check_annotations(each, content.find({"metadata", "annotations"}),
-                          "/metadata/annotations", findings);
+        check_annotations(each, content.find({"metadata", "annotations"}), "/metadata/annotations",
+                          findings);
         check_data_object(each, findings);
     }
     for (const PodTemplate& pod : pods) {

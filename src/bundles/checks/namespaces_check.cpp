@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bundles/checks/application_order.hpp"
 #include "bundles/checks/microshift_api.hpp"
 #include "bundles/schema/kind_problem.hpp"
 
@@ -63,7 +62,7 @@ void check_namespaces(const KnownObjects& known, Findings& findings) {
         const BundleObject* owner = known.find(referred::name_space, "", name);
         if (owner == nullptr) {
             check_missing_namespace(known, each, name, findings);
-        } else if (is_applied_after(known.objects(), *owner->bundle, *each.bundle)) {
+        } else if (known.is_applied_after(*owner->bundle, *each.bundle)) {
             std::vector<std::string_view> packages;
             if (microshift_brings(known.facts(), name, packages)) {
                 continue;
@@ -84,10 +83,10 @@ void check_duplicates(const KnownObjects& known, Findings& findings) {
     std::map<std::tuple<std::string, std::string, std::string, std::string>, BundleObject> seen;
     for (const BundleObject& each : known.objects()) {
         const KubeObject& object = *each.object;
-        const auto [at, added] = seen.emplace(
-            std::tuple(std::string(group_of(object.api_version)), object.kind,
-                       known.namespace_of(object), object.name),
-            each);
+        const auto [at, added] =
+            seen.emplace(std::tuple(std::string(group_of(object.api_version)), object.kind,
+                                    known.namespace_of(object), object.name),
+                         each);
         if (added) {
             continue;
         }

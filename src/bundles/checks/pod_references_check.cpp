@@ -171,21 +171,20 @@ void check_data(const KnownObjects& known, const PodTemplate& pod, const std::st
         if (made || !known.lacks(*reference.kind, name_space, reference.name)) {
             check_keys(known, pod, name_space, reference, findings);
         } else if (said.emplace(reference.kind->kind, reference.name).second) {
-            findings.add(
-                pod.where, reference.pointer,
-                fmt::format("no bundle has {} {}; the pod does not start without it",
-                            reference.kind->kind, full_name(name_space, reference.name)),
-                known.way_out(*reference.kind, name_space, reference.name) +
-                    (reference.kind == &referred::secret
-                         ? ": a secret is usually put on the device when that is installed"
-                         : "") +
-                    "; with \"optional: true\" the pod starts without it");
+            findings.add(pod.where, reference.pointer,
+                         fmt::format("no bundle has {} {}; the pod does not start without it",
+                                     reference.kind->kind, full_name(name_space, reference.name)),
+                         known.way_out(*reference.kind, name_space, reference.name) +
+                             (reference.kind == &referred::secret
+                                  ? ": a secret is usually put on the device when that is installed"
+                                  : "") +
+                             "; with \"optional: true\" the pod starts without it");
         }
     }
 }
 
-void check_account(const KnownObjects& known, const PodTemplate& pod,
-                   const std::string& name_space, Findings& findings) {
+void check_account(const KnownObjects& known, const PodTemplate& pod, const std::string& name_space,
+                   Findings& findings) {
     for (const std::string_view key : {"serviceAccountName", "serviceAccount"}) {
         const std::string name = pod.spec->text_at({key});
         if (name.empty() || name == "default") {
@@ -211,10 +210,19 @@ bool is_made_by_set(const KnownObjects& known, const std::string& name_space,
             const auto& claims = items_of(set.content.find({"spec", "volumeClaimTemplates"}));
             return set.kind == "StatefulSet" && known.namespace_of(set) == name_space &&
                    std::any_of(claims.begin(), claims.end(), [&](const YamlNode& claim) {
-                       return name.starts_with(fmt::format(
-                           "{}-{}-", claim.text_at({"metadata", "name"}), set.name));
+                       return name.starts_with(
+                           fmt::format("{}-{}-", claim.text_at({"metadata", "name"}), set.name));
                    });
         });
+}
+
+/// Whether a stateful set makes the claim of a volume: a template of that name replaces the volume.
+bool is_replaced_by_template(const PodTemplate& pod, const std::string& volume) {
+    const YamlNode& content = pod.where.object->content;
+    const auto& claims = items_of(content.find({"spec", "volumeClaimTemplates"}));
+    return std::any_of(claims.begin(), claims.end(), [&](const YamlNode& claim) {
+        return claim.text_at({"metadata", "name"}) == volume;
+    });
 }
 
 void check_claims(const KnownObjects& known, const PodTemplate& pod, const std::string& name_space,
@@ -223,7 +231,8 @@ void check_claims(const KnownObjects& known, const PodTemplate& pod, const std::
     for (std::size_t i = 0; i < volumes.size(); ++i) {
         const std::string name = volumes[i].text_at({"persistentVolumeClaim", "claimName"});
         if (!name.empty() && known.lacks(referred::claim, name_space, name) &&
-            !is_made_by_set(known, name_space, name)) {
+            !is_made_by_set(known, name_space, name) &&
+            !is_replaced_by_template(pod, volumes[i].text_at({"name"}))) {
             findings.add(
                 pod.where,
                 fmt::format("{}/volumes/{}/persistentVolumeClaim/claimName", pod.pointer, i),
@@ -261,13 +270,14 @@ void check_storage_class(const KnownObjects& known, const BundleObject& where,
                    each.object->content.text_at({"spec", "storageClassName"}) == name;
         });
     if (!by_hand) {
-        findings.add(where, pointer + "/spec/storageClassName",
-                     fmt::format("no bundle has StorageClass {}, or a volume of it; the claim stays "
-                                 "pending",
-                                 name),
-                     "MicroShift's own class is topolvm-provisioner, which is also taken where no "
-                     "class is named; " +
-                         known.way_out(referred::storage_class, "", name));
+        findings.add(
+            where, pointer + "/spec/storageClassName",
+            fmt::format("no bundle has StorageClass {}, or a volume of it; the claim stays "
+                        "pending",
+                        name),
+            "MicroShift's own class is topolvm-provisioner, which is also taken where no "
+            "class is named; " +
+                known.way_out(referred::storage_class, "", name));
     }
 }
 

@@ -33,9 +33,9 @@ std::set<std::string> volume_names(const PodTemplate& pod) {
 void check_mounts(const PodTemplate& pod, const PodContainer& container,
                   const std::set<std::string>& volumes, Findings& findings) {
     std::set<std::string> paths;
-    for (const auto& [list, path_key] : {std::pair<const char*, const char*>{"volumeMounts",
-                                                                             "mountPath"},
-                                         {"volumeDevices", "devicePath"}}) {
+    for (const auto& [list, path_key] :
+         {std::pair<const char*, const char*>{"volumeMounts", "mountPath"},
+          {"volumeDevices", "devicePath"}}) {
         const std::vector<YamlNode>& mounts = items_of(container.content->find(list));
         for (std::size_t i = 0; i < mounts.size(); ++i) {
             const std::string at = fmt::format("{}/{}/{}", container.pointer, list, i);
@@ -46,15 +46,15 @@ void check_mounts(const PodTemplate& pod, const PodContainer& container,
                              fmt::format("a mount names the volume \"{}\", which the pod does not "
                                          "have; {}",
                                          name, refused_pod),
-                             volumes.empty() ? "the pod has no volumes"
-                                             : fmt::format("its volumes: {}",
-                                                           fmt::join(volumes, ", ")));
+                             volumes.empty()
+                                 ? "the pod has no volumes"
+                                 : fmt::format("its volumes: {}", fmt::join(volumes, ", ")));
             }
             if (!path.empty() && !paths.insert(path).second) {
-                findings.add(pod.where, at + '/' + path_key,
-                             fmt::format("two mounts of a container are at {}; {}", path,
-                                         refused_pod),
-                             "remove one of them");
+                findings.add(
+                    pod.where, at + '/' + path_key,
+                    fmt::format("two mounts of a container are at {}; {}", path, refused_pod),
+                    "remove one of them");
             }
         }
     }

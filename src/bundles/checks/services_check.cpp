@@ -117,12 +117,13 @@ void check_service(const KnownObjects& known, const std::vector<PodTemplate>& po
         return;
     }
     if (!known.is_in_flux(name_space) && known.lacks(referred::pod, name_space, "*")) {
-        findings.add(service, "/spec/selector",
-                     "its selector matches no pod of the bundles; the service leads nowhere",
-                     labels_there(known, pods, name_space) +
-                         fmt::format(". If something other than the bundles creates its pods, write "
-                                     "[microshift] provided = [\"Pod {}/*\"]",
-                                     name_space));
+        findings.add(
+            service, "/spec/selector",
+            "its selector matches no pod of the bundles; the service leads nowhere",
+            labels_there(known, pods, name_space) +
+                fmt::format(". If something other than the bundles creates its pods, write "
+                            "[microshift] provided = [\"Pod {}/*\"]",
+                            name_space));
     }
 }
 
@@ -218,11 +219,11 @@ void check_route(const KnownObjects& known, const BundleObject& where, Findings&
     const std::string port = content.text_at({"spec", "port", "targetPort"});
     const std::string name_space =
         where.object->name_space.empty() ? "default" : where.object->name_space;
-    check_service_reference(known,
-                            {&where, name_space, content.text_at({"spec", "to", "name"}),
-                             "/spec/to/name", "/spec/port/targetPort",
-                             is_number(port) ? std::string() : port, "the router answers 503"},
-                            findings);
+    check_service_reference(
+        known,
+        {&where, name_space, content.text_at({"spec", "to", "name"}), "/spec/to/name",
+         "/spec/port/targetPort", is_number(port) ? std::string() : port, "the router answers 503"},
+        findings);
 }
 
 void check_client(const KnownObjects& known, const BundleObject& where, const YamlNode* service,
@@ -249,11 +250,11 @@ void check_clients(const KnownObjects& known, const BundleObject& where, Finding
                      "the API server cannot call the webhook", findings);
     }
     if (object.kind == "CustomResourceDefinition") {
-        check_client(known, where,
-                     object.content.find({"spec", "conversion", "webhook", "clientConfig",
-                                          "service"}),
-                     "/spec/conversion/webhook/clientConfig/service",
-                     "the API server cannot convert objects between versions", findings);
+        check_client(
+            known, where,
+            object.content.find({"spec", "conversion", "webhook", "clientConfig", "service"}),
+            "/spec/conversion/webhook/clientConfig/service",
+            "the API server cannot convert objects between versions", findings);
     }
     if (object.kind == "APIService") {
         check_client(known, where, object.content.find({"spec", "service"}), "/spec/service",
