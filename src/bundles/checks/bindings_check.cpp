@@ -45,7 +45,9 @@ void check_subject(const KnownObjects& known, const BundleObject& where,
         return;
     }
     home = home.empty() ? name_space : home;
-    if (name != "default" && known.lacks(referred::service_account, home, name)) {
+    // Operators make accounts for the workloads of their custom resources.
+    if (name != "default" && !known.is_in_flux(home) &&
+        known.lacks(referred::service_account, home, name)) {
         findings.add(where, pointer + "/name",
                      fmt::format("no bundle has ServiceAccount {}; nobody gets the role",
                                  full_name(home, name)),

@@ -29,18 +29,51 @@ std::set<std::pair<std::string, std::string>> cluster_kinds(
     return kinds;
 }
 
+/// The namespace in which MicroShift puts each object; adds those of kinds that Kubernetes does not
+/// have to `custom`.
+std::map<const KubeObject*, std::string> namespaces_of(const std::vector<BundleObject>& objects,
+                                                       const KubernetesSchemas& schemas,
+                                                       std::set<const KubeObject*>& custom) {
+    const SchemaTable table = shipped_schema_table();
+    const auto cluster = cluster_kinds(objects);
+    std::map<const KubeObject*, std::string> namespaces;
+    for (const BundleObject& each : objects) {
+        const KubeObject& object = *each.object;
+        const std::string group(group_of(object.api_version));
+        const auto scope = schemas.scope_of(object.api_version, object.kind);
+        const bool none =
+            scope ? *scope == KindScope::cluster : cluster.contains({group, object.kind});
+        // Of a kind that is not known, the namespace says whether it belongs to one.
+        const bool is_default = scope && object.name_space.empty();
+        namespaces[each.object] = none ? "" : is_default ? "default" : object.name_space;
+        if (!scope && !is_kubernetes_group(table, group)) {
+            custom.insert(each.object);
+        }
+    }
+    return namespaces;
+}
+
 /// Custom resources that only configure: no controller makes objects of them to which others
 /// refer.
 bool is_passive(std::string_view group, std::string_view kind) {
-    static constexpr std::array<std::string_view, 8> groups{
-        "k8s.cni.cncf.io",       "migration.k8s.io",
-        "monitoring.coreos.com", "route.openshift.io",
-        "security.openshift.io", "snapshot.storage.k8s.io",
-        "nfd.k8s-sigs.io",       "topolvm.io"};
-    static constexpr std::array<std::string_view, 5> active{
-        "Alertmanager", "Prometheus", "PrometheusAgent", "ThanosRuler", "NodeFeatureDiscovery"};
+    static constexpr std::array<std::string_view, 12> groups{
+        "gateway.networking.k8s.io", "networking.istio.io", "security.istio.io",
+        "telemetry.istio.io",        "k8s.cni.cncf.io",     "migration.k8s.io",
+        "monitoring.coreos.com",     "route.openshift.io",  "security.openshift.io",
+        "snapshot.storage.k8s.io",   "nfd.k8s-sigs.io",     "topolvm.io"};
+    static constexpr std::array<std::string_view, 6> active{"Gateway",     "Alertmanager",
+                                                            "Prometheus",  "PrometheusAgent",
+                                                            "ThanosRuler", "NodeFeatureDiscovery"};
     return std::find(groups.begin(), groups.end(), group) != groups.end() &&
            std::find(active.begin(), active.end(), kind) == active.end();
+}
+
+/// Groups of custom resources of which controllers make secrets and config maps, and nothing else.
+bool makes_data_alone(std::string_view group) {
+    static constexpr std::array<std::string_view, 5> groups{
+        "acme.cert-manager.io", "bitnami.com", "cert-manager.io", "external-secrets.io",
+        "trust.cert-manager.io"};
+    return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
 /// Custom resources by which other software is installed.
@@ -79,25 +112,8 @@ std::string full_name(const std::string& name_space, const std::string& name) {
 KnownObjects::KnownObjects(const std::vector<BundleObject>& objects, const ImageFacts& facts)
     : objects_(&objects),
       facts_(&facts),
-      namespaces_([&] {
-          const KubernetesSchemas schemas(facts.kubernetes);
-          const auto cluster = cluster_kinds(objects);
-          std::map<const KubeObject*, std::string> namespaces;
-          for (const BundleObject& each : objects) {
-              const KubeObject& object = *each.object;
-              const auto scope = schemas.scope_of(object.api_version, object.kind);
-              const std::string group(group_of(object.api_version));
-              const bool none =
-                  scope ? *scope == KindScope::cluster : cluster.contains({group, object.kind});
-              // Of a kind that is not known, the namespace says whether it belongs to one.
-              const bool is_default = scope && object.name_space.empty();
-              namespaces[each.object] = none ? "" : is_default ? "default" : object.name_space;
-          }
-          return namespaces;
-      }()),
+      namespaces_(namespaces_of(objects, KubernetesSchemas(facts.kubernetes), custom_)),
       grants_(objects, namespaces_) {
-    const KubernetesSchemas schemas(facts.kubernetes);
-    const SchemaTable table = shipped_schema_table();
     for (const BundleObject& each : objects) {
         const KubeObject& object = *each.object;
         const std::string group(group_of(object.api_version));
@@ -105,12 +121,10 @@ KnownObjects::KnownObjects(const std::vector<BundleObject>& objects, const Image
         if (object.kind == "Namespace" && group.empty()) {
             own_namespaces_.insert(object.name);
         }
-        if (!schemas.scope_of(object.api_version, object.kind) &&
-            !is_kubernetes_group(table, group)) {
-            custom_kinds_.insert(&object);
+        if (custom_.contains(&object)) {
             installs_others_ = installs_others_ || is_installer(group, object.kind);
             if (!is_passive(group, object.kind)) {
-                custom_.push_back(&object);
+                active_.push_back(&object);
             }
         }
     }
@@ -121,7 +135,7 @@ const std::string& KnownObjects::namespace_of(const KubeObject& object) const {
 }
 
 bool KnownObjects::is_custom(const KubeObject& object) const {
-    return custom_kinds_.contains(&object);
+    return custom_.contains(&object);
 }
 
 const BundleObject* KnownObjects::find(const ReferredKind& kind, const std::string& name_space,
@@ -155,14 +169,17 @@ bool KnownObjects::is_provided(std::string_view kind, std::string_view name_spac
                        });
 }
 
+bool KnownObjects::is_installed_into(const std::string& name_space) const {
+    return std::any_of(active_.begin(), active_.end(), [&](const KubeObject* object) {
+        return is_installer(group_of(object->api_version), object->kind) &&
+               (namespaces_.at(object) == name_space || mentions(object->content, name_space));
+    });
+}
+
 bool KnownObjects::made_by_custom_resource(const std::string& name_space,
                                            const std::string& name) const {
-    return std::any_of(custom_.begin(), custom_.end(), [&](const KubeObject* object) {
+    return std::any_of(active_.begin(), active_.end(), [&](const KubeObject* object) {
         const std::string& home = namespaces_.at(object);
-        const std::string_view group = group_of(object->api_version);
-        if (is_installer(group, object->kind)) {
-            return home == name_space || mentions(object->content, name_space);
-        }
         return (home.empty() || home == name_space) &&
                (mentions(object->content, name) || name.starts_with(object->name + '-'));
     });
@@ -178,19 +195,20 @@ bool KnownObjects::is_own(const std::string& name_space) const {
 
 bool KnownObjects::lacks(const ReferredKind& kind, const std::string& name_space,
                          const std::string& name) const {
-    return (!kind.namespaced || is_own(name_space)) && !facts_->partial &&
-           find(kind, name_space, name) == nullptr && !is_provided(kind.kind, name_space, name) &&
-           !grants_.allow({"create"}, kind.group, kind.resource, name_space, name) &&
-           !made_by_custom_resource(name_space, name);
+    const bool decided = !kind.namespaced || (is_own(name_space) && !is_installed_into(name_space));
+    return decided && !facts_->partial && find(kind, name_space, name) == nullptr &&
+           !is_provided(kind.kind, name_space, name) &&
+           !(kind.by_programs &&
+             grants_.allow({"create"}, kind.group, kind.resource, name_space, name)) &&
+           !(kind.by_controllers && made_by_custom_resource(name_space, name));
 }
 
 bool KnownObjects::is_in_flux(const std::string& name_space) const {
-    if (facts_->partial ||
-        std::any_of(custom_.begin(), custom_.end(), [&](const KubeObject* object) {
+    if (facts_->partial || is_installed_into(name_space) ||
+        std::any_of(active_.begin(), active_.end(), [&](const KubeObject* object) {
             const std::string& home = namespaces_.at(object);
-            return home.empty() || home == name_space ||
-                   (is_installer(group_of(object->api_version), object->kind) &&
-                    mentions(object->content, name_space));
+            return (home.empty() || home == name_space) &&
+                   !makes_data_alone(group_of(object->api_version));
         })) {
         return true;
     }

@@ -24,26 +24,31 @@ struct ReferredKind {
     /// Its name in rules of roles: "deployments".
     std::string_view resource;
     bool namespaced = true;
+    /// Whether programs that may create such objects do so under names that manifests know.
+    bool by_programs = false;
+    /// The same of controllers, for custom resources that mention the name.
+    bool by_controllers = false;
 };
 
 /// The kinds to which the checks follow references.
 namespace referred {
 inline constexpr ReferredKind cluster_role{"rbac.authorization.k8s.io", "ClusterRole",
                                            "clusterroles", false};
-inline constexpr ReferredKind config_map{"", "ConfigMap", "configmaps"};
+inline constexpr ReferredKind config_map{"", "ConfigMap", "configmaps", true, false, true};
 inline constexpr ReferredKind definition{"apiextensions.k8s.io", "CustomResourceDefinition",
-                                         "customresourcedefinitions", false};
-inline constexpr ReferredKind name_space{"", "Namespace", "namespaces", false};
-inline constexpr ReferredKind claim{"", "PersistentVolumeClaim", "persistentvolumeclaims"};
-inline constexpr ReferredKind pod{"", "Pod", "pods"};
+                                         "customresourcedefinitions", false, true};
+inline constexpr ReferredKind name_space{"", "Namespace", "namespaces", false, true};
+inline constexpr ReferredKind claim{
+    "", "PersistentVolumeClaim", "persistentvolumeclaims", true, true, true};
+inline constexpr ReferredKind pod{"", "Pod", "pods", true, true, true};
 inline constexpr ReferredKind priority_class{"scheduling.k8s.io", "PriorityClass",
                                              "priorityclasses", false};
 inline constexpr ReferredKind role{"rbac.authorization.k8s.io", "Role", "roles"};
-inline constexpr ReferredKind secret{"", "Secret", "secrets"};
-inline constexpr ReferredKind service{"", "Service", "services"};
+inline constexpr ReferredKind secret{"", "Secret", "secrets", true, true, true};
+inline constexpr ReferredKind service{"", "Service", "services", true, true, true};
 inline constexpr ReferredKind service_account{"", "ServiceAccount", "serviceaccounts"};
 inline constexpr ReferredKind storage_class{"storage.k8s.io", "StorageClass", "storageclasses",
-                                            false};
+                                            false, true};
 }  // namespace referred
 
 /// The objects that a device has, as far as is known: those of the bundles, those of MicroShift,
@@ -96,15 +101,18 @@ public:
 private:
     /// Whether the bundles alone decide what is in a namespace: MicroShift has objects in its own.
     [[nodiscard]] bool is_own(const std::string& name_space) const;
+    /// Whether a custom resource installs software of which nothing is known in a namespace.
+    [[nodiscard]] bool is_installed_into(const std::string& name_space) const;
     [[nodiscard]] bool made_by_custom_resource(const std::string& name_space,
                                                const std::string& name) const;
 
     const std::vector<BundleObject>* objects_;
     const ImageFacts* facts_;
+    /// Objects whose kind is none of Kubernetes itself.
+    std::set<const KubeObject*> custom_;
     std::map<const KubeObject*, std::string> namespaces_;
-    /// Custom resources that are more than settings of MicroShift itself.
-    std::vector<const KubeObject*> custom_;
-    std::set<const KubeObject*> custom_kinds_;
+    /// Those of `custom_` for which a controller may make other objects.
+    std::vector<const KubeObject*> active_;
     /// by group, kind, namespace, name
     std::map<std::tuple<std::string, std::string, std::string, std::string>, BundleObject> index_;
     std::set<std::string> own_namespaces_;
