@@ -71,9 +71,12 @@ TEST(CustomResourcesCheckTest, WhatMicroShiftHas) {
           object("topolvm.io/v1", "LogicalVolume", "l")}) {
         EXPECT_EQ(resources_of({text}), "") << text;
     }
-    EXPECT_THAT(resources_of({object("operator.openshift.io/v2", "Routes", "r") + "---\n" +
-                              object("config.openshift.io/v1", "Ingress", "i")}),
-                HasSubstr("defines Ingress of config.openshift.io"));
+    for (const auto& [group, kind] : {std::pair<std::string, std::string>{"config", "Ingress"},
+                                      {"operator", "IngressController"},
+                                      {"route", "Routes"}}) {
+        EXPECT_THAT(resources_of({object(group + ".openshift.io/v1", kind, "x")}),
+                    HasSubstr("defines " + kind + " of " + group + ".openshift.io"));
+    }
 }
 
 TEST(CustomResourcesCheckTest, WhatPackagesBring) {

@@ -73,16 +73,17 @@ OfMicroshift microshift_has(const ImageFacts& facts, std::string_view group,
                             std::string_view kind) {
     OfMicroshift result;
     for (const MicroshiftGroup& each : microshift_groups()) {
-        if (each.group != group) {
+        const bool any = each.kinds.empty();
+        if (each.group != group ||
+            (!any && std::find(each.kinds.begin(), each.kinds.end(), kind) == each.kinds.end())) {
             continue;
         }
-        if (!each.package.empty()) {
+        const bool packaged = !each.package.empty();
+        if (packaged) {
             result.packages.push_back(each.package);
-            result.has =
-                result.has || !facts.resolved || facts.packages.contains(std::string(each.package));
-        } else if (std::find(each.kinds.begin(), each.kinds.end(), kind) != each.kinds.end()) {
-            result.has = true;
         }
+        result.has = result.has || !packaged || !facts.resolved ||
+                     facts.packages.contains(std::string(each.package));
     }
     return result;
 }

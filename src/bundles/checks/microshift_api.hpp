@@ -11,8 +11,7 @@ struct MicroshiftGroup {
     std::string_view group;
     /// The package that brings it; empty: MicroShift itself.
     std::string_view package;
-    /// Its kinds, of MicroShift's own groups; none for those of optional packages, which change
-    /// between versions.
+    /// Its kinds; none: any, as those of most optional packages change between versions.
     std::vector<std::string_view> kinds;
 };
 
