@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -110,6 +111,44 @@ constexpr std::string_view enum_name(ManifestsPlace place) {
     return {};
 }
 
+/// An object of `microshift.provided`: something other than the bundles creates it.
+struct ProvidedObject {
+    /// One of `provided_kinds`.
+    std::string kind;
+    /// Empty for kinds whose objects do not belong to namespaces.
+    std::string name_space;
+    /// "*": all of them.
+    std::string name;
+    SourceLocation location;
+};
+
+/// A kind of `microshift.provided`.
+struct ProvidedKind {
+    std::string_view kind;
+    bool namespaced = true;
+};
+
+/// What may be said to be provided: every kind to which objects of bundles refer by name.
+inline constexpr std::array<ProvidedKind, 17> provided_kinds{{
+    {"ClusterRole", false},
+    {"ConfigMap"},
+    {"CustomResourceDefinition", false},
+    {"Deployment"},
+    {"Namespace", false},
+    {"PersistentVolumeClaim"},
+    {"Pod"},
+    {"PriorityClass", false},
+    {"ReplicaSet"},
+    {"ReplicationController"},
+    {"Role"},
+    {"RuntimeClass", false},
+    {"Secret"},
+    {"Service"},
+    {"ServiceAccount"},
+    {"StatefulSet"},
+    {"StorageClass", false},
+}};
+
 /// `[microshift]`.
 struct MicroshiftRequest {
     std::vector<BundleRequest> bundles;
@@ -120,6 +159,8 @@ struct MicroshiftRequest {
     std::int64_t tombstones = 5;
     /// Whether this is also done to objects that hold data or other objects.
     bool delete_data = false;
+    /// What the checks of bundles do not miss, although no bundle brings it.
+    std::vector<ProvidedObject> provided;
     /// Beginning of the table; no file if the blueprint has none.
     SourceLocation location;
 };

@@ -168,9 +168,11 @@ int run_bundles(const GlobalOptions& global, const std::string& wanted) {
             (whole.has_filename() ? whole : whole.parent_path()).filename().string();
         rendered.push_back(render_bundle(ctx, renderer, read_bundle_files(name, path)));
     }
+    ImageFacts facts = facts_of(Blueprint{});
+    facts.partial = true;
     for (const RenderedBundle& bundle : rendered) {
         // Each by itself: a blueprint need not have all of them.
-        check_bundles({bundle}, facts_of(Blueprint{}));
+        check_bundles({bundle}, facts);
     }
     std::vector<BundleSummary> bundles;
     for (std::size_t i = 0; i < rendered.size(); ++i) {

@@ -121,6 +121,7 @@ void record_parent(const Context& ctx, const std::optional<Parent>& parent,
 ImageFacts facts_of_image(const Blueprint& blueprint, const Resolution& resolution) {
     ImageFacts facts = facts_of(blueprint);
     facts.packages.clear();
+    facts.resolved = true;
     for (const ResolvedPackage& package : resolution.packages) {
         facts.packages.insert(package.nevra.name);
         if (package.nevra.name == "microshift") {

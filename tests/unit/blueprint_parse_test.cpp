@@ -155,6 +155,7 @@ group = "grp"
 replace = true
 [microshift]
 bundles = ["plugin", "mine/app"]
+provided = ["Secret app/token", "Pod app/*", "ClusterRole system:x"]
 embed_images = false
 )");
     EXPECT_EQ(blueprint.excludes, (Strings{"rng-tools", "iwl*"}));
@@ -183,6 +184,13 @@ embed_images = false
     EXPECT_EQ(blueprint.microshift.bundles[0].source, top_ / "manifests/plugin");
     EXPECT_EQ(blueprint.microshift.bundles[1].source, directory_ / "mine/app");
     EXPECT_EQ(blueprint.microshift.bundles[1].name, "app");
+    ASSERT_EQ(blueprint.microshift.provided.size(), 3U);
+    EXPECT_EQ(blueprint.microshift.provided[0].kind, "Secret");
+    EXPECT_EQ(blueprint.microshift.provided[0].name_space, "app");
+    EXPECT_EQ(blueprint.microshift.provided[0].name, "token");
+    EXPECT_EQ(blueprint.microshift.provided[1].name, "*");
+    EXPECT_EQ(blueprint.microshift.provided[2].name_space, "");
+    EXPECT_EQ(blueprint.microshift.provided[2].name, "system:x");
 }
 
 }  // namespace edgegpu

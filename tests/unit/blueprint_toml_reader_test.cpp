@@ -140,6 +140,25 @@ TEST_F(BlueprintTest, devices_are_pci_ids_of_nvidia) {
               "hint: NVIDIA's devices begin with \"10de:\"; lspci -d 10de: -n lists them\n");
 }
 
+TEST_F(BlueprintTest, provided_objects) {
+    const auto provided = [&](const std::string& entry) {
+        return failure_of("[microshift]\nprovided = [\"" + entry + "\"]\n");
+    };
+    EXPECT_EQ(provided("Secret app"),
+              "error: b.toml:3:13: \"Secret app\" is not \"Secret NAMESPACE/NAME\"\n"
+              "hint: the name \"*\" stands for all of them\n");
+    EXPECT_EQ(provided("StorageClass a/b"),
+              "error: b.toml:3:13: \"StorageClass a/b\" is not \"StorageClass NAME\"\n"
+              "hint: the name \"*\" stands for all of them\n");
+    EXPECT_EQ(provided("Sercet app/a"),
+              "error: b.toml:3:13: \"Sercet app/a\" does not begin with a kind that bundles can "
+              "lack\nhint: did you mean \"Secret\"?\n");
+    for (const char* entry : {"", "Secret", "Secret ", "Secret /a", "Secret app/", "Secret app/a b",
+                              "Secret app/a/b", "Secret  app/a", "secret app/a", "Namespace"}) {
+        EXPECT_NE(provided(entry), "") << entry;
+    }
+}
+
 TEST_F(BlueprintTest, not_supported_yet) {
     EXPECT_EQ(failure_of("[health.gpu]\n"), "error: b.toml:2:2: not supported yet: health\n");
 }

@@ -34,6 +34,11 @@ TEST(ImageFactsTest, WhatTheBlueprintSays) {
     EXPECT_THAT(facts.devices, ElementsAre("10de:20b7"));
     EXPECT_THAT(facts.packages,
                 ElementsAre("jq", "kernel-rt-core", "microshift", "microshift-olm"));
+    EXPECT_FALSE(facts.resolved);
+    EXPECT_FALSE(facts.partial);
+    EXPECT_TRUE(facts.provided.empty());
+    blueprint.microshift.provided = {{"Secret", "app", "s", {}}};
+    EXPECT_EQ(facts_of(blueprint).provided.size(), 1U);
     blueprint.nvidia->driver = "latest";
     EXPECT_EQ(facts_of(blueprint).driver, "");
 }

@@ -87,15 +87,17 @@ TEST_F(RenderTest, EachBadBundleHasItsMessage) {
 TEST_F(RenderTest, EachShippedBundle) {
     link_real_kustomize();
     const fs::path top = fs::path(EDGEGPU_SOURCE_DIR) / "manifests";
-    unsigned count = 0;
+    std::vector<RenderedBundle> all;
     for (const fs::directory_entry& entry : children_of(top)) {
         if (entry.is_directory()) {
-            ++count;
             const std::string name = entry.path().filename().string();
-            EXPECT_FALSE(render(read_bundle_files(name, entry.path())).objects.empty()) << name;
+            all.push_back(render(read_bundle_files(name, entry.path())));
+            EXPECT_FALSE(all.back().objects.empty()) << name;
+            EXPECT_NO_THROW(check_bundles({all.back()}, facts_of(Blueprint{}))) << name;
         }
     }
-    EXPECT_GE(count, 1U);
+    EXPECT_GE(all.size(), 1U);
+    EXPECT_NO_THROW(check_bundles(all, facts_of(Blueprint{}))) << "all together";
 }
 
 TEST_F(RenderTest, IsKept) {

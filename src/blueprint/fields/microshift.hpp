@@ -61,12 +61,19 @@ consteval auto fields_of(const ImagePattern*) {
     return all_fields_of<Pattern>(input("glob", &Pattern::glob), place(&Pattern::location));
 }
 
+consteval auto fields_of(const ProvidedObject*) {
+    using Provided = ProvidedObject;
+    return all_fields_of<Provided>(no_input("kind", &Provided::kind),
+                                   no_input("namespace", &Provided::name_space),
+                                   no_input("name", &Provided::name), place(&Provided::location));
+}
+
 consteval auto fields_of(const MicroshiftRequest*) {
     using Microshift = MicroshiftRequest;
     return all_fields_of<Microshift>(
         input("bundles", &Microshift::bundles), input("embed_images", &Microshift::embed_images),
         input("manifests", &Microshift::manifests), input("tombstones", &Microshift::tombstones),
-        input("delete_data", &Microshift::delete_data), place(&Microshift::location));
+        input("delete_data", &Microshift::delete_data), no_input("provided", &Microshift::provided), place(&Microshift::location));
 }
 
 }  // namespace edgegpu

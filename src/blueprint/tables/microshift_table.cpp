@@ -1,5 +1,11 @@
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "blueprint/tables/bundle_table.hpp"
 #include "blueprint/tables/tables.hpp"
@@ -76,6 +82,48 @@ void read_bundle_table(const TableReader& table, const ParseScope& scope,
     add_bundle(std::move(request), microshift);
 }
 
+/// Whether `text` can be the name of an object: RBAC's may have nearly every character.
+bool is_object_name(std::string_view text) {
+    return !text.empty() && text.size() <= 253 && text != "." && text != ".." &&
+           text.find_first_of("/% ") == std::string_view::npos;
+}
+
+/// "Secret NAMESPACE/NAME", "StorageClass NAME"
+ProvidedObject provided_object(const LocatedString& entry) {
+    const std::string_view text = entry.value;
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view kind = text.substr(0, space);
+    const auto* known = std::find_if(provided_kinds.begin(), provided_kinds.end(),
+                                     [&](const ProvidedKind& each) { return each.kind == kind; });
+    if (known == provided_kinds.end()) {
+        std::vector<std::string> kinds;
+        for (const ProvidedKind& each : provided_kinds) {
+            kinds.emplace_back(each.kind);
+        }
+        const std::string near = near_names_hint(kind, kinds);
+        throw error_at(entry.location, "\"{}\" does not begin with a kind that bundles can lack",
+                       text)
+            .hinted(near.empty() ? fmt::format("the kinds are {}", fmt::join(kinds, ", ")) : near);
+    }
+    ProvidedObject object{std::string(kind), "", "", entry.location};
+    std::string_view rest = text.substr(std::min(space + 1, text.size()));
+    const std::size_t slash = known->namespaced ? rest.find('/') : std::string_view::npos;
+    if (slash != std::string_view::npos) {
+        object.name_space = rest.substr(0, slash);
+        rest.remove_prefix(slash + 1);
+    }
+    object.name = rest;
+    const bool space_fits =
+        !known->namespaced || (is_plain_name(object.name_space, "-") && slash != rest.npos);
+    if (!space_fits || !is_object_name(object.name)) {
+        throw error_at(entry.location, "\"{}\" is not \"{}\"", text,
+                       known->namespaced ? fmt::format("{} NAMESPACE/NAME", kind)
+                                         : fmt::format("{} NAME", kind))
+            .hinted("the name \"*\" stands for all of them");
+    }
+    return object;
+}
+
 }  // namespace
 
 void read_microshift(const TableReader& table, const ParseScope& scope,
@@ -96,6 +144,9 @@ void read_microshift(const TableReader& table, const ParseScope& scope,
     microshift.tombstones =
         table.integer("tombstones", 0, most_tombstones).value_or(microshift.tombstones);
     microshift.delete_data = table.boolean("delete_data", microshift.delete_data);
+    for (const LocatedString& entry : table.strings("provided")) {
+        table.attempt([&] { microshift.provided.push_back(provided_object(entry)); });
+    }
     table.finish();
 }
 

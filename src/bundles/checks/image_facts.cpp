@@ -42,7 +42,9 @@ ImageFacts facts_of(const Blueprint& blueprint) {
     }
     facts.kubernetes = kubernetes_for(version);
     facts.architecture = blueprint.architecture;
+    facts.manifests = blueprint.microshift.manifests;
     facts.embedded = blueprint.microshift.embed_images;
+    facts.provided = blueprint.microshift.provided;
     if (blueprint.nvidia) {
         facts.driver = blueprint.nvidia->driver == "latest" ? "" : blueprint.nvidia->driver;
         facts.devices = blueprint.nvidia->devices;

@@ -23,8 +23,17 @@ struct ImageFacts {
     std::vector<std::string> devices;
     /// Names of the image's packages; before it is resolved, of those that the blueprint names.
     std::set<std::string> packages;
+    /// `[microshift] manifests`: whether MicroShift applies the bundles as one.
+    ManifestsPlace manifests = ManifestsPlace::root;
     /// `[microshift] embed_images`
     std::vector<ImagePattern> embedded;
+    /// Whether `packages` are all that the image will have.
+    bool resolved = false;
+    /// Whether the device has bundles that are not checked together with these: then nothing is
+    /// said to be missing.
+    bool partial = false;
+    /// `[microshift] provided`
+    std::vector<ProvidedObject> provided;
 };
 
 /// The Kubernetes that a MicroShift carries whose version is known from a request or a package

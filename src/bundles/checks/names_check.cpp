@@ -1,0 +1,238 @@
+#include "bundles/checks/names_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "bundles/schema/kind_problem.hpp"
+#include "bundles/schema/schema_problem.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::string_view lower_case = "abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view digits = "0123456789";
+
+bool is_one_of(char c, std::string_view set) {
+    return set.find(c) != std::string_view::npos;
+}
+
+bool is_lower_or_digit(char c) {
+    return is_one_of(c, lower_case) || is_one_of(c, digits);
+}
+
+/// A label of RFC 1123: at most 63 lower-case letters, digits and hyphens, none at the ends.
+bool is_dns_label(std::string_view text, std::size_t most = 63) {
+    return !text.empty() && text.size() <= most && is_lower_or_digit(text.front()) &&
+           is_lower_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+               return is_lower_or_digit(c) || c == '-';
+           });
+}
+
+/// Labels between dots, 253 characters in all; Kubernetes does not limit each of them.
+bool is_dns_subdomain(std::string_view text) {
+    if (text.size() > 253) {
+        return false;
+    }
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t dot = std::min(text.find('.', at), text.size());
+        if (!is_dns_label(text.substr(at, dot - at), 253)) {
+            return false;
+        }
+        at = dot + 1;
+    }
+    return true;
+}
+
+bool is_letter_or_digit(char c) {
+    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
+}
+
+/// The value of a label, or the part of a key after its prefix; at most 63 characters.
+bool is_label_text(std::string_view text) {
+    return !text.empty() && text.size() <= 63 && is_letter_or_digit(text.front()) &&
+           is_letter_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+               return is_letter_or_digit(c) || is_one_of(c, "-_.");
+           });
+}
+
+/// "app", "app.kubernetes.io/name"
+bool is_qualified_name(std::string_view text) {
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos) {
+        return is_label_text(text);
+    }
+    return is_dns_subdomain(text.substr(0, slash)) && is_label_text(text.substr(slash + 1));
+}
+
+std::string lowered(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return text;
+}
+
+/// What the name of an object has to be; empty if it is that.
+std::string_view name_problem(const KnownObjects& known, const KubeObject& object) {
+    static constexpr std::array<std::string_view, 4> unlimited{
+        "CertificateSigningRequest", "ClusterTrustBundle", "IPAddress", "ServiceCIDR"};
+    const std::string_view name = object.name;
+    const std::string_view group = group_of(object.api_version);
+    if (group == "rbac.authorization.k8s.io") {
+        const bool fits =
+            name != "." && name != ".." && name.find_first_of("/%") == std::string_view::npos;
+        return fits ? "" : "without \"/\" and \"%\"";
+    }
+    if (std::find(unlimited.begin(), unlimited.end(), object.kind) != unlimited.end()) {
+        return "";
+    }
+    if (group.empty() && object.kind == "Namespace") {
+        return is_dns_label(name) ? ""
+                                  : "at most 63 lower-case letters, digits and hyphens, with a "
+                                    "letter or digit at both ends";
+    }
+    if (group.empty() && object.kind == "Service") {
+        // From 1.34 on it may begin with a digit, if the cluster is configured so.
+        const bool begins =
+            !is_one_of(name.front(), digits) || known.facts().kubernetes.minor >= 34;
+        return is_dns_label(name) && begins
+                   ? ""
+                   : "at most 63 lower-case letters, digits and hyphens, with a letter at the "
+                     "beginning and no hyphen at the end";
+    }
+    if (object.kind == "CronJob" && name.size() > 52) {
+        return "at most 52 characters";
+    }
+    return is_dns_subdomain(name)
+               ? ""
+               : "at most 253 lower-case letters, digits, hyphens and dots, with "
+                 "a letter or digit at both ends and on both sides of a dot";
+}
+
+void check_name(const KnownObjects& known, const BundleObject& where, Findings& findings) {
+    const std::string_view wanted = name_problem(known, *where.object);
+    if (!wanted.empty()) {
+        findings.add(
+            where, "/metadata/name",
+            fmt::format("the API server refuses the name {}", quoted_text(where.object->name)),
+            fmt::format("names of this kind are {}", wanted));
+    }
+}
+
+std::string step_of(std::string_view key) {
+    return pointer_of({std::string(key)});
+}
+
+void check_labels(const BundleObject& where, const YamlNode* labels, const std::string& pointer,
+                  Findings& findings) {
+    for (std::size_t i = 0; labels != nullptr && i < labels->keys.size(); ++i) {
+        const std::string& key = labels->keys[i];
+        const std::string& value = labels->items[i].text;
+        if (!is_qualified_name(key)) {
+            findings.add(where, pointer + step_of(key),
+                         fmt::format("{} is no key of a label", quoted_text(key)),
+                         "a key is a name of at most 63 letters, digits, \"-\", \"_\" and \".\", "
+                         "after \"DOMAIN/\" if it has a prefix");
+        }
+        if (!value.empty() && !is_label_text(value)) {
+            findings.add(where, pointer + step_of(key),
+                         fmt::format("{} is no value of a label", quoted_text(value)),
+                         "a value is empty, or at most 63 letters, digits, \"-\", \"_\" and \".\" "
+                         "with a letter or digit at both ends; an annotation may be any text");
+        }
+    }
+}
+
+void check_annotations(const BundleObject& where, const YamlNode* annotations,
+                       const std::string& pointer, Findings& findings) {
+    constexpr std::size_t most = std::size_t{256} << 10;
+    std::size_t size = 0;
+    for (std::size_t i = 0; annotations != nullptr && i < annotations->keys.size(); ++i) {
+        const std::string& key = annotations->keys[i];
+        size += key.size() + annotations->items[i].text.size();
+        if (!is_qualified_name(lowered(key))) {
+            findings.add(where, pointer + step_of(key),
+                         fmt::format("{} is no key of an annotation", quoted_text(key)),
+                         "a key is a name of at most 63 letters, digits, \"-\", \"_\" and \".\", "
+                         "after \"DOMAIN/\" if it has a prefix");
+        }
+    }
+    if (size > most) {
+        findings.add(where, pointer,
+                     fmt::format("the annotations have {} bytes; the API server takes at most "
+                                 "262144",
+                                 size),
+                     "move large values to a config map");
+    }
+}
+
+/// The bytes that base64 stands for; what is not base64 the schema refuses.
+std::size_t decoded_size(std::string_view text) {
+    const auto count = static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return is_letter_or_digit(c) || c == '+' || c == '/';
+    }));
+    return count / 4 * 3 + count % 4 * 3 / 4;
+}
+
+void check_data_object(const BundleObject& where, Findings& findings) {
+    const KubeObject& object = *where.object;
+    const bool map = object.kind == "ConfigMap";
+    if (object.api_version != "v1" || (!map && object.kind != "Secret")) {
+        return;
+    }
+    std::size_t size = 0;
+    for (const std::string_view part : {"data", "binaryData", "stringData"}) {
+        const YamlNode* data = object.content.find(part);
+        for (std::size_t i = 0; data != nullptr && i < data->keys.size(); ++i) {
+            const std::string& key = data->keys[i];
+            const bool plain = part == (map ? "data" : "stringData");
+            size += (map ? key.size() : 0) +
+                    (plain ? data->items[i].text.size() : decoded_size(data->items[i].text));
+            const bool fits =
+                !key.empty() && key.size() <= 253 && key != "." && !key.starts_with("..") &&
+                std::all_of(key.begin(), key.end(),
+                            [](char c) { return is_letter_or_digit(c) || is_one_of(c, "-_."); });
+            if (!fits) {
+                findings.add(where, fmt::format("/{}{}", part, step_of(key)),
+                             fmt::format("the API server refuses the key {}", quoted_text(key)),
+                             "a key is at most 253 letters, digits, \"-\", \"_\" and \".\"");
+            }
+        }
+    }
+    if (size > std::size_t{1} << 20) {
+        findings.add(where, "",
+                     fmt::format("it has {} bytes; the API server takes at most 1048576", size),
+                     "put large files into the image with [[overlays]], or into a container "
+                     "image");
+    }
+}
+
+}  // namespace
+
+void check_names_and_labels(const KnownObjects& known, const std::vector<PodTemplate>& pods,
+                            Findings& findings) {
+    for (const BundleObject& each : known.objects()) {
+        const YamlNode& content = each.object->content;
+        check_name(known, each, findings);
+        check_labels(each, content.find({"metadata", "labels"}), "/metadata/labels", findings);
+        check_annotations(each, content.find({"metadata", "annotations"}), "/metadata/annotations",
+                          findings);
+        check_data_object(each, findings);
+    }
+    for (const PodTemplate& pod : pods) {
+        // A Pod's own have been checked, and custom resources may mean something else.
+        if (pod.metadata == nullptr || pod.pointer == "/spec" ||
+            known.is_custom(*pod.where.object)) {
+            continue;
+        }
+        const std::string at = pod.pointer.substr(0, pod.pointer.rfind('/')) + "/metadata/";
+        check_labels(pod.where, pod.metadata->find("labels"), at + "labels", findings);
+        check_annotations(pod.where, pod.metadata->find("annotations"), at + "annotations",
+                          findings);
+    }
+}
+
+}  // namespace edgegpu

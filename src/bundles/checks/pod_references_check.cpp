@@ -1,0 +1,316 @@
+#include "bundles/checks/pod_references_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bundles/checks/microshift_api.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// A reference to a config map or a secret.
+struct DataReference {
+    const ReferredKind* kind;
+    std::string name;
+    /// JSON pointers to the name, and to the mapping that holds the reference.
+    std::string pointer;
+    const YamlNode* node;
+    /// The keys that have to be in it, with the pointers to them.
+    std::vector<std::pair<std::string, std::string>> keys;
+};
+
+void add_keys(const YamlNode& source, const std::string& pointer, DataReference& reference) {
+    const std::vector<YamlNode>& items = items_of(source.find("items"));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        reference.keys.emplace_back(items[i].text_at({"key"}),
+                                    fmt::format("{}/items/{}/key", pointer, i));
+    }
+}
+
+/// What a volume, or a source of a projected one, takes from config maps and secrets.
+void add_volume_sources(const YamlNode& volume, const std::string& pointer, bool projected,
+                        std::vector<DataReference>& references) {
+    const auto add = [&](const ReferredKind& kind, const char* member, const char* key) {
+        const YamlNode* source = volume.find(member);
+        if (source == nullptr || is_true(source->find("optional"))) {
+            return;
+        }
+        const std::string place = fmt::format("{}/{}", pointer, member);
+        DataReference reference{&kind, source->text_at({key}), place + '/' + key, source, {}};
+        add_keys(*source, place, reference);
+        references.push_back(std::move(reference));
+    };
+    add(referred::config_map, "configMap", "name");
+    add(referred::secret, "secret", projected ? "name" : "secretName");
+    const std::vector<YamlNode>& sources = items_of(volume.find({"projected", "sources"}));
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        add_volume_sources(sources[i], fmt::format("{}/projected/sources/{}", pointer, i), true,
+                           references);
+    }
+}
+
+/// What a container's environment takes from them.
+void add_environment(const PodContainer& container, std::vector<DataReference>& references) {
+    const auto add = [&](const YamlNode* source, const ReferredKind& kind,
+                         const std::string& pointer, bool has_key) {
+        if (source == nullptr || is_true(source->find("optional"))) {
+            return;
+        }
+        DataReference reference{&kind, source->text_at({"name"}), pointer + "/name", source, {}};
+        if (has_key) {
+            reference.keys.emplace_back(source->text_at({"key"}), pointer + "/key");
+        }
+        references.push_back(std::move(reference));
+    };
+    const std::vector<YamlNode>& single = items_of(container.content->find("env"));
+    for (std::size_t i = 0; i < single.size(); ++i) {
+        const std::string at = fmt::format("{}/env/{}/valueFrom/", container.pointer, i);
+        add(single[i].find({"valueFrom", "configMapKeyRef"}), referred::config_map,
+            at + "configMapKeyRef", true);
+        add(single[i].find({"valueFrom", "secretKeyRef"}), referred::secret, at + "secretKeyRef",
+            true);
+    }
+    const std::vector<YamlNode>& whole = items_of(container.content->find("envFrom"));
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        const std::string at = fmt::format("{}/envFrom/{}/", container.pointer, i);
+        add(whole[i].find("configMapRef"), referred::config_map, at + "configMapRef", false);
+        add(whole[i].find("secretRef"), referred::secret, at + "secretRef", false);
+    }
+}
+
+std::vector<DataReference> data_references(const PodTemplate& pod) {
+    std::vector<DataReference> references;
+    const std::vector<YamlNode>& volumes = items_of(pod.spec->find("volumes"));
+    for (std::size_t i = 0; i < volumes.size(); ++i) {
+        add_volume_sources(volumes[i], fmt::format("{}/volumes/{}", pod.pointer, i), false,
+                           references);
+    }
+    for (const PodContainer& container : containers_of(pod)) {
+        add_environment(container, references);
+    }
+    std::erase_if(references, [](const DataReference& each) { return each.name.empty(); });
+    return references;
+}
+
+/// Config maps that controllers put into every namespace.
+bool is_everywhere(const DataReference& reference) {
+    return reference.kind == &referred::config_map &&
+           (reference.name == "kube-root-ca.crt" || reference.name == "openshift-service-ca.crt");
+}
+
+/// Whether the service CA makes the secret, for a service with its annotation.
+bool is_serving_certificate(const KnownObjects& known, const std::string& name_space,
+                            const std::string& name) {
+    static constexpr std::array<std::string_view, 2> annotations{
+        "service.beta.openshift.io/serving-cert-secret-name",
+        "service.alpha.openshift.io/serving-cert-secret-name"};
+    const std::vector<BundleObject> services = known.all_of(referred::service, name_space);
+    return std::any_of(services.begin(), services.end(), [&](const BundleObject& service) {
+        return std::any_of(annotations.begin(), annotations.end(), [&](std::string_view key) {
+            return service.object->content.text_at({"metadata", "annotations", key}) == name;
+        });
+    });
+}
+
+/// Whether the service CA fills a config map.
+bool gets_certificates(const KubeObject& object) {
+    const YamlNode* annotations = object.content.find({"metadata", "annotations"});
+    return annotations != nullptr &&
+           (annotations->find("service.beta.openshift.io/inject-cabundle") != nullptr ||
+            annotations->find("service.alpha.openshift.io/inject-cabundle") != nullptr);
+}
+
+/// The keys of a config map or secret.
+std::vector<std::string> keys_of(const KubeObject& object) {
+    std::vector<std::string> keys;
+    for (const std::string_view part : {"data", "binaryData", "stringData"}) {
+        if (const YamlNode* data = object.content.find(part); data != nullptr) {
+            keys.insert(keys.end(), data->keys.begin(), data->keys.end());
+        }
+    }
+    return keys;
+}
+
+void check_keys(const KnownObjects& known, const PodTemplate& pod, const std::string& name_space,
+                const DataReference& reference, Findings& findings) {
+    const BundleObject* source = known.find(*reference.kind, name_space, reference.name);
+    if (source == nullptr || gets_certificates(*source->object) ||
+        source->object->content.text_at({"type"}) == "kubernetes.io/service-account-token" ||
+        known.is_rewritten(*reference.kind, name_space, reference.name)) {
+        return;
+    }
+    const std::vector<std::string> keys = keys_of(*source->object);
+    for (const auto& [key, pointer] : reference.keys) {
+        // An empty one is there to be filled on the device.
+        if (keys.empty() || std::find(keys.begin(), keys.end(), key) != keys.end()) {
+            continue;
+        }
+        const std::string near = near_names_hint(key, keys);
+        findings.add(pod.where, pointer,
+                     fmt::format("{} {} has no key \"{}\"; the pod does not start without it",
+                                 reference.kind->kind, reference.name, key),
+                     near.empty() ? fmt::format("its keys: {}", fmt::join(keys, ", ")) : near);
+    }
+}
+
+void check_data(const KnownObjects& known, const PodTemplate& pod, const std::string& name_space,
+                Findings& findings) {
+    std::set<std::pair<std::string_view, std::string>> said;
+    for (const DataReference& reference : data_references(pod)) {
+        if (is_everywhere(reference)) {
+            continue;
+        }
+        const bool made = reference.kind == &referred::secret &&
+                          is_serving_certificate(known, name_space, reference.name);
+        if (made || !known.lacks(*reference.kind, name_space, reference.name)) {
+            check_keys(known, pod, name_space, reference, findings);
+        } else if (said.emplace(reference.kind->kind, reference.name).second) {
+            findings.add(pod.where, reference.pointer,
+                         fmt::format("no bundle has {} {}; the pod does not start without it",
+                                     reference.kind->kind, full_name(name_space, reference.name)),
+                         known.way_out(*reference.kind, name_space, reference.name) +
+                             (reference.kind == &referred::secret
+                                  ? ": a secret is usually put on the device when that is installed"
+                                  : "") +
+                             "; with \"optional: true\" the pod starts without it");
+        }
+    }
+}
+
+void check_account(const KnownObjects& known, const PodTemplate& pod, const std::string& name_space,
+                   Findings& findings) {
+    for (const std::string_view key : {"serviceAccountName", "serviceAccount"}) {
+        const std::string name = pod.spec->text_at({key});
+        if (name.empty() || name == "default") {
+            continue;
+        }
+        if (known.lacks(referred::service_account, name_space, name)) {
+            findings.add(pod.where, fmt::format("{}/{}", pod.pointer, key),
+                         fmt::format("no bundle has ServiceAccount {}; the API server refuses pods "
+                                     "of an account that does not exist",
+                                     full_name(name_space, name)),
+                         known.way_out(referred::service_account, name_space, name));
+        }
+        return;
+    }
+}
+
+/// Whether a claim is made for a pod of a stateful set: TEMPLATE-SET-NUMBER.
+bool is_made_by_set(const KnownObjects& known, const std::string& name_space,
+                    std::string_view name) {
+    return std::any_of(
+        known.objects().begin(), known.objects().end(), [&](const BundleObject& each) {
+            const KubeObject& set = *each.object;
+            const auto& claims = items_of(set.content.find({"spec", "volumeClaimTemplates"}));
+            return set.kind == "StatefulSet" && known.namespace_of(set) == name_space &&
+                   std::any_of(claims.begin(), claims.end(), [&](const YamlNode& claim) {
+                       return name.starts_with(
+                           fmt::format("{}-{}-", claim.text_at({"metadata", "name"}), set.name));
+                   });
+        });
+}
+
+/// Whether a stateful set makes the claim of a volume: a template of that name replaces the volume.
+bool is_replaced_by_template(const PodTemplate& pod, const std::string& volume) {
+    const YamlNode& content = pod.where.object->content;
+    const auto& claims = items_of(content.find({"spec", "volumeClaimTemplates"}));
+    return std::any_of(claims.begin(), claims.end(), [&](const YamlNode& claim) {
+        return claim.text_at({"metadata", "name"}) == volume;
+    });
+}
+
+void check_claims(const KnownObjects& known, const PodTemplate& pod, const std::string& name_space,
+                  Findings& findings) {
+    const std::vector<YamlNode>& volumes = items_of(pod.spec->find("volumes"));
+    for (std::size_t i = 0; i < volumes.size(); ++i) {
+        const std::string name = volumes[i].text_at({"persistentVolumeClaim", "claimName"});
+        if (!name.empty() && known.lacks(referred::claim, name_space, name) &&
+            !is_made_by_set(known, name_space, name) &&
+            !is_replaced_by_template(pod, volumes[i].text_at({"name"}))) {
+            findings.add(
+                pod.where,
+                fmt::format("{}/volumes/{}/persistentVolumeClaim/claimName", pod.pointer, i),
+                fmt::format("no bundle has PersistentVolumeClaim {}; the pod stays pending",
+                            full_name(name_space, name)),
+                known.way_out(referred::claim, name_space, name));
+        }
+    }
+}
+
+void check_priority(const KnownObjects& known, const PodTemplate& pod, Findings& findings) {
+    const std::string name = pod.spec->text_at({"priorityClassName"});
+    if (!name.empty() && !is_builtin_priority_class(name) &&
+        known.lacks(referred::priority_class, "", name)) {
+        findings.add(pod.where, pod.pointer + "/priorityClassName",
+                     fmt::format("no bundle has PriorityClass {}; the API server refuses pods of a "
+                                 "class that does not exist",
+                                 name),
+                     known.way_out(referred::priority_class, "", name));
+    }
+}
+
+void check_storage_class(const KnownObjects& known, const BundleObject& where,
+                         const YamlNode& claim, const std::string& pointer, Findings& findings) {
+    const std::string name = claim.text_at({"spec", "storageClassName"});
+    if (name.empty() || is_builtin_storage_class(name) ||
+        !claim.text_at({"spec", "volumeName"}).empty() ||
+        !known.lacks(referred::storage_class, "", name)) {
+        return;
+    }
+    // A volume that was made by hand needs no class: the name alone connects it with claims.
+    const bool by_hand =
+        std::any_of(known.objects().begin(), known.objects().end(), [&](const BundleObject& each) {
+            return each.object->kind == "PersistentVolume" &&
+                   each.object->content.text_at({"spec", "storageClassName"}) == name;
+        });
+    if (!by_hand) {
+        findings.add(
+            where, pointer + "/spec/storageClassName",
+            fmt::format("no bundle has StorageClass {}, or a volume of it; the claim stays "
+                        "pending",
+                        name),
+            "MicroShift's own class is topolvm-provisioner, which is also taken where no "
+            "class is named; " +
+                known.way_out(referred::storage_class, "", name));
+    }
+}
+
+}  // namespace
+
+void check_pod_references(const KnownObjects& known, const std::vector<PodTemplate>& pods,
+                          Findings& findings) {
+    for (const PodTemplate& pod : pods) {
+        const KubeObject& object = *pod.where.object;
+        // A PodTemplate is only a form that others copy.
+        if (known.is_custom(object) || object.kind == "PodTemplate") {
+            continue;
+        }
+        const std::string& name_space = known.namespace_of(object);
+        check_account(known, pod, name_space, findings);
+        check_data(known, pod, name_space, findings);
+        check_claims(known, pod, name_space, findings);
+        check_priority(known, pod, findings);
+    }
+}
+
+void check_storage_classes(const KnownObjects& known, Findings& findings) {
+    for (const BundleObject& each : known.objects()) {
+        const YamlNode& content = each.object->content;
+        if (each.object->kind == "PersistentVolumeClaim") {
+            check_storage_class(known, each, content, "", findings);
+        }
+        const auto& claims = items_of(content.find({"spec", "volumeClaimTemplates"}));
+        for (std::size_t i = 0; each.object->kind == "StatefulSet" && i < claims.size(); ++i) {
+            check_storage_class(known, each, claims[i],
+                                fmt::format("/spec/volumeClaimTemplates/{}", i), findings);
+        }
+    }
+}
+
+}  // namespace edgegpu

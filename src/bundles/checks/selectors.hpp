@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bundles/checks/pods.hpp"
+
+namespace edgegpu {
+
+/// A pod's labels, or those of any object, as a mapping; null if there are none.
+[[nodiscard]] const YamlNode* labels_of(const PodTemplate& pod);
+
+/// Whether labels (null: none) have each key of a mapping, with the same value.
+[[nodiscard]] bool have_labels(const YamlNode* labels, const YamlNode& wanted);
+
+/// Whether labels satisfy a LabelSelector (`matchLabels`, `matchExpressions`); an operator that
+/// Kubernetes does not know is satisfied.
+[[nodiscard]] bool satisfy_selector(const YamlNode* labels, const YamlNode& selector);
+
+/// Whether controllers put the label on every pod of a workload: no template has it.
+[[nodiscard]] bool is_label_of_controllers(std::string_view key);
+
+}  // namespace edgegpu
