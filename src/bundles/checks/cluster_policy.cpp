@@ -131,8 +131,9 @@ std::vector<AdmittedPod> ClusterPolicy::admitted(const std::vector<PodTemplate>&
             continue;
         }
         const json& own = value_at(pod.content, {"spec", "automountServiceAccountToken"});
+        static const json none;
         const json& of_account =
-            value_at(account != nullptr ? *account : json(), {"automountServiceAccountToken"});
+            value_at(account != nullptr ? *account : none, {"automountServiceAccountToken"});
         pod.has_token = own.is_boolean() ? own.get<bool>() : of_account != false;
         pod.by_administrator = object.kind == "Pod";
         apply_defaults(pod);
@@ -224,7 +225,8 @@ std::optional<EnforcedLevel> ClusterPolicy::level(const std::string& name_space)
         fmt::format(
             "MicroShift makes namespace \"{}\" enforce the pod security level \"{}\", which "
             "is what its service accounts may use",
-            name_space, name_of(*synced))};
+            name_space, name_of(*synced)),
+        true};
 }
 
 }  // namespace edgegpu

@@ -36,6 +36,8 @@ struct EnforcedLevel {
     KubernetesVersion version;
     /// "namespace \"a\" enforces the pod security level \"baseline\""
     std::string said;
+    /// MicroShift computes it from the constraints that the namespace's accounts may use.
+    bool follows_sccs = false;
 };
 
 /// What all bundles together make of namespaces, accounts, roles and constraints.

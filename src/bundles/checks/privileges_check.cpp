@@ -1,7 +1,7 @@
 #include "bundles/checks/privileges_check.hpp"
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -19,6 +19,27 @@ namespace edgegpu {
 namespace {
 
 using nlohmann::json;
+
+/// What is said of several volumes is said once: pods of system programs have many. The others keep
+/// their places.
+template <typename Problem>
+std::vector<Problem> without_repeated_volumes(std::vector<Problem> problems) {
+    std::vector<Problem> kept;
+    std::map<std::string, std::size_t> more;
+    for (Problem& each : problems) {
+        if (!each.pointer.starts_with("/spec/volumes/") || more[each.hint]++ == 0) {
+            kept.push_back(std::move(each));
+        }
+    }
+    for (Problem& each : kept) {
+        const auto found = more.find(each.hint);
+        if (found != more.end() && found->second > 1 &&
+            each.pointer.starts_with("/spec/volumes/")) {
+            each.message += fmt::format(" (and {} more)", found->second - 1);
+        }
+    }
+    return kept;
+}
 
 /// What the constraints make of a pod.
 struct SccChoice {
@@ -69,7 +90,11 @@ SccChoice choose_scc(const ClusterPolicy& policy, const AdmittedPod& pod) {
             return choice;
         }
         choice.usable.push_back(scc.name);
-        if (!nearest || verdict.problems.size() < nearest->size()) {
+        // Who did not ask for a user namespace does not want to hear of those constraints.
+        const bool strange =
+            scc.needs_user_namespace && value_at(pod.content, {"spec", "hostUsers"}) != false;
+        // The later ones allow more: what these refuse is what is left to be done.
+        if (!strange && (!nearest || verdict.problems.size() <= nearest->size())) {
             nearest = std::move(verdict.problems);
         }
     }
@@ -88,7 +113,7 @@ std::string listed(const std::vector<std::string>& sccs) {
 
 void report_scc(const AdmittedPod& pod, const SccChoice& choice, Findings& findings) {
     const ServiceAccountName& account = pod.account;
-    for (const SccProblem& problem : choice.problems) {
+    for (const SccProblem& problem : without_repeated_volumes(choice.problems)) {
         const std::string grant =
             choice.remedy ? fmt::format(
                                 ", or let a role binding in namespace \"{}\" allow service "
@@ -115,16 +140,17 @@ bool depends_on_gate(const PodSecurityViolation& violation, const AdmittedPod& p
 }
 
 void report_level(const ClusterPolicy& policy, const AdmittedPod& pod, const json& content,
-                  Findings& findings) {
+                  bool refused, Findings& findings) {
     const std::optional<EnforcedLevel> enforced = policy.level(pod.account.name_space);
-    if (!enforced) {
+    // A level that follows the constraints changes with what is granted.
+    if (!enforced || (enforced->follows_sccs && refused)) {
         return;
     }
     const bool baseline =
         enforced->level == PodSecurityLevel::restricted &&
         pod_security_violations(content, PodSecurityLevel::baseline, enforced->version).empty();
-    for (const PodSecurityViolation& violation :
-         pod_security_violations(content, enforced->level, enforced->version)) {
+    for (const PodSecurityViolation& violation : without_repeated_volumes(
+             pod_security_violations(content, enforced->level, enforced->version))) {
         if (!depends_on_gate(violation, pod, enforced->version)) {
             findings.add(
                 pod.source->where, pod.pointer + violation.pointer,
@@ -234,7 +260,7 @@ void check_privileges(const std::vector<BundleObject>& objects, KubernetesVersio
     for (const AdmittedPod& pod : policy.admitted(pods)) {
         const SccChoice choice = choose_scc(policy, pod);
         report_scc(pod, choice, findings);
-        report_level(policy, pod, choice.pod, findings);
+        report_level(policy, pod, choice.pod, !choice.problems.empty(), findings);
         check_programs(policy, pod, findings);
     }
 }

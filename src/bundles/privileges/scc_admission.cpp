@@ -105,6 +105,8 @@ void check_sysctls_of(SccAdmission& admission) {
                                                "net.ipv4.tcp_keepalive_intvl",
                                                "net.ipv4.tcp_keepalive_probes",
                                                "net.ipv4.ip_local_reserved_ports",
+                                               "net.ipv4.tcp_slow_start_after_idle",
+                                               "net.ipv4.tcp_notsent_lowat",
                                                "net.ipv4.tcp_rmem",
                                                "net.ipv4.tcp_wmem"};
     std::size_t index = 0;

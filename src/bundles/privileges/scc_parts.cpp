@@ -90,11 +90,12 @@ void apply_capabilities(SccAdmission& admission, const ContainerOfPod& container
     const std::vector<std::string> unwanted = texts_at(own, {"drop"});
     std::set<std::string> dropped = scc.dropped_capabilities;
     dropped.insert(unwanted.begin(), unwanted.end());
+    // In the order of the file, so that places in the list stay true.
     const std::vector<std::string> asked = texts_at(own, {"add"});
-    std::set<std::string> added(asked.begin(), asked.end());
+    std::vector<std::string> added = asked;
     for (const std::string& name : scc.default_capabilities) {
         if (std::find(unwanted.begin(), unwanted.end(), name) == unwanted.end()) {
-            added.insert(name);
+            added.push_back(name);
         }
     }
     if (!dropped.empty() || !added.empty()) {
