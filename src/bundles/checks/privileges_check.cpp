@@ -111,21 +111,28 @@ std::string listed(const std::vector<std::string>& sccs) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// How the account gets what the pod asks for; empty if no constraint allows it.
+std::string grant_of(const ServiceAccountName& account, const SccChoice& choice) {
+    if (!choice.remedy) {
+        return "";
+    }
+    const std::vector<Scc> own = microshift_sccs();
+    const bool has_role = std::any_of(own.begin(), own.end(),
+                                      [&](const Scc& each) { return each.name == *choice.remedy; });
+    return fmt::format(
+        ", or let a role binding in namespace \"{}\" allow service account \"{}\" to use \"{}\"{}",
+        account.name_space, account.name, *choice.remedy,
+        has_role ? fmt::format(" (cluster role system:openshift:scc:{})", *choice.remedy) : "");
+}
+
 void report_scc(const AdmittedPod& pod, const SccChoice& choice, Findings& findings) {
     const ServiceAccountName& account = pod.account;
     for (const SccProblem& problem : without_repeated_volumes(choice.problems)) {
-        const std::string grant =
-            choice.remedy ? fmt::format(
-                                ", or let a role binding in namespace \"{}\" allow service "
-                                "account \"{}\" to use \"{}\" (cluster role "
-                                "system:openshift:scc:{})",
-                                account.name_space, account.name, *choice.remedy, *choice.remedy)
-                          : "";
         findings.add(pod.source->where, pod.pointer + problem.pointer,
                      fmt::format("{}; no security context constraint that service account \"{}\" "
                                  "may use allows it ({})",
                                  problem.message, account.name, listed(choice.usable)),
-                     problem.hint + grant);
+                     problem.hint + grant_of(account, choice));
     }
 }
 
