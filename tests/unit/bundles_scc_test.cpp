@@ -54,7 +54,7 @@ TEST(SccTest, DefaultsOfTheApi) {
 
 TEST(SccTest, IdsOfANamespace) {
     const auto users = [](const char* text) {
-        const IdRange range =
+        const SccIdRange range =
             ids_of_namespace({{"annotations", {{"openshift.io/sa.scc.uid-range", text}}}}).users;
         return Span(range.first, range.last);
     };

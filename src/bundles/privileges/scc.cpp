@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 /// What MicroShift's controller allots to namespaces: blocks of ten thousand.
-constexpr IdRange allotted{1'000'000'000, 1'999'999'999};
+constexpr SccIdRange allotted{1'000'000'000, 1'999'999'999};
 
 std::optional<std::int64_t> id_in(std::string_view text) {
     std::int64_t value = 0;
@@ -29,7 +29,7 @@ std::optional<std::int64_t> id_in(std::string_view text) {
 }
 
 /// "1000/100" (start and size) or "1000-1099"
-std::optional<IdRange> block_in(std::string_view text) {
+std::optional<SccIdRange> block_in(std::string_view text) {
     const std::size_t at = text.find_first_of("/-");
     if (at == std::string_view::npos) {
         return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<IdRange> block_in(std::string_view text) {
     if (!first || !second || *second > UINT32_MAX) {
         return std::nullopt;
     }
-    return IdRange{*first, text[at] == '-' ? *second : *first + *second - 1};
+    return SccIdRange{*first, text[at] == '-' ? *second : *first + *second - 1};
 }
 
 std::optional<std::int64_t> number_at(const json& object,
@@ -73,7 +73,7 @@ void read_users(const json& strategy, Scc& scc) {
     const std::optional<std::int64_t> first = number_at(strategy, {"uidRangeMin"});
     const std::optional<std::int64_t> last = number_at(strategy, {"uidRangeMax"});
     if (first && last) {
-        scc.uids = IdRange{*first, *last};
+        scc.uids = SccIdRange{*first, *last};
     }
 }
 
@@ -179,7 +179,7 @@ NamespaceIds ids_of_namespace(const json& metadata) {
         ids = {*users, {users->first, users->first}, {*users}, std::nullopt};
     }
     const std::string groups = annotation("openshift.io/sa.scc.supplemental-groups");
-    std::vector<IdRange> blocks;
+    std::vector<SccIdRange> blocks;
     for (const std::string_view text : split(groups, ',')) {
         if (const auto block = block_in(text)) {
             blocks.push_back(*block);

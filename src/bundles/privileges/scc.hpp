@@ -13,7 +13,7 @@
 namespace edgegpu {
 
 /// Numbers from `first` to `last`, both included.
-struct IdRange {
+struct SccIdRange {
     std::int64_t first = 0;
     std::int64_t last = 0;
 
@@ -24,9 +24,9 @@ struct IdRange {
 /// annotations; where it has none, MicroShift allots them when it makes the namespace, and only
 /// the range that they are taken from is known.
 struct NamespaceIds {
-    IdRange users;
-    IdRange fs_groups;
-    std::vector<IdRange> groups;
+    SccIdRange users;
+    SccIdRange fs_groups;
+    std::vector<SccIdRange> groups;
     /// "s0:c26,c5"; nothing: unknown
     std::optional<std::string> selinux_level;
 };
@@ -40,7 +40,7 @@ enum class UserRule : std::uint8_t { must_run_as, range, non_root, any };
 /// A rule for groups: any, or those in `ranges`; without ranges those of the namespace.
 struct GroupRule {
     bool any = true;
-    std::vector<IdRange> ranges;
+    std::vector<SccIdRange> ranges;
 };
 
 /// A SecurityContextConstraints of OpenShift and MicroShift (security.openshift.io/v1).
@@ -62,7 +62,7 @@ struct Scc {
     std::set<std::string> dropped_capabilities;
     UserRule user = UserRule::any;
     std::int64_t uid = 0;
-    std::optional<IdRange> uids;
+    std::optional<SccIdRange> uids;
     bool any_selinux = true;
     /// those of MustRunAs; an object
     nlohmann::json selinux_options;

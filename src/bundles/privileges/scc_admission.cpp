@@ -18,20 +18,32 @@ using nlohmann::json;
 constexpr std::string_view seccomp_of_pod = "seccomp.security.alpha.kubernetes.io/pod";
 
 void check_group(SccAdmission& admission, const GroupRule& rule,
-                 const std::vector<IdRange>& of_namespace, const json& value,
+                 const std::vector<SccIdRange>& of_namespace, const json& value,
                  const std::string& field) {
-    const std::vector<IdRange>& ranges = rule.ranges.empty() ? of_namespace : rule.ranges;
+    const std::vector<SccIdRange>& ranges = rule.ranges.empty() ? of_namespace : rule.ranges;
     if (rule.any || !value.is_number_integer()) {
         return;
     }
     const auto group = value.get<std::int64_t>();
     if (std::none_of(ranges.begin(), ranges.end(),
-                     [&](const IdRange& range) { return range.has(group); })) {
+                     [&](const SccIdRange& range) { return range.has(group); })) {
         admission.add(
             "/spec/securityContext/" + field,
             fmt::format("the pod's {} {} is not one of the namespace's groups", field, group),
             fmt::format("drop {}: the namespace's is the default", field));
     }
+}
+
+/// The field for what an annotation names; null for other text.
+json seccomp_field(const std::string& profile) {
+    constexpr std::string_view file = "localhost/";
+    if (profile == "runtime/default" || profile == "docker/default") {
+        return {{"type", "RuntimeDefault"}};
+    }
+    if (profile.starts_with(file)) {
+        return {{"type", "Localhost"}, {"localhostProfile", profile.substr(file.size())}};
+    }
+    return profile == "unconfined" ? json{{"type", "Unconfined"}} : json();
 }
 
 void apply_pod_context(SccAdmission& admission) {
@@ -50,20 +62,17 @@ void apply_pod_context(SccAdmission& admission) {
         made["seLinuxOptions"] =
             scc.selinux_options.is_object() ? scc.selinux_options : json::object();
     }
+    // An annotation of old versions counts more than the field, and becomes one.
     std::string profile = text_in(admission.pod, {"metadata", "annotations", seccomp_of_pod});
-    if (profile.empty()) {
-        profile = profile_of(value_at(context, {"seccompProfile"}));
-    }
     if (profile.empty() && value_at(context, {"seccompProfile"}).is_null()) {
         const auto first = std::find_if(scc.seccomp.begin(), scc.seccomp.end(),
                                         [](const std::string& each) { return each != "*"; });
         profile = first != scc.seccomp.end() ? *first : "";
-        if (profile == "runtime/default" || profile == "docker/default") {
-            made["seccompProfile"] = {{"type", "RuntimeDefault"}};
-        } else if (profile.starts_with("localhost/")) {
-            made["seccompProfile"] = {{"type", "Localhost"},
-                                      {"localhostProfile", profile.substr(10)}};
-        }
+    }
+    if (!profile.empty()) {
+        made["seccompProfile"] = seccomp_field(profile);
+    } else {
+        profile = profile_of(value_at(context, {"seccompProfile"}));
     }
     check_profile(admission, "the pod", pointer + "/seccompProfile", profile);
 }

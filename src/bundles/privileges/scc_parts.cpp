@@ -52,9 +52,9 @@ void apply_user(SccAdmission& admission, const ContainerOfPod& container, json& 
     const std::string title = fmt::format("container \"{}\"", container.name);
     const json& asked = effective(admission.pod, *container.content, "runAsUser");
     const json& non_root = effective(admission.pod, *container.content, "runAsNonRoot");
-    const IdRange range = scc.user == UserRule::must_run_as
-                              ? IdRange{scc.uid, scc.uid}
-                              : scc.uids.value_or(admission.ids.users);
+    const SccIdRange range = scc.user == UserRule::must_run_as
+                                 ? SccIdRange{scc.uid, scc.uid}
+                                 : scc.uids.value_or(admission.ids.users);
     std::optional<std::int64_t> uid;
     if (asked.is_number_integer()) {
         uid = asked.get<std::int64_t>();
