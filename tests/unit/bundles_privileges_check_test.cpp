@@ -77,7 +77,7 @@ TEST(PrivilegesCheckTest, GrantsReachTheAccountsPods) {
     const std::string wide = name_space(enforce + "privileged");
     EXPECT_THAT(
         privileges_of(wide + deployment(privileged)),
-        HasSubstr("a.yaml:18:40: Deployment n/d: container \"c\" is privileged; no security "
+        HasSubstr("a.yaml:18:41: Deployment n/d: container \"c\" is privileged; no security "
                   "context constraint that service account \"default\" may use allows it "
                   "(restricted-v2)"));
     EXPECT_EQ(
