@@ -56,7 +56,11 @@ TEST(CustomResourcesCheckTest, AVersionThatIsNotServed) {
 
 TEST(CustomResourcesCheckTest, ADefinitionThatIsAppliedLater) {
     EXPECT_EQ(resources_of({definition(), widget}), "");
-    EXPECT_THAT(resources_of({widget, definition()}),
+    EXPECT_EQ(resources_of({widget, definition()}), "") << "as one";
+    ImageFacts facts = plain_facts();
+    facts.manifests = ManifestsPlace::etc;
+    EXPECT_EQ(resources_of({definition(), widget}, facts), "");
+    EXPECT_THAT(resources_of({widget, definition()}, facts),
                 HasSubstr("its definition is in bundle \"b1\", which MicroShift applies after"));
     const std::string other = object("v1", "ConfigMap", "a");
     EXPECT_EQ(resources_of({other, definition(), widget}), "");

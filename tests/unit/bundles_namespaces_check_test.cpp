@@ -48,7 +48,11 @@ TEST(NamespacesCheckTest, OneMessagePerBundle) {
 
 TEST(NamespacesCheckTest, TheOrderOfBundles) {
     EXPECT_EQ(namespaces_of({app, map}), "");
-    EXPECT_THAT(namespaces_of({map, app}),
+    EXPECT_EQ(namespaces_of({map, app}), "") << "as one";
+    ImageFacts facts = plain_facts();
+    facts.manifests = ManifestsPlace::etc;
+    EXPECT_EQ(namespaces_of({app, map}, facts), "");
+    EXPECT_THAT(namespaces_of({map, app}, facts),
                 HasSubstr("the namespace app is in bundle \"b1\", which MicroShift applies after"));
 }
 

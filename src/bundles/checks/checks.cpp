@@ -10,6 +10,7 @@
 #include "bundles/checks/pod_references_check.hpp"
 #include "bundles/checks/pod_structure_check.hpp"
 #include "bundles/checks/pods.hpp"
+#include "bundles/checks/privileges_check.hpp"
 #include "bundles/checks/pull_policy.hpp"
 #include "bundles/checks/schema_check.hpp"
 #include "bundles/checks/services_check.hpp"
@@ -47,6 +48,7 @@ void check_bundles(const std::vector<RenderedBundle>& bundles, const ImageFacts&
     check_schemas(objects, facts.kubernetes, findings);
     check_pull_policies(objects, facts.embedded, findings);
     check_structure(objects, facts, findings);
+    check_privileges(objects, facts.kubernetes, findings);
     mistakes.throw_any(bundles.front().files.location.file);
 }
 
