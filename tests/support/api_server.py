@@ -107,7 +107,7 @@ class ApiServer:
         if path is None:
             return None
         parameters = "?fieldManager=kubectl&force=true&fieldValidation=Strict" + ("&dryRun=All" if dry_run else "")
-        return self.request("PATCH", path + parameters, (text or json.dumps(thing)).encode(), "application/apply-patch+yaml")
+        return self.request("PATCH", path + parameters, (text or json.dumps(thing, ensure_ascii=False)).encode(), "application/apply-patch+yaml")
 
     def equip_namespace(self, name):
         """Makes what the controllers of a cluster make in each namespace."""
