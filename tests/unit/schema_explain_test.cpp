@@ -99,6 +99,20 @@ TEST(SchemaExplain, SaysWhatIsWrongWhere) {
         {map, "/data", R"([1])", "data: a list where a map is expected"},
         {role, "/rules", R"([{"verbs": "get"}])",
          R"(rules[0].verbs: "get" where a list is expected)"},
+        // null: none where the field is known, a zero value in lists without keys
+        {deployment_object(), "/spec/imagePullPolicy", "null",
+         "spec.imagePullPolicy: unknown field"},
+        // lists with keys
+        {deployment_object(), "/spec/template/spec/containers/0/env",
+         R"([{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A"}, {"name": "A"}])",
+         "spec.template.spec.containers[0].env: there is more than one element with name \"A\"; "
+         "keep one of them"},
+        {deployment_object(), "/spec/template/spec/containers/0/ports",
+         R"([{"containerPort": 80}, {"containerPort": 80.0, "protocol": "TCP", "name": "a"}])",
+         "spec.template.spec.containers[0].ports: there is more than one element with "
+         "containerPort 80, protocol \"TCP\"; keep one of them"},
+        {deployment_object(), "/metadata/finalizers", R"(["a/b", "a/b"])",
+         "metadata.finalizers: there is more than one element with \"a/b\"; keep one of them"},
         // required
         {deployment_object(), "/spec", "{}", "spec.selector: required|spec.template: required"},
         {deployment_object(), "/spec/selector", "null", "spec.selector: required"},
@@ -132,10 +146,9 @@ TEST(SchemaExplain, SaysWhatIsWrongWhere) {
          "spec.versions[0].schema.openAPIV3Schema.propertys: unknown field; did you mean "
          "\"properties\"?"},
         {custom_resource_definition(), "/spec/versions/0/schema/openAPIV3Schema/items",
-         R"({"additionalProperties": {"typ": "string"}})",
-         "spec.versions[0].schema.openAPIV3Schema.items.additionalProperties.typ: unknown field; "
-         "did "
-         "you mean \"type\"?"},
+         R"({"additionalProperties": {"type": 1, "x-newer": true}})",
+         "spec.versions[0].schema.openAPIV3Schema.items.additionalProperties.type: 1 is not a "
+         "string; put it in quotes"},
         {custom_resource_definition(), "/spec/versions/0/schema/openAPIV3Schema/properties",
          R"({"a": {"type": ["string"]}})",
          "spec.versions[0].schema.openAPIV3Schema.properties.a.type: a list where a string is "
@@ -204,7 +217,8 @@ TEST(SchemaExplain, IndexesAreSortedByValue) {
     json object = deployment_object();
     json& containers = object["spec"]["template"]["spec"]["containers"];
     for (int i = 1; i < 12; ++i) {
-        containers.push_back({{"name", i == 2 || i == 11 ? json(i) : json("c")}});
+        containers.push_back(
+            {{"name", i == 2 || i == 11 ? json(i) : json("c" + std::to_string(i))}});
     }
     const std::vector<SchemaProblem> problems = check_object(object);
     ASSERT_EQ(problems.size(), 2U);

@@ -12,6 +12,7 @@
 
 #include "bundles/schema/field_hint.hpp"
 #include "bundles/schema/formats.hpp"
+#include "bundles/schema/typed_value.hpp"
 #include "support/enum_names.hpp"
 
 namespace edgegpu {
@@ -126,6 +127,8 @@ public:
             explain_type(*value, schema, types);
         } else if (value->is_object()) {
             explain_members(*value, schema);
+        } else if (value->is_array()) {
+            explain_list(*value, schema);
         } else {
             explain_scalar(*value, schema);
         }
@@ -211,6 +214,15 @@ private:
                 add_member(name,
                            "unknown field" + unknown_field_hint(definitions_, trail_, path_, name));
             }
+        }
+    }
+
+    void explain_list(const json& list, const json& schema) {
+        if (!has_list_keys(schema)) {
+            return;
+        }
+        for (const std::string& key : repeated_keys(schema, list)) {
+            add(fmt::format("there is more than one element with {}; keep one of them", key));
         }
     }
 
