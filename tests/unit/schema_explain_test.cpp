@@ -118,6 +118,8 @@ TEST(SchemaExplain, SaysWhatIsWrongWhere) {
         {deployment_object(), "/spec/selector", "null", "spec.selector: required"},
         {deployment_object(), "/spec/template/spec", "{}",
          "spec.template.spec.containers: required"},
+        {deployment_object(), "/spec/template/spec/containers/1", R"({"name": "typo"})",
+         "spec.template.spec.containers[1].image: required"},
         {deployment_object(), "/spec/template/spec/volumes", R"([{"hostPath": {}}])",
          "spec.template.spec.volumes[0].name: required|"
          "spec.template.spec.volumes[0].hostPath.path: required"},
@@ -217,8 +219,8 @@ TEST(SchemaExplain, IndexesAreSortedByValue) {
     json object = deployment_object();
     json& containers = object["spec"]["template"]["spec"]["containers"];
     for (int i = 1; i < 12; ++i) {
-        containers.push_back(
-            {{"name", i == 2 || i == 11 ? json(i) : json("c" + std::to_string(i))}});
+        const json name = i == 2 || i == 11 ? json(i) : json("c" + std::to_string(i));
+        containers.push_back({{"name", name}, {"image", "c"}});
     }
     const std::vector<SchemaProblem> problems = check_object(object);
     ASSERT_EQ(problems.size(), 2U);
