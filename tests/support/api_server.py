@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 import time
+import urllib.parse
 
 TOKEN = "edgegpu"
 START_S = 120
@@ -98,7 +99,8 @@ class ApiServer:
             return None
         name, namespaced = found
         place = f"/namespaces/{thing['metadata'].get('namespace', 'default')}" if namespaced else ""
-        return f"/{'apis' if '/' in version else 'api'}/{version}{place}/{name}/{thing['metadata']['name']}"
+        own = urllib.parse.quote(str(thing["metadata"]["name"]), safe="")
+        return f"/{'apis' if '/' in version else 'api'}/{version}{place}/{name}/{own}"
 
     def apply(self, thing, text=None, dry_run=False):
         """Server-side, with strict validation, as MicroShift does; None for a kind that is not served. `text` is what is

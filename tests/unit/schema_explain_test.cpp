@@ -113,6 +113,18 @@ TEST(SchemaExplain, SaysWhatIsWrongWhere) {
          "containerPort 80, protocol \"TCP\"; keep one of them"},
         {deployment_object(), "/metadata/finalizers", R"(["a/b", "a/b"])",
          "metadata.finalizers: there is more than one element with \"a/b\"; keep one of them"},
+        // names
+        {deployment_object(), "/metadata/name", R"("My_App")",
+         "metadata.name: \"My_App\" is not a name of 1 to 253 lower-case letters, digits, \"-\" "
+         "and "
+         "\".\", with a letter or digit at both ends"},
+        {service, "/metadata/name", R"("a.b")",
+         "metadata.name: \"a.b\" is not a name of 1 to 63 lower-case letters, digits and \"-\", "
+         "with a letter or digit at both ends"},
+        {deployment_object(), "/spec/template/metadata/labels", R"({"app": "my app"})",
+         "spec.template.metadata.labels.app: \"my app\" is not a label's value: at most 63 "
+         "letters, "
+         "digits, \"-\", \"_\" and \".\", with a letter or digit at both ends"},
         // required
         {deployment_object(), "/spec", "{}", "spec.selector: required|spec.template: required"},
         {deployment_object(), "/spec/selector", "null", "spec.selector: required"},

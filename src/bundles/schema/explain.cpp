@@ -99,6 +99,19 @@ std::string_view type_hint(const json& value, const std::vector<std::string>& ty
     return {};
 }
 
+/// What a name or a label's value has to be.
+std::string_view rule_of(StringFormat format) {
+    return format == StringFormat::dns_label ? "a name of 1 to 63 lower-case letters, digits and "
+                                               "\"-\", with a letter or digit at "
+                                               "both ends"
+           : format == StringFormat::dns_subdomain
+               ? "a name of 1 to 253 lower-case letters, digits, \"-\" and \".\", with a letter or "
+                 "digit at both ends"
+               : "a label's value: at most 63 letters, digits, \"-\", \"_\" and \".\", with a "
+                 "letter "
+                 "or digit at both ends";
+}
+
 /// Explains the places of one object.
 class Explainer {
 public:
@@ -251,6 +264,12 @@ private:
                 break;
             case StringFormat::date_time:
                 add(fmt::format("{} is not a time such as 2025-01-31T12:00:00Z", shown(value)));
+                break;
+            case StringFormat::dns_label:
+            case StringFormat::dns_subdomain:
+            case StringFormat::label_value:
+                // Never a secret.
+                add(fmt::format("{} is not {}", quoted_text(text), rule_of(*format)));
                 break;
         }
     }
