@@ -24,6 +24,29 @@ std::string config_map(const std::string& name) {
     return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n";
 }
 
+/// A bundle over a shipped one, with one of its components.
+BundleFiles with_component(const BundleFiles& bundle, const std::string& component) {
+    BundleFiles over = bundle;
+    over.files.clear();
+    for (const auto& [path, content] : bundle.files) {
+        over.files["base/" + path] = content;
+    }
+    over.files["kustomization.yaml"] =
+        "resources: [base]\ncomponents: [base/components/" + component + "]\n";
+    return over;
+}
+
+/// Compares what kustomize makes of a shipped bundle with tests/data/bundles/rendered/NAME.yaml;
+/// EDGEGPU_UPDATE_GOLDEN=1 writes the file instead.
+void compare_golden(const std::string& name, const std::string& text) {
+    const fs::path file = bundles_of_tests / "rendered" / (name + ".yaml");
+    if (std::getenv("EDGEGPU_UPDATE_GOLDEN") != nullptr) {
+        write_file(file, text);
+    }
+    ASSERT_TRUE(fs::exists(file)) << "EDGEGPU_UPDATE_GOLDEN=1 writes " << file;
+    EXPECT_EQ(text, read_file(file)) << "see git diff after EDGEGPU_UPDATE_GOLDEN=1; " << file;
+}
+
 class RenderTest : public OwnPath {
 protected:
     /// A bundle of one config map.
@@ -84,7 +107,28 @@ TEST_F(RenderTest, EachBadBundleHasItsMessage) {
     EXPECT_GE(count, 20U);
 }
 
-TEST_F(RenderTest, EachShippedBundle) {
+TEST_F(RenderTest, EachShippedBundleAndComponentIsAsBefore) {
+    link_real_kustomize();
+    unsigned count = 0;
+    for (const fs::directory_entry& entry :
+         children_of(fs::path(EDGEGPU_SOURCE_DIR) / "manifests")) {
+        if (!entry.is_directory()) {
+            continue;
+        }
+        const std::string name = entry.path().filename().string();
+        const BundleFiles bundle = read_bundle_files(name, entry.path());
+        compare_golden(name, render(bundle).text);
+        ++count;
+        for (const fs::directory_entry& component : children_of(entry.path() / "components")) {
+            const std::string part = component.path().filename().string();
+            compare_golden(name + '+' + part, render(with_component(bundle, part)).text);
+            ++count;
+        }
+    }
+    EXPECT_EQ(count, children_of(bundles_of_tests / "rendered").size()) << "one file for each";
+}
+
+TEST_F(RenderTest, TheShippedBundlesPassAllChecksAloneAndTogether) {
     link_real_kustomize();
     const fs::path top = fs::path(EDGEGPU_SOURCE_DIR) / "manifests";
     std::vector<RenderedBundle> all;

@@ -99,11 +99,39 @@ TEST(SchemaExplain, SaysWhatIsWrongWhere) {
         {map, "/data", R"([1])", "data: a list where a map is expected"},
         {role, "/rules", R"([{"verbs": "get"}])",
          R"(rules[0].verbs: "get" where a list is expected)"},
+        // null: none where the field is known, a zero value in lists without keys
+        {deployment_object(), "/spec/imagePullPolicy", "null",
+         "spec.imagePullPolicy: unknown field"},
+        // lists with keys
+        {deployment_object(), "/spec/template/spec/containers/0/env",
+         R"([{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A"}, {"name": "A"}])",
+         "spec.template.spec.containers[0].env: there is more than one element with name \"A\"; "
+         "keep one of them"},
+        {deployment_object(), "/spec/template/spec/containers/0/ports",
+         R"([{"containerPort": 80}, {"containerPort": 80.0, "protocol": "TCP", "name": "a"}])",
+         "spec.template.spec.containers[0].ports: there is more than one element with "
+         "containerPort 80, protocol \"TCP\"; keep one of them"},
+        {deployment_object(), "/metadata/finalizers", R"(["a/b", "a/b"])",
+         "metadata.finalizers: there is more than one element with \"a/b\"; keep one of them"},
+        // names
+        {deployment_object(), "/metadata/name", R"("My_App")",
+         "metadata.name: \"My_App\" is not a name of 1 to 253 lower-case letters, digits, \"-\" "
+         "and "
+         "\".\", with a letter or digit at both ends"},
+        {service, "/metadata/name", R"("a.b")",
+         "metadata.name: \"a.b\" is not a name of 1 to 63 lower-case letters, digits and \"-\", "
+         "with a letter or digit at both ends"},
+        {deployment_object(), "/spec/template/metadata/labels", R"({"app": "my app"})",
+         "spec.template.metadata.labels.app: \"my app\" is not a label's value: at most 63 "
+         "letters, "
+         "digits, \"-\", \"_\" and \".\", with a letter or digit at both ends"},
         // required
         {deployment_object(), "/spec", "{}", "spec.selector: required|spec.template: required"},
         {deployment_object(), "/spec/selector", "null", "spec.selector: required"},
         {deployment_object(), "/spec/template/spec", "{}",
          "spec.template.spec.containers: required"},
+        {deployment_object(), "/spec/template/spec/containers/1", R"({"name": "typo"})",
+         "spec.template.spec.containers[1].image: required"},
         {deployment_object(), "/spec/template/spec/volumes", R"([{"hostPath": {}}])",
          "spec.template.spec.volumes[0].name: required|"
          "spec.template.spec.volumes[0].hostPath.path: required"},
@@ -132,10 +160,9 @@ TEST(SchemaExplain, SaysWhatIsWrongWhere) {
          "spec.versions[0].schema.openAPIV3Schema.propertys: unknown field; did you mean "
          "\"properties\"?"},
         {custom_resource_definition(), "/spec/versions/0/schema/openAPIV3Schema/items",
-         R"({"additionalProperties": {"typ": "string"}})",
-         "spec.versions[0].schema.openAPIV3Schema.items.additionalProperties.typ: unknown field; "
-         "did "
-         "you mean \"type\"?"},
+         R"({"additionalProperties": {"type": 1, "x-newer": true}})",
+         "spec.versions[0].schema.openAPIV3Schema.items.additionalProperties.type: 1 is not a "
+         "string; put it in quotes"},
         {custom_resource_definition(), "/spec/versions/0/schema/openAPIV3Schema/properties",
          R"({"a": {"type": ["string"]}})",
          "spec.versions[0].schema.openAPIV3Schema.properties.a.type: a list where a string is "
@@ -204,7 +231,8 @@ TEST(SchemaExplain, IndexesAreSortedByValue) {
     json object = deployment_object();
     json& containers = object["spec"]["template"]["spec"]["containers"];
     for (int i = 1; i < 12; ++i) {
-        containers.push_back({{"name", i == 2 || i == 11 ? json(i) : json("c")}});
+        const json name = i == 2 || i == 11 ? json(i) : json("c" + std::to_string(i));
+        containers.push_back({{"name", name}, {"image", "c"}});
     }
     const std::vector<SchemaProblem> problems = check_object(object);
     ASSERT_EQ(problems.size(), 2U);

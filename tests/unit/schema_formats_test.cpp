@@ -50,6 +50,41 @@ TEST(SchemaFormats, Times) {
     }
 }
 
+TEST(SchemaFormats, Names) {
+    const std::string label(63, 'a');
+    const std::string subdomain = label + '.' + label + '.' + label + '.' + label.substr(2);
+    ASSERT_EQ(subdomain.size(), 253U);
+    for (const std::string& good :
+         {std::string("a"), std::string("0"), std::string("a-b"), label}) {
+        for (const StringFormat format :
+             {StringFormat::dns_label, StringFormat::dns_subdomain, StringFormat::label_value}) {
+            EXPECT_TRUE(has_format(good, format)) << good;
+        }
+    }
+    for (const std::string& good : {std::string("a.b"), std::string("1.2"), subdomain}) {
+        EXPECT_TRUE(has_format(good, StringFormat::dns_subdomain)) << good;
+        EXPECT_FALSE(has_format(good, StringFormat::dns_label)) << good;
+    }
+    for (const std::string& bad :
+         {std::string(), std::string("A"), std::string("a_b"), std::string("-a"), std::string("a-"),
+          std::string("a b"), std::string("a."), std::string(".a"), std::string("a..b"),
+          std::string("\xC3\xA4"), std::string("a/b"), std::string("a\n"), subdomain + "a"}) {
+        EXPECT_FALSE(has_format(bad, StringFormat::dns_label)) << bad;
+        EXPECT_FALSE(has_format(bad, StringFormat::dns_subdomain)) << bad;
+    }
+    EXPECT_FALSE(has_format(label + 'a', StringFormat::dns_label));
+}
+
+TEST(SchemaFormats, LabelValues) {
+    for (const char* good : {"", "v1.0_A", "A", "1", "a..b", "a__b"}) {
+        EXPECT_TRUE(has_format(good, StringFormat::label_value)) << good;
+    }
+    for (const char* bad : {"a b", "_a", "a_", ".a", "a/b", "a,b", "100%", "\xC3\xA4", "a\n"}) {
+        EXPECT_FALSE(has_format(bad, StringFormat::label_value)) << bad;
+    }
+    EXPECT_FALSE(has_format(std::string(64, 'a'), StringFormat::label_value));
+}
+
 TEST(SchemaFormats, LongStrings) {
     const std::string text = std::string().assign(10'000'000, '1');
     EXPECT_TRUE(has_format(text, StringFormat::quantity));

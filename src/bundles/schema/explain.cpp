@@ -12,6 +12,7 @@
 
 #include "bundles/schema/field_hint.hpp"
 #include "bundles/schema/formats.hpp"
+#include "bundles/schema/typed_value.hpp"
 #include "support/enum_names.hpp"
 
 namespace edgegpu {
@@ -98,6 +99,19 @@ std::string_view type_hint(const json& value, const std::vector<std::string>& ty
     return {};
 }
 
+/// What a name or a label's value has to be.
+std::string_view rule_of(StringFormat format) {
+    return format == StringFormat::dns_label ? "a name of 1 to 63 lower-case letters, digits and "
+                                               "\"-\", with a letter or digit at "
+                                               "both ends"
+           : format == StringFormat::dns_subdomain
+               ? "a name of 1 to 253 lower-case letters, digits, \"-\" and \".\", with a letter or "
+                 "digit at both ends"
+               : "a label's value: at most 63 letters, digits, \"-\", \"_\" and \".\", with a "
+                 "letter "
+                 "or digit at both ends";
+}
+
 /// Explains the places of one object.
 class Explainer {
 public:
@@ -126,6 +140,8 @@ public:
             explain_type(*value, schema, types);
         } else if (value->is_object()) {
             explain_members(*value, schema);
+        } else if (value->is_array()) {
+            explain_list(*value, schema);
         } else {
             explain_scalar(*value, schema);
         }
@@ -214,6 +230,15 @@ private:
         }
     }
 
+    void explain_list(const json& list, const json& schema) {
+        if (!has_list_keys(schema)) {
+            return;
+        }
+        for (const std::string& key : repeated_keys(schema, list)) {
+            add(fmt::format("there is more than one element with {}; keep one of them", key));
+        }
+    }
+
     void explain_scalar(const json& value, const json& schema) {
         if (value.is_number() && schema.contains("maximum") &&
             (value > schema["maximum"] || value < schema["minimum"])) {
@@ -239,6 +264,12 @@ private:
                 break;
             case StringFormat::date_time:
                 add(fmt::format("{} is not a time such as 2025-01-31T12:00:00Z", shown(value)));
+                break;
+            case StringFormat::dns_label:
+            case StringFormat::dns_subdomain:
+            case StringFormat::label_value:
+                // Never a secret.
+                add(fmt::format("{} is not {}", quoted_text(text), rule_of(*format)));
                 break;
         }
     }

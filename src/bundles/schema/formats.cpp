@@ -99,6 +99,45 @@ bool is_date_time(std::string_view text) {
     return zone && take_shape(text, "00:00") && text.empty();
 }
 
+bool is_lower(char c) {
+    return c >= 'a' && c <= 'z';
+}
+
+/// Lower-case letters, digits and "-", with a letter or digit at both ends.
+bool is_dns_part(std::string_view text) {
+    const auto outer = [](char c) { return is_lower(c) || is_digit(c); };
+    return !text.empty() && outer(text.front()) && outer(text.back()) &&
+           std::all_of(text.begin(), text.end(), [&](char c) { return outer(c) || c == '-'; });
+}
+
+bool is_dns_label(std::string_view text) {
+    constexpr std::size_t longest = 63;
+    return text.size() <= longest && is_dns_part(text);
+}
+
+bool is_dns_subdomain(std::string_view text) {
+    constexpr std::size_t longest = 253;
+    if (text.size() > longest) {
+        return false;
+    }
+    for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.')) {
+        if (!is_dns_part(text.substr(0, dot))) {
+            return false;
+        }
+        text.remove_prefix(dot + 1);
+    }
+    return is_dns_part(text);
+}
+
+bool is_label_value(std::string_view text) {
+    constexpr std::size_t longest = 63;
+    const auto outer = [](char c) { return is_lower(c) || (c >= 'A' && c <= 'Z') || is_digit(c); };
+    return text.empty() || (text.size() <= longest && outer(text.front()) && outer(text.back()) &&
+                            std::all_of(text.begin(), text.end(), [&](char c) {
+                                return outer(c) || c == '-' || c == '_' || c == '.';
+                            }));
+}
+
 }  // namespace
 
 std::string_view enum_name(StringFormat format) {
@@ -109,6 +148,12 @@ std::string_view enum_name(StringFormat format) {
             return "byte";
         case StringFormat::date_time:
             return "date-time";
+        case StringFormat::dns_label:
+            return "dns-label";
+        case StringFormat::dns_subdomain:
+            return "dns-subdomain";
+        case StringFormat::label_value:
+            return "label-value";
     }
     return {};
 }
@@ -121,6 +166,12 @@ bool has_format(std::string_view text, StringFormat format) {
             return is_base64(text);
         case StringFormat::date_time:
             return is_date_time(text);
+        case StringFormat::dns_label:
+            return is_dns_label(text);
+        case StringFormat::dns_subdomain:
+            return is_dns_subdomain(text);
+        case StringFormat::label_value:
+            return is_label_value(text);
     }
     return false;
 }

@@ -10,6 +10,7 @@
 #include "bundles/schema/explain.hpp"
 #include "bundles/schema/kind_problem.hpp"
 #include "bundles/schema/server_value.hpp"
+#include "bundles/schema/typed_value.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -23,7 +24,7 @@ const std::string* required_text(const json& object, const char* key,
                                  std::vector<SchemaProblem>& problems) {
     const ObjectPath path{std::string(key)};
     const auto found = object.find(key);
-    if (found == object.end()) {
+    if (found == object.end() || found->is_null()) {
         problems.push_back(problem_at(path, "required"));
         return nullptr;
     }
@@ -73,8 +74,10 @@ struct KubernetesSchemas::State {
         const KindRow* row = table.find_kind(*api_version, *kind, definitions.version());
         if (row != nullptr) {
             const std::string root(row->definition);
-            result.problems = explain_failures(definitions, root, object,
-                                               compile(row->definition).validate(object));
+            const TypedValue typed = read_by_schema(definitions, root, object);
+            std::vector<SchemaFailure> failures = compile(row->definition).validate(typed.value);
+            failures.insert(failures.end(), typed.failures.begin(), typed.failures.end());
+            result.problems = explain_failures(definitions, root, typed.value, failures);
         } else if (is_kubernetes_group(table, group_of(*api_version))) {
             result.problems.push_back(
                 explain_unknown_kind(table, definitions.version(), *api_version, *kind));

@@ -50,7 +50,7 @@ public:
 
     /// Checks an object as the API server does with strict field validation, which is kubectl's
     /// default: unknown fields are problems. Any value of JSON may be passed, of any size and
-    /// depth. Members that are null count as absent.
+    /// depth. Members that are null count as absent, if the schema knows them.
     [[nodiscard]] SchemaCheck check(const nlohmann::json& object);
 
 private:

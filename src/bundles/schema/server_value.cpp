@@ -68,7 +68,7 @@ json decode_number(const json& number) {
 /// Copies values, and notes what is wrong with them.
 class Decoder {
 public:
-    /// Null for what is left out of its object.
+    /// Null for what there is a problem with.
     json decode(const json& value) {
         if (path_.size() > max_object_depth) {
             report(fmt::format("objects and lists are nested more than {} deep", max_object_depth));
@@ -110,9 +110,7 @@ private:
                 continue;
             }
             path_.emplace_back(key);
-            if (json value = decode(member); !value.is_null()) {
-                decoded.emplace(key, std::move(value));
-            }
+            decoded.emplace(key, decode(member));
             path_.pop_back();
         }
         return decoded;

@@ -15,10 +15,10 @@ constexpr std::size_t max_object_depth = 128;
 /// Bytes of a key; labels and annotations have up to 317.
 constexpr std::size_t max_key_size = 4096;
 
-/// An object as the API server's decoder reads it.
+/// An object as the API server's decoder reads it, whatever its kind.
 struct ServerValue {
-    /// Without members that are null, which are the same as none; numbers such as 3.0 as integers;
-    /// integers beyond 64 bits as floating-point numbers. What `problems` are about is left out.
+    /// Numbers such as 3.0 as integers; integers beyond 64 bits as floating-point numbers. What
+    /// `problems` are about is left out, or null.
     nlohmann::json value;
     /// What no API server takes, whatever the kind: depth, keys, text that is not UTF-8.
     std::vector<SchemaProblem> problems;
