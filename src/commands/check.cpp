@@ -10,6 +10,7 @@
 #include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
 #include "execution/interrupt.hpp"
+#include "microshift/config_check.hpp"
 #include "support/error.hpp"
 #include "support/secrets.hpp"
 
@@ -64,6 +65,7 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
     for (const std::filesystem::path& path : command.blueprints) {
         try {
             const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
+            check_microshift_config(blueprint.microshift, requested_microshift(blueprint.packages));
             check_bundles(render_bundles(ctx, blueprint.microshift.bundles), facts_of(blueprint));
             show_remarks(path, blueprint, console);
             results.push_back(outcome(path, blueprint));

@@ -8,6 +8,8 @@
 #include "customise/images/image_store.hpp"
 #include "customise/kernel/kernel_arguments.hpp"
 #include "customise/kernel/modprobe.hpp"
+#include "customise/microshift/config_drop_in.hpp"
+#include "customise/microshift/nvidia_runtime.hpp"
 #include "customise/system/container_store.hpp"
 #include "customise/system/device_repositories.hpp"
 #include "customise/system/fips.hpp"
@@ -34,8 +36,11 @@ void customise(const Context& ctx, const Blueprint& blueprint,
         placed[file.path] = file.location.text();
     }
     add_bundles(ctx, blueprint.microshift.bundles, tree);
+    // After overlays and files: a file of theirs may be the same.
+    add_microshift_config(ctx, blueprint.microshift.config, tree);
     add_modprobe(ctx, blueprint.modprobe, tree);
     add_gpu_devices(ctx, blueprint.nvidia, tree);
+    add_nvidia_runtime(ctx, tree);
     set_hostname(ctx, blueprint.hostname, blueprint.hostname_location, tree);
     set_timezone(ctx, blueprint.timezone, tree);
     set_locale(ctx, blueprint.locale, tree);
@@ -48,7 +53,11 @@ void customise(const Context& ctx, const Blueprint& blueprint,
     add_images(ctx, images, store, tree);
     add_container_store(ctx, store, tree);
     add_trust(ctx, blueprint.ca_certificates, blueprint.ca_location, tree);
-    set_firewall(ctx, blueprint.firewall, tree);
+    set_firewall(ctx,
+                 with_trusted_sources(ctx, blueprint.firewall,
+                                      trusted_sources_of(blueprint.microshift, tree),
+                                      blueprint.microshift.location, tree),
+                 tree);
     set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);
     add_firstboot(ctx, blueprint.firstboot, tree);
     // Units after overlays and files: one may come from there.

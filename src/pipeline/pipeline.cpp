@@ -24,7 +24,9 @@
 #include "image/account_files.hpp"
 #include "kmods/check.hpp"
 #include "kmods/kmods.hpp"
+#include "microshift/config_check.hpp"
 #include "pipeline/inputs.hpp"
+#include "pipeline/microshift.hpp"
 #include "pipeline/snapshot.hpp"
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
@@ -144,6 +146,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);
     log_resolution(ctx.log, resolution);
     check_bundles(bundles, facts_of_image(blueprint, resolution));
+    check_microshift_config(blueprint.microshift, microshift_of(resolution));
     stages.end(describe(resolution));
 
     stages.begin_quietly("repository", "opening the repository for");
@@ -157,6 +160,10 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.end(unchanged ? "unchanged" : "");
     if (unchanged) {
         return unchanged_result(blueprint.ostree.ref, resolution, *parent);
+    }
+
+    if (parent) {
+        check_microshift_version(blueprint, resolution, *parent);
     }
 
     const ParentAccounts before = parent ? parent->accounts : ParentAccounts{};
@@ -187,6 +194,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
 
     stages.begin("customise", "customising");
     customise(ctx, blueprint, images, seeds, tree);
+    check_image_config(ctx, blueprint, parent, tree);
     check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
     run_depmod(ctx, tree);
     check_module_index(resolution.driver_version, tree);

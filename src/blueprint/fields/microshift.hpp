@@ -13,9 +13,18 @@ consteval auto fields_of(const BundleRequest*) {
                                  place(&Bundle::location));
 }
 
+consteval auto fields_of(const MicroshiftConfig*) {
+    using Config = MicroshiftConfig;
+    return all_fields_of<Config>(input("document", &Config::document),
+                                 field<Counts::never, Shown::never>("places", &Config::places),
+                                 place(&Config::location));
+}
+
 consteval auto fields_of(const MicroshiftRequest*) {
     using Microshift = MicroshiftRequest;
     return all_fields_of<Microshift>(input("bundles", &Microshift::bundles),
+                                     input("config", &Microshift::config),
+                                     input("firewall", &Microshift::firewall),
                                      place(&Microshift::location));
 }
 

@@ -33,6 +33,8 @@ void read_microshift(const TableReader& table, const ParseScope& scope,
     for (const LocatedString& bundle : table.strings("bundles")) {
         table.attempt([&] { read_bundle(bundle, scope, microshift); });
     }
+    microshift.config = read_microshift_config(table);
+    microshift.firewall = table.boolean("firewall", true);
     table.refuse_unsupported({"embed_images"});
     table.finish();
 }

@@ -23,6 +23,8 @@ struct LocatedString {
     SourceLocation location;
 };
 
+struct JsonTable;
+
 /// Typed access to one table of a TOML document, with source locations.
 ///
 /// Accessors record the requested keys; `finish` then reports all other keys of the table. An
@@ -96,6 +98,9 @@ public:
     [[nodiscard]] std::optional<TableReader> table(std::string_view key) const;
     /// An array of tables; empty if the key is absent.
     [[nodiscard]] std::vector<TableReader> tables(std::string_view key) const;
+
+    /// The whole table as JSON (toml_json.hpp): for tables whose keys are another program's.
+    [[nodiscard]] JsonTable json() const;
 
     /// Notes "not supported yet: KEY" if a key is present (and not the boolean false).
     void refuse_unsupported(std::initializer_list<std::string_view> keys) const;

@@ -11,10 +11,11 @@ namespace edgegpu {
 enum class StringFormat : std::uint8_t {
     quantity,  ///< an amount: "500m", "2", "1Gi"
     byte,      ///< base64
-    date_time  ///< a time of RFC 3339
+    date_time,  ///< a time of RFC 3339
+    duration  ///< of Go: "1m30s"
 };
 
-/// "quantity", "byte", "date-time"
+/// "quantity", "byte", "date-time", "duration"
 [[nodiscard]] std::string_view enum_name(StringFormat format);
 
 /// Whether `text` has the format, as the API server reads it; takes time in proportion to its
