@@ -66,12 +66,13 @@ std::vector<std::string> files_below(GFile* root, const std::string& top) {
         directories.pop_back();
         const FileHandle opened(g_file_resolve_relative_path(root, directory.c_str()));
         GlibFailure failure;
-        const EnumeratorHandle children(g_file_enumerate_children(
-            opened.get(), "standard::name,standard::type", G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS,
-            nullptr, failure.out()));
+        const EnumeratorHandle children(
+            g_file_enumerate_children(opened.get(), "standard::name,standard::type",
+                                      G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr, failure.out()));
         GFileInfo* info = nullptr;
-        while (children && g_file_enumerator_iterate(children.get(), &info, nullptr, nullptr,
-                                                     failure.out()) != FALSE &&
+        while (children &&
+               g_file_enumerator_iterate(children.get(), &info, nullptr, nullptr, failure.out()) !=
+                   FALSE &&
                info != nullptr) {
             const GFileType type = g_file_info_get_file_type(info);
             std::string path = fmt::format("{}/{}", directory, g_file_info_get_name(info));

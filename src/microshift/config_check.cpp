@@ -75,11 +75,10 @@ void check_microshift_config(const MicroshiftRequest& microshift,
 void check_microshift_config(const MicroshiftConfig& config, std::string_view published_schema,
                              MicroshiftVersion version) {
     Mistakes mistakes;
-    note_problems(config,
-                  ConfigSchema::published(published_schema, version)
-                      .check(json::parse(config.document)),
-                  fmt::format("this is the schema of the image's MicroShift {}", version.text()),
-                  mistakes);
+    note_problems(
+        config,
+        ConfigSchema::published(published_schema, version).check(json::parse(config.document)),
+        fmt::format("this is the schema of the image's MicroShift {}", version.text()), mistakes);
     mistakes.throw_any(config.location.file);
 }
 

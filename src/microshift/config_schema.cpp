@@ -23,8 +23,8 @@ using nlohmann::json;
 
 constexpr const char* root_definition = "config";
 
-/// Makes a line of the table of each object of a published schema, as scripts/make-microshift-schema
-/// does it, which says what is left out.
+/// Makes a line of the table of each object of a published schema, as
+/// scripts/make-microshift-schema does it, which says what is left out.
 class PublishedSchema {
 public:
     explicit PublishedSchema(unsigned version) : version_(version) {}
@@ -100,7 +100,8 @@ private:
         for (const char c : name) {
             const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                               (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-            plain += kept ? std::string(1, c) : fmt::format("_{:x}_", static_cast<unsigned char>(c));
+            plain +=
+                kept ? std::string(1, c) : fmt::format("_{:x}_", static_cast<unsigned char>(c));
         }
         return plain;
     }
@@ -161,9 +162,8 @@ std::vector<SchemaProblem> ConfigSchema::check(const json& config) const {
     if (!read.problems.empty()) {
         return std::move(read.problems);
     }
-    std::vector<SchemaProblem> problems =
-        explain_failures(state_->definitions, root_definition, read.value,
-                         state_->compiled.validate(read.value));
+    std::vector<SchemaProblem> problems = explain_failures(
+        state_->definitions, root_definition, read.value, state_->compiled.validate(read.value));
     if (problems.size() > max_problems) {
         problems.resize(max_problems);
         problems.push_back({"", "there are more problems"});

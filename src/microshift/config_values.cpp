@@ -92,9 +92,9 @@ public:
             return;
         }
         const std::vector<std::string> near = nearest_names(*value, choices);
-        add(path, fmt::format("{} is none of {}{}", quoted_text(*value), fmt::join(choices, ", "),
-                              near.empty() ? ""
-                                           : fmt::format("; did you mean \"{}\"?", near.front())));
+        add(path,
+            fmt::format("{} is none of {}{}", quoted_text(*value), fmt::join(choices, ", "),
+                        near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near.front())));
     }
 
     static std::string lowered(std::string value) {
@@ -205,8 +205,9 @@ void check_addresses(ValueCheck& values) {
         if (!address || address->family != IpFamily::v6) {
             values.add(second, fmt::format("{} is not an IPv6 address", quoted_text(*text)));
         } else if (cluster.size() == 1) {
-            values.add(second, "for clusters with two families of addresses only; "
-                               "network.clusterNetwork has one");
+            values.add(second,
+                       "for clusters with two families of addresses only; "
+                       "network.clusterNetwork has one");
         }
     }
     const ObjectPath host{"node", "hostnameOverride"};
@@ -224,17 +225,16 @@ void check_addresses(ValueCheck& values) {
 }
 
 void check_alternative_names(ValueCheck& values) {
-    static const std::set<std::string, std::less<>> reserved{
-        "localhost",
-        "127.0.0.1",
-        "kubernetes",
-        "kubernetes.default",
-        "kubernetes.default.svc",
-        "kubernetes.default.svc.cluster.local",
-        "openshift",
-        "openshift.default",
-        "openshift.default.svc",
-        "openshift.default.svc.cluster.local"};
+    static const std::set<std::string, std::less<>> reserved{"localhost",
+                                                             "127.0.0.1",
+                                                             "kubernetes",
+                                                             "kubernetes.default",
+                                                             "kubernetes.default.svc",
+                                                             "kubernetes.default.svc.cluster.local",
+                                                             "openshift",
+                                                             "openshift.default",
+                                                             "openshift.default.svc",
+                                                             "openshift.default.svc.cluster.local"};
     const auto advertised = values.text({"apiServer", "advertiseAddress"});
     for (const auto& [path, name] : values.texts({"apiServer", "subjectAltNames"})) {
         if (reserved.contains(name)) {

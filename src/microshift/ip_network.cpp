@@ -43,7 +43,7 @@ std::optional<IpNetwork> IpNetwork::parse(const std::string& text) {
     }
     const IpNetwork network{*address, prefix};
     return prefix <= (address->family == IpFamily::v4 ? 32U : 128U) ? std::optional(network)
-                                                                      : std::nullopt;
+                                                                    : std::nullopt;
 }
 
 unsigned IpNetwork::host_bits() const {

@@ -59,10 +59,10 @@ void compare_networks(const json& parent, const json& image, const std::string& 
                       std::vector<ImmutableChange>& changes) {
     const json* before = value_at(parent, pointer);
     const json* now = value_at(image, pointer);
-    const bool same = before != nullptr && now != nullptr
-                          ? same_networks(*before, *now)
-                          : is_default_network(before, ipv4, ipv6) &&
-                                is_default_network(now, ipv4, ipv6);
+    const bool same =
+        before != nullptr && now != nullptr
+            ? same_networks(*before, *now)
+            : is_default_network(before, ipv4, ipv6) && is_default_network(now, ipv4, ipv6);
     if (!same) {
         const std::string fallback = json::array({ipv4}).dump();
         changes.push_back({pointer, shown(before, fallback), shown(now, fallback)});
@@ -103,13 +103,12 @@ void check_microshift_upgrade(const SourceLocation& location, MicroshiftVersion 
                             parent.text()));
     }
     if (image.number() - parent.number() > most_minors) {
-        const MicroshiftVersion next =
-            MicroshiftVersion::numbered(parent.number() + most_minors);
+        const MicroshiftVersion next = MicroshiftVersion::numbered(parent.number() + most_minors);
         throw error(ErrorKind::usage,
                     "{}: MicroShift {} is {} minor versions newer than the {} of the parent "
                     "commit, and refuses to start with data that is more than {} older",
-                    location.text(), image.text(), image.number() - parent.number(),
-                    parent.text(), most_minors)
+                    location.text(), image.text(), image.number() - parent.number(), parent.text(),
+                    most_minors)
             .hinted(fmt::format("build a commit with microshift {}.* first, and let all devices "
                                 "start it once before they get this one",
                                 next.text()));
@@ -147,8 +146,7 @@ bool forbids_upgrades(const json& parent, const json& image) {
     if (set == nullptr || *set != "CustomNoUpgrade") {
         return false;
     }
-    const std::set<std::string> exempt =
-        gates_of(image, "specialHandlingSupportExceptionRequired");
+    const std::set<std::string> exempt = gates_of(image, "specialHandlingSupportExceptionRequired");
     const std::set<std::string> gates = gates_of(parent, "customNoUpgrade");
     return std::any_of(gates.begin(), gates.end(),
                        [&](const std::string& gate) { return !exempt.contains(gate); });

@@ -26,8 +26,8 @@ struct MicroshiftVersion {
     auto operator<=>(const MicroshiftVersion&) const = default;
 };
 
-/// The version in "4.18.5", "4.18.*" or "4.18"; nothing for other text, such as "4.*", and for major
-/// versions whose place in the row is not known.
+/// The version in "4.18.5", "4.18.*" or "4.18"; nothing for other text, such as "4.*", and for
+/// major versions whose place in the row is not known.
 [[nodiscard]] std::optional<MicroshiftVersion> microshift_version(std::string_view text);
 
 /// The version of the package microshift that a blueprint requests, if it says so.

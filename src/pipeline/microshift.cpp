@@ -75,9 +75,10 @@ void warn_of_values(const Context& ctx, const std::optional<MicroshiftConfig>& c
     }
     for (const SchemaProblem& problem : check_config_values(effective.values)) {
         if (!known.contains(problem.message)) {
-            ctx.console->warn(fmt::format("MicroShift will not start, or ignores it: {} (in the "
-                                          "files of /etc/microshift)",
-                                          problem.message));
+            ctx.console->warn(
+                fmt::format("MicroShift will not start, or ignores it: {} (in the "
+                            "files of /etc/microshift)",
+                            problem.message));
         }
     }
 }

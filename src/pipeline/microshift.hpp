@@ -21,8 +21,8 @@ void check_microshift_version(const Blueprint& blueprint, const Resolution& reso
                               const Parent& parent);
 
 /// Checks the configuration that MicroShift will read in the image, whatever brings its files:
-/// `[microshift.config]` against the schema that the image's MicroShift has installed, and all of it
-/// against the parent's: what MicroShift cannot change once it has started must stay. Throws
+/// `[microshift.config]` against the schema that the image's MicroShift has installed, and all of
+/// it against the parent's: what MicroShift cannot change once it has started must stay. Throws
 /// ErrorKind::usage; warns of files that MicroShift cannot read or would refuse, and of a parent
 /// whose files cannot be read. Does nothing without MicroShift in the image.
 void check_image_config(const Context& ctx, const Blueprint& blueprint,

@@ -68,9 +68,9 @@ TEST_F(MicroshiftConfigTableTest, TakesOddKeysAndRefusesDeepOnes) {
     EXPECT_EQ(odd.config->places.at("/kubelet/a\n~1~0\"").line, 3U);
     EXPECT_NE(failure_of("[microshift.config]\nkubelet.a = " + std::string(100000, '[')).find("64"),
               std::string::npos);
-    EXPECT_NE(failure_of("[microshift.config]\nkubelet.a = 9223372036854775808\n")
-                  .find("malformed TOML"),
-              std::string::npos);
+    EXPECT_NE(
+        failure_of("[microshift.config]\nkubelet.a = 9223372036854775808\n").find("malformed TOML"),
+        std::string::npos);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ TEST_F(ConfigDropIn, IsWrittenAsYaml) {
     microshift();
     add_microshift_config(ctx, std::nullopt, tree);
     EXPECT_EQ(find_entry(tree, config_drop_in), nullptr);
-    add_microshift_config(ctx, config(R"({"dns":{"baseDomain":"no"},"etcd":{"memoryLimitMB":128}})"),
-                          tree);
+    add_microshift_config(
+        ctx, config(R"({"dns":{"baseDomain":"no"},"etcd":{"memoryLimitMB":128}})"), tree);
     EXPECT_EQ(text("/etc/microshift/config.d/10-edgegpu.yaml"),
               "# [microshift.config] of the blueprint. Files of this directory that sort after "
               "this one override it.\n"

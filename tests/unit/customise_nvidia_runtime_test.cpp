@@ -65,7 +65,8 @@ TEST_F(NvidiaRuntime, PutsCrunFirst) {
          {std::pair("runtimes = [\"runc\", \"crun\"]", "runtimes = [\"crun\", \"runc\"]"),
           std::pair("  runtimes=['docker-runc', 'runc']  # why",
                     "runtimes = [\"crun\", \"docker-runc\", \"runc\"]"),
-          std::pair("runtimes = [\"crun\", \"runc\"] # same", "runtimes = [\"crun\", \"runc\"] # same"),
+          std::pair("runtimes = [\"crun\", \"runc\"] # same",
+                    "runtimes = [\"crun\", \"runc\"] # same"),
           std::pair("runtimes = []", "runtimes = []"), std::pair("runtimes = [", "runtimes = ["),
           std::pair("runtimes-x = [\"a\"]", "runtimes-x = [\"a\"]"),
           std::pair("#runtimes = [\"runc\"]", "#runtimes = [\"runc\"]")}) {

@@ -53,7 +53,8 @@ TEST_F(MicroshiftConfigCheckTest, DependsOnTheVersion) {
               std::string::npos);
     EXPECT_EQ(failure_in(text, "4.19"), "");
     EXPECT_EQ(failure_in(text, ""), "");
-    EXPECT_EQ(failure_in("[microshift.config]\nnewKey = 1\n", "5.90"), "") << "newer than the table";
+    EXPECT_EQ(failure_in("[microshift.config]\nnewKey = 1\n", "5.90"), "")
+        << "newer than the table";
     EXPECT_NE(failure_in("[microshift.config]\netcd.memoryLimitMB = 1\n", "5.90"), "");
 }
 

@@ -93,7 +93,8 @@ TEST(ConfigSchemaTest, VersionsOfTheTable) {
     EXPECT_TRUE(ConfigSchema::shipped(microshift_version("4.14")));
     EXPECT_THAT(messages(ConfigSchema::shipped(std::nullopt).value(),
                          json::parse(R"({"clusterToCluster": {}})")),
-                ElementsAre()) << "without a version: the newest";
+                ElementsAre())
+        << "without a version: the newest";
 }
 
 TEST(ConfigSchemaTest, HostileValues) {

@@ -36,10 +36,12 @@ TEST(ConfigValuesTest, TakesWhatMicroshiftTakes) {
                 ElementsAre());
     EXPECT_THAT(found(R"({"network": {"clusterNetwork": [], "serviceNodePortRange": ""},
         "node": {"nodeIP": ""}, "etcd": {"memoryLimitMB": 0}, "debugging": {"logLevel": ""}})"),
-                ElementsAre()) << "empty is absent";
+                ElementsAre())
+        << "empty is absent";
     EXPECT_THAT(found(R"({"network": 5, "node": [], "apiServer": {"subjectAltNames": {"a": 1},
         "auditLog": "x"}, "ingress": {"ports": {"http": "80"}}, "dns": {"resources": null}})"),
-                ElementsAre()) << "types are the schema's";
+                ElementsAre())
+        << "types are the schema's";
 }
 
 TEST(ConfigValuesTest, Networks) {
@@ -60,12 +62,13 @@ TEST(ConfigValuesTest, Networks) {
                           "serviceNetwork": ["fd02::/112"]}})"),
                 ElementsAre("network.serviceNetwork[0]: clusterNetwork[0] is of the other family "
                             "of addresses"));
-    for (const char* range : {"30000", "30000-", "a-b", "32767-30000", "1-65536", "1-2-3", "-1-5",
-                              "30000 - 32767"}) {
-        EXPECT_EQ(found((R"({"network": {"serviceNodePortRange": ")" + std::string(range) + "\"}}")
-                            .c_str())
-                      .size(),
-                  1U)
+    for (const char* range :
+         {"30000", "30000-", "a-b", "32767-30000", "1-65536", "1-2-3", "-1-5", "30000 - 32767"}) {
+        EXPECT_EQ(
+            found(
+                (R"({"network": {"serviceNodePortRange": ")" + std::string(range) + "\"}}").c_str())
+                .size(),
+            1U)
             << range;
     }
 }

@@ -67,9 +67,9 @@ TEST(MicroshiftUpgradeTest, FindsWhatCannotChange) {
                         R"({"network": {"serviceNetwork": ["10.1.0.0/16", "fd02::/112"]}})"),
                 ElementsAre("/network/serviceNetwork: [\"10.1.0.0/16\"] → "
                             "[\"10.1.0.0/16\",\"fd02::/112\"]"));
-    EXPECT_THAT(changes(R"({"node": {"hostnameOverride": "a"}})",
-                        R"({"node": {"hostnameOverride": "b"}})"),
-                ElementsAre("/node/hostnameOverride: \"a\" → \"b\""));
+    EXPECT_THAT(
+        changes(R"({"node": {"hostnameOverride": "a"}})", R"({"node": {"hostnameOverride": "b"}})"),
+        ElementsAre("/node/hostnameOverride: \"a\" → \"b\""));
 }
 
 TEST(MicroshiftUpgradeTest, TakesTheSameInOtherWords) {

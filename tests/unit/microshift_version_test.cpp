@@ -6,8 +6,8 @@ namespace edgegpu {
 namespace {
 
 TEST(MicroshiftVersionTest, ReadsRequestsAndPackages) {
-    for (const char* text : {"4.18", "4.18.*", "4.18.5", "4.18.5-202503121212.p0.el9", "4.18~rc.1",
-                             "4.18-1"}) {
+    for (const char* text :
+         {"4.18", "4.18.*", "4.18.5", "4.18.5-202503121212.p0.el9", "4.18~rc.1", "4.18-1"}) {
         EXPECT_EQ(microshift_version(text), (MicroshiftVersion{4, 18})) << text;
     }
     for (const char* text : {"", "*", "4", "4.", "4.*", "4.1*", "4.x", "x4.18", "3.11.0", "6.0.0",

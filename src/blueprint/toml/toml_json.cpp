@@ -76,8 +76,7 @@ private:
             return boolean->get();
         }
         if (const auto* number = node.as_floating_point()) {
-            return std::isfinite(number->get()) ? json(number->get())
-                                                : refused(node, "inf or nan");
+            return std::isfinite(number->get()) ? json(number->get()) : refused(node, "inf or nan");
         }
         return refused(node, node.is_time() ? "a time" : "a date");
     }

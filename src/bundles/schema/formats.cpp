@@ -52,8 +52,8 @@ bool is_quantity(std::string_view text) {
 
 /// The grammar of Go's time.ParseDuration.
 bool is_duration(std::string_view text) {
-    constexpr auto units = std::to_array<std::string_view>(
-        {"ns", "us", "\u00b5s", "\u03bcs", "ms", "s", "m", "h"});
+    constexpr auto units =
+        std::to_array<std::string_view>({"ns", "us", "\u00b5s", "\u03bcs", "ms", "s", "m", "h"});
     take_sign(text);
     if (text == "0") {
         return true;

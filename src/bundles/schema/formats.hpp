@@ -9,10 +9,10 @@ namespace edgegpu {
 
 /// What strings of the API contain, where their schemas only say "string": "x-format" of the table.
 enum class StringFormat : std::uint8_t {
-    quantity,  ///< an amount: "500m", "2", "1Gi"
-    byte,      ///< base64
+    quantity,   ///< an amount: "500m", "2", "1Gi"
+    byte,       ///< base64
     date_time,  ///< a time of RFC 3339
-    duration  ///< of Go: "1m30s"
+    duration    ///< of Go: "1m30s"
 };
 
 /// "quantity", "byte", "date-time", "duration"

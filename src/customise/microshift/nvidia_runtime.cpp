@@ -108,10 +108,10 @@ void put_crun_first(const Context& ctx, Tree& tree) {
 }
 
 void check_cdi(const Context& ctx, const Tree& tree) {
-    constexpr auto units = std::to_array<std::string_view>(
-        {"/usr/lib/systemd/system/nvidia-cdi-refresh.service",
-         "/etc/systemd/system/nvidia-cdi-refresh.service",
-         "/usr/lib/systemd/system/edgegpu-cdi.service"});
+    constexpr auto units =
+        std::to_array<std::string_view>({"/usr/lib/systemd/system/nvidia-cdi-refresh.service",
+                                         "/etc/systemd/system/nvidia-cdi-refresh.service",
+                                         "/usr/lib/systemd/system/edgegpu-cdi.service"});
     if (std::none_of(units.begin(), units.end(),
                      [&](std::string_view unit) { return find_entry(tree, unit) != nullptr; })) {
         ctx.console->warn(
