@@ -53,10 +53,12 @@ void customise(const Context& ctx, const Blueprint& blueprint,
     add_images(ctx, images, store, tree);
     add_container_store(ctx, store, tree);
     add_trust(ctx, blueprint.ca_certificates, blueprint.ca_location, tree);
+    const SourceLocation whole{blueprint.path.string(), 0, 0};
+    const SourceLocation& table = blueprint.microshift.location;
     set_firewall(ctx,
                  with_trusted_sources(ctx, blueprint.firewall,
                                       trusted_sources_of(blueprint.microshift, tree),
-                                      blueprint.microshift.location, tree),
+                                      table.file.empty() ? whole : table, tree),
                  tree);
     set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);
     add_firstboot(ctx, blueprint.firstboot, tree);

@@ -9,7 +9,7 @@ TEST(IpNetworkTest, ReadsAddresses) {
     EXPECT_EQ(IpAddress::parse("10.42.0.1")->family, IpFamily::v4);
     EXPECT_EQ(IpAddress::parse("fd01::1")->family, IpFamily::v6);
     EXPECT_EQ(IpAddress::parse("::ffff:10.42.0.1"), IpAddress::parse("10.42.0.1"));
-    for (const std::string text :
+    for (const std::string& text :
          {std::string(), std::string("10.42.0"), std::string("10.42.0.256"),
           std::string("010.42.0.1"), std::string("fd01::1%eth0"), std::string("10.42.0.1\0", 10),
           std::string(" 10.42.0.1"), std::string(100000, ':')}) {
