@@ -31,7 +31,7 @@ TEST_F(MicroshiftConfigTableTest, IsOneDocumentHoweverItIsWritten) {
     EXPECT_EQ(second.config->document, first.config->document);
     EXPECT_EQ(first.config->places.at("/etcd/memoryLimitMB").line, 5U);
     EXPECT_EQ(first.config->places.at("/etcd/memoryLimitMB").column, 6U);
-    EXPECT_EQ(second.config->places.at("/network/clusterNetwork/0").line, 9U);
+    EXPECT_EQ(second.config->places.at("/network/clusterNetwork/0").line, 10U);
     EXPECT_EQ(second.config->places.at("/network/clusterNetwork/0").column, 3U);
     EXPECT_EQ(first.config->location.line, 2U);
 }
@@ -49,13 +49,9 @@ TEST_F(MicroshiftConfigTableTest, RefusesWhatYamlWouldReadOtherwise) {
               "error: b.toml:3:13: a date cannot be written as YAML here\n"
               "hint: write it in quotes if a string is meant\n"
               "error: b.toml:4:14: inf or nan cannot be written as YAML here\n"
-              "hint: write it in quotes if a string is meant\n"
               "error: b.toml:4:19: inf or nan cannot be written as YAML here\n"
-              "hint: write it in quotes if a string is meant\n"
               "error: b.toml:5:13: a time cannot be written as YAML here\n"
-              "hint: write it in quotes if a string is meant\n"
-              "error: b.toml:6:13: a date cannot be written as YAML here\n"
-              "hint: write it in quotes if a string is meant\n");
+              "error: b.toml:6:13: a date cannot be written as YAML here\n");
     EXPECT_EQ(failure_of("[microshift]\nconfig = \"x\"\n"),
               "error: b.toml:3:10: \"microshift.config\" must be a table, not a string\n");
 }

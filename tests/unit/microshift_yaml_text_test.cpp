@@ -22,15 +22,15 @@ TEST(YamlTextTest, QuotesEveryString) {
     EXPECT_EQ(yaml_text(json::parse(R"({"dns": {"baseDomain": "no"}, "network": {"clusterNetwork":
         ["10.42.0.0/16", "1e3"], "empty": [], "none": {}}, "n": {"no": 1, "x": true, "y": -5,
         "1.5": 2.5, "memory.available": "5%", "": null}})")),
-              R"("n":
+              R"(dns:
+  baseDomain: "no"
+"n":
   "": null
   "1.5": 2.5
   "memory.available": "5%"
   "no": 1
   x: true
   "y": -5
-dns:
-  baseDomain: "no"
 network:
   clusterNetwork:
   - "10.42.0.0/16"

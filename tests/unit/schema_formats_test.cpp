@@ -33,8 +33,8 @@ TEST(SchemaFormats, Durations) {
                              "10\u03bcs", "5us", "1h1m1s1ms1us1ns", "0s"}) {
         EXPECT_TRUE(has_format(good, StringFormat::duration)) << good;
     }
-    for (const char* bad : {"", "1", "s", ".s", "1 s", "1d", "5 minutes", "1m 30s", "1s2", "-", "--1s",
-                            "1e3s", "inf"}) {
+    for (const char* bad : {"", "1", "s", ".s", "1 s", "1d", "5 minutes", "1m 30s", "1s2", "-",
+                            "--1s", "1e3s", "inf"}) {
         EXPECT_FALSE(has_format(bad, StringFormat::duration)) << bad;
     }
 }
