@@ -149,6 +149,15 @@ inline constexpr std::array<ProvidedKind, 17> provided_kinds{{
     {"StorageClass", false},
 }};
 
+/// `[microshift.config]`: MicroShift's own configuration.
+struct MicroshiftConfig {
+    /// A JSON object whose keys are sorted: it does not depend on how the TOML is written.
+    std::string document;
+    /// JSON pointer (RFC 6901) of each value in it → its key in the blueprint.
+    std::map<std::string, SourceLocation> places;
+    SourceLocation location;
+};
+
 /// `[microshift]`.
 struct MicroshiftRequest {
     std::vector<BundleRequest> bundles;
@@ -161,6 +170,10 @@ struct MicroshiftRequest {
     bool delete_data = false;
     /// What the checks of bundles do not miss, although no bundle brings it.
     std::vector<ProvidedObject> provided;
+    /// Nothing: the blueprint has no such table, or an empty one.
+    std::optional<MicroshiftConfig> config;
+    /// Open what MicroShift needs where the image has firewalld.
+    bool firewall = true;
     /// Beginning of the table; no file if the blueprint has none.
     SourceLocation location;
 };

@@ -11,6 +11,7 @@
 #include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
 #include "execution/interrupt.hpp"
+#include "microshift/config_check.hpp"
 #include "support/error.hpp"
 #include "support/secrets.hpp"
 
@@ -65,6 +66,7 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
     for (const std::filesystem::path& path : command.blueprints) {
         try {
             const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
+            check_microshift_config(blueprint.microshift, requested_microshift(blueprint.packages));
             const std::vector<RenderedBundle> bundles =
                 render_bundles(ctx, blueprint.microshift.bundles);
             check_together(ctx, bundles, blueprint.microshift.manifests);

@@ -39,6 +39,10 @@ struct Parent {
     std::string inputs_digest;
     std::string version;
     ParentAccounts accounts;
+    /// Version of its package microshift ("4.18.14"), or empty.
+    std::string microshift;
+    /// Its /etc/microshift/config.yaml and the YAML files of config.d: path → content.
+    std::map<std::string, std::string> microshift_config;
 };
 
 /// The parent commit: the one that `[ostree] parent` names, else that of the ref; nothing if the

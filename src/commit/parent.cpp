@@ -1,5 +1,8 @@
 #include <array>
+#include <map>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -8,6 +11,8 @@
 
 namespace edgegpu {
 namespace {
+
+using EnumeratorHandle = Handle<GFileEnumerator, g_object_unref>;
 
 // Content of a file of a commit, ending with a newline; empty if it does not exist.
 std::string committed_file(const Repo::Impl& repo, GFile* root, const char* path) {
@@ -33,6 +38,65 @@ std::string committed_file(const Repo::Impl& repo, GFile* root, const char* path
 std::string metadata_text(GVariant* metadata, const char* key) {
     const VariantHandle value(g_variant_lookup_value(metadata, key, G_VARIANT_TYPE_STRING));
     return value ? g_variant_get_string(value.get(), nullptr) : "";
+}
+
+/// The version of a package, by the package list of the commit's metadata; empty: it has none.
+std::string package_version(GVariant* metadata, std::string_view name) {
+    const VariantHandle list(
+        g_variant_lookup_value(metadata, "rpmostree.rpmdb.pkglist", G_VARIANT_TYPE("a(sssss)")));
+    for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
+        const VariantHandle package(g_variant_get_child_value(list.get(), i));
+        std::array<const char*, 3> text{};
+        // name, epoch, version, release, architecture
+        g_variant_get(package.get(), "(&s&s&sss)", &text[0], &text[1], &text[2], nullptr, nullptr);
+        if (text[0] == name) {
+            return text[2];
+        }
+    }
+    return {};
+}
+
+/// Paths below the commit's root of the files in a directory and those below it; none if there is
+/// no such directory.
+std::vector<std::string> files_below(GFile* root, const std::string& top) {
+    std::vector<std::string> files;
+    std::vector<std::string> directories{top};
+    while (!directories.empty()) {
+        const std::string directory = std::move(directories.back());
+        directories.pop_back();
+        const FileHandle opened(g_file_resolve_relative_path(root, directory.c_str()));
+        GlibFailure failure;
+        const EnumeratorHandle children(
+            g_file_enumerate_children(opened.get(), "standard::name,standard::type",
+                                      G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr, failure.out()));
+        GFileInfo* info = nullptr;
+        while (children &&
+               g_file_enumerator_iterate(children.get(), &info, nullptr, nullptr, failure.out()) !=
+                   FALSE &&
+               info != nullptr) {
+            const GFileType type = g_file_info_get_file_type(info);
+            std::string path = fmt::format("{}/{}", directory, g_file_info_get_name(info));
+            if (type == G_FILE_TYPE_DIRECTORY) {
+                directories.push_back(std::move(path));
+            } else if (type == G_FILE_TYPE_REGULAR) {
+                files.push_back(std::move(path));
+            }
+        }
+    }
+    return files;
+}
+
+std::map<std::string, std::string> microshift_config_of(const Repo::Impl& repo, GFile* root) {
+    std::vector<std::string> files = files_below(root, "usr/etc/microshift/config.d");
+    files.emplace_back("usr/etc/microshift/config.yaml");
+    std::map<std::string, std::string> config;
+    for (const std::string& file : files) {
+        std::string text = committed_file(repo, root, file.c_str());
+        if (file.ends_with(".yaml") && !text.empty()) {
+            config[file.substr(std::string_view("usr").size())] = std::move(text);
+        }
+    }
+    return config;
 }
 
 Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
@@ -63,6 +127,8 @@ Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
         return committed_file(repo, root.get(), base) + committed_file(repo, root.get(), local);
     };
     parent.accounts.passwd = both("usr/lib/passwd", "usr/etc/passwd");
+    parent.microshift = package_version(metadata.get(), "microshift");
+    parent.microshift_config = microshift_config_of(repo, root.get());
     parent.accounts.group = both("usr/lib/group", "usr/etc/group");
     return parent;
 }

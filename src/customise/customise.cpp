@@ -8,6 +8,8 @@
 #include "customise/images/image_store.hpp"
 #include "customise/kernel/kernel_arguments.hpp"
 #include "customise/kernel/modprobe.hpp"
+#include "customise/microshift/config_drop_in.hpp"
+#include "customise/microshift/nvidia_runtime.hpp"
 #include "customise/system/container_store.hpp"
 #include "customise/system/device_repositories.hpp"
 #include "customise/system/fips.hpp"
@@ -36,8 +38,11 @@ void customise(const Context& ctx, const Blueprint& blueprint,
         placed[file.path] = file.location.text();
     }
     add_manifests(ctx, blueprint.microshift.location, manifests, tree);
+    // After overlays and files: a file of theirs may be the same.
+    add_microshift_config(ctx, blueprint.microshift.config, tree);
     add_modprobe(ctx, blueprint.modprobe, tree);
     add_gpu_devices(ctx, blueprint.nvidia, tree);
+    add_nvidia_runtime(ctx, tree);
     set_hostname(ctx, blueprint.hostname, blueprint.hostname_location, tree);
     set_timezone(ctx, blueprint.timezone, tree);
     set_locale(ctx, blueprint.locale, tree);
@@ -50,7 +55,13 @@ void customise(const Context& ctx, const Blueprint& blueprint,
     add_images(ctx, images, store, tree);
     add_container_store(ctx, store, tree);
     add_trust(ctx, blueprint.ca_certificates, blueprint.ca_location, tree);
-    set_firewall(ctx, blueprint.firewall, tree);
+    const SourceLocation whole{blueprint.path.string(), 0, 0};
+    const SourceLocation& table = blueprint.microshift.location;
+    set_firewall(ctx,
+                 with_trusted_sources(ctx, blueprint.firewall,
+                                      trusted_sources_of(blueprint.microshift, tree),
+                                      table.file.empty() ? whole : table, tree),
+                 tree);
     set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);
     add_firstboot(ctx, blueprint.firstboot, tree);
     // Units after overlays and files: one may come from there.

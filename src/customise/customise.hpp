@@ -15,10 +15,11 @@ namespace edgegpu {
 struct ParentAccounts;
 
 /// Applies the blueprint's configuration to the tree, in this order: groups, users, overlays,
-/// directories and files, bundles, modprobe, GPU devices, hostname, timezone, locale,
-/// repositories, subscription, container images and store, certificates, firewall, FIPS, first boot
-/// scripts, units, kernel arguments, ostree remote. `manifests` are the bundles' files, path →
-/// content; `seeds` has the numbers of accounts (seed_accounts). Throws ErrorKind::usage with the
+/// directories and files, bundles, MicroShift's configuration, modprobe, GPU devices, CRI-O's
+/// runtime, hostname, timezone, locale, repositories, subscription, container images and store,
+/// certificates, firewall, FIPS, first boot scripts, units, kernel arguments, ostree remote.
+/// `manifests` are the bundles' files, path → content; `seeds` has the numbers of accounts
+/// (seed_accounts). Throws ErrorKind::usage with the
 /// blueprint's line if the tree makes a request impossible (unknown unit, path that belongs to a
 /// package, …).
 void customise(const Context& ctx, const Blueprint& blueprint,

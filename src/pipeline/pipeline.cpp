@@ -30,7 +30,9 @@
 #include "image/account_files.hpp"
 #include "kmods/check.hpp"
 #include "kmods/kmods.hpp"
+#include "microshift/config_check.hpp"
 #include "pipeline/inputs.hpp"
+#include "pipeline/microshift.hpp"
 #include "pipeline/resolve_blueprint.hpp"
 #include "pipeline/snapshot.hpp"
 #include "resolve/solve/boot_parts.hpp"
@@ -206,6 +208,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);
     log_resolution(ctx.log, resolution);
     const ImageFacts facts = facts_of_image(blueprint, resolution);
+    check_microshift_config(blueprint.microshift, microshift_of(resolution));
     check_bundles(bundles, facts);
     // The checks saw what the bundles' own files have.
     bundles = pin_bundles(given, blueprint.microshift.bundles, std::move(bundles),
@@ -223,6 +226,10 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.end(unchanged ? "unchanged" : "");
     if (unchanged) {
         return unchanged_result(blueprint.ostree.ref, resolution, *parent);
+    }
+
+    if (parent) {
+        check_microshift_version(blueprint, resolution, *parent);
     }
 
     const ParentAccounts before = parent ? parent->accounts : ParentAccounts{};
@@ -258,6 +265,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
         add_tombstones(ctx, blueprint.microshift, bundles, facts.kubernetes,
                        manifests_of_parent(ctx, repo, *parent), tree);
     }
+    check_image_config(ctx, blueprint, parent, tree);
     check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
     run_depmod(ctx, tree);
     check_module_index(resolution.driver_version, tree);

@@ -145,6 +145,37 @@ TEST_F(Device, WhatNeedsAPackageSaysWhich) {
               "b.toml:3:1: the image's firewalld has no service 'htpp'|did you mean 'http'?");
 }
 
+TEST_F(Device, SourcesOfMicroshiftAreTrustedUnlessTheyHaveAZone) {
+    const SourceLocation location{"b.toml", 9, 1};
+    const std::vector<std::string> sources{"10.42.0.0/16", "169.254.169.1", "fd01::/48"};
+    const auto trusted = [&] {
+        return with_trusted_sources(ctx, blueprint.firewall, sources, location, tree);
+    };
+    EXPECT_FALSE(trusted()) << "no firewalld";
+    file("/usr/bin/firewall-offline-cmd", "", 0755);
+    EXPECT_FALSE(with_trusted_sources(ctx, std::nullopt, {}, location, tree));
+    ASSERT_TRUE(trusted());
+    EXPECT_EQ(trusted()->location.line, 9U);
+    EXPECT_EQ(trusted()->zones.at("trusted"), sources);
+    blueprint.firewall.emplace();
+    blueprint.firewall->location = {"b.toml", 3, 1};
+    blueprint.firewall->ports = {"22:tcp"};
+    blueprint.firewall->zones["trusted"] = {"10.42.0.0/16"};
+    blueprint.firewall->zones["internal"] = {"fd01::/48"};
+    EXPECT_EQ(trusted()->zones.at("trusted"),
+              (std::vector<std::string>{"10.42.0.0/16", "169.254.169.1"}));
+    EXPECT_EQ(trusted()->zones.at("internal"), (std::vector<std::string>{"fd01::/48"}));
+    EXPECT_EQ(trusted()->location.line, 3U);
+    blueprint.firewall->zones.clear();
+    file("/usr/lib/firewalld/zones/trusted.xml", "<zone/>");
+    file("/etc/firewalld/zones/trusted.xml",
+         "<zone><source address=\"10.42.0.0/16\"/><source address='169.254.169.1'/></zone>");
+    file("/usr/lib/firewalld/zones/work.xml", "<zone><source address=\"fd01::/48\"/></zone>");
+    file("/etc/firewalld/zones/work.xml", "<zone/>");
+    EXPECT_EQ(trusted()->zones,
+              (std::map<std::string, std::vector<std::string>>{{"trusted", {"fd01::/48"}}}));
+}
+
 TEST_F(Device, FipsIsPolicyKernelArgumentAndInitramfs) {
     file("/usr/share/crypto-policies/FIPS/openssl.txt", "x");
     file("/usr/lib/dracut/modules.d/11fips/module-setup.sh", "");

@@ -28,6 +28,17 @@ TEST(SchemaFormats, NearQuantities) {
     EXPECT_FALSE(near_quantity(std::string(1000, '1') + "GB"));
 }
 
+TEST(SchemaFormats, Durations) {
+    for (const char* good : {"0", "30s", "1m30s", "1.5h", ".5s", "1.s", "-5ms", "+1h", "10\u00b5s",
+                             "10\u03bcs", "5us", "1h1m1s1ms1us1ns", "0s"}) {
+        EXPECT_TRUE(has_format(good, StringFormat::duration)) << good;
+    }
+    for (const char* bad : {"", "1", "s", ".s", "1 s", "1d", "5 minutes", "1m 30s", "1s2", "-",
+                            "--1s", "1e3s", "inf"}) {
+        EXPECT_FALSE(has_format(bad, StringFormat::duration)) << bad;
+    }
+}
+
 TEST(SchemaFormats, Base64) {
     for (const char* good : {"", "YQ==", "YWI=", "YWJj", "YWJj\nYQ==\n", "+/+/"}) {
         EXPECT_TRUE(has_format(good, StringFormat::byte)) << good;

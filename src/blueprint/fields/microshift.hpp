@@ -68,12 +68,21 @@ consteval auto fields_of(const ProvidedObject*) {
                                    no_input("name", &Provided::name), place(&Provided::location));
 }
 
+consteval auto fields_of(const MicroshiftConfig*) {
+    using Config = MicroshiftConfig;
+    return all_fields_of<Config>(input("document", &Config::document),
+                                 field<Counts::never, Shown::never>("places", &Config::places),
+                                 place(&Config::location));
+}
+
 consteval auto fields_of(const MicroshiftRequest*) {
     using Microshift = MicroshiftRequest;
     return all_fields_of<Microshift>(
         input("bundles", &Microshift::bundles), input("embed_images", &Microshift::embed_images),
         input("manifests", &Microshift::manifests), input("tombstones", &Microshift::tombstones),
-        input("delete_data", &Microshift::delete_data), no_input("provided", &Microshift::provided), place(&Microshift::location));
+        input("delete_data", &Microshift::delete_data), input("config", &Microshift::config),
+        input("firewall", &Microshift::firewall), no_input("provided", &Microshift::provided),
+        place(&Microshift::location));
 }
 
 }  // namespace edgegpu

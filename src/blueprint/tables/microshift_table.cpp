@@ -147,6 +147,8 @@ void read_microshift(const TableReader& table, const ParseScope& scope,
     for (const LocatedString& entry : table.strings("provided")) {
         table.attempt([&] { microshift.provided.push_back(provided_object(entry)); });
     }
+    microshift.config = read_microshift_config(table);
+    microshift.firewall = table.boolean("firewall", true);
     table.finish();
 }
 

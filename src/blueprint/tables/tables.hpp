@@ -31,6 +31,10 @@ void read_systemd(const TableReader& table, const ParseScope& scope, SystemdRequ
 void read_microshift(const TableReader& table, const ParseScope& scope,
                      MicroshiftRequest& microshift);
 
+/// `[microshift.config]` of `[microshift]`, whose keys are MicroShift's own: they are checked
+/// later, against the schema of its version. Notes values that JSON does not have: dates, inf, nan.
+[[nodiscard]] std::optional<MicroshiftConfig> read_microshift_config(const TableReader& microshift);
+
 /// `[modprobe]`. Throws ErrorKind::usage.
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
 

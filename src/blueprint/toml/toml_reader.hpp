@@ -23,6 +23,7 @@ struct LocatedString {
     SourceLocation location;
 };
 
+struct JsonTable;
 struct StringOrTable;
 
 /// Typed access to one table of a TOML document, with source locations.
@@ -103,6 +104,9 @@ public:
     /// An array of strings without control characters and of tables, also mixed; empty if the key
     /// is absent.
     [[nodiscard]] std::vector<StringOrTable> strings_or_tables(std::string_view key) const;
+
+    /// The whole table as JSON (toml_json.hpp): for tables whose keys are another program's.
+    [[nodiscard]] JsonTable json() const;
 
     /// Notes "not supported yet: KEY" if a key is present (and not the boolean false).
     void refuse_unsupported(std::initializer_list<std::string_view> keys) const;

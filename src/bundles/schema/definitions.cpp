@@ -49,7 +49,8 @@ const json& Definitions::find(const std::string& name) {
             return parsed_.emplace(name, json::parse(row.json)).first->second;
         }
     }
-    throw error("the table of Kubernetes' schemas has no {} for {}", name, version_.text());
+    throw error("the schemas of {} have no {} for {}", table_->product(), name,
+                table_->number_of(version_));
 }
 
 Definition Definitions::resolve(const json& schema) {

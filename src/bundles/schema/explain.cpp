@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -14,6 +16,7 @@
 #include "bundles/schema/formats.hpp"
 #include "bundles/schema/typed_value.hpp"
 #include "support/enum_names.hpp"
+#include "support/error.hpp"
 
 namespace edgegpu {
 
@@ -239,10 +242,42 @@ private:
         }
     }
 
-    void explain_scalar(const json& value, const json& schema) {
-        if (value.is_number() && schema.contains("maximum") &&
-            (value > schema["maximum"] || value < schema["minimum"])) {
+    void explain_bounds(const json& value, const json& schema) {
+        constexpr auto most = std::numeric_limits<std::int32_t>::max();
+        const bool over = schema.contains("maximum") && value > schema["maximum"];
+        const bool under = schema.contains("minimum") && value < schema["minimum"];
+        if (over && schema["maximum"] < most) {
+            add(fmt::format("{} is more than {}", shown(value), schema["maximum"].dump()));
+        } else if (under && schema["minimum"] > -most) {
+            add(fmt::format("{} is less than {}", shown(value), schema["minimum"].dump()));
+        } else if (over || under) {
             add(fmt::format("{} does not fit into 32 bits", shown(value)));
+        }
+    }
+
+    void explain_choice(const json& value, const json& choices) {
+        std::vector<std::string> names;
+        for (const json& choice : choices) {
+            if (choice.is_string() && choice != "") {
+                names.push_back(choice.get<std::string>());
+            }
+        }
+        const auto near = value.is_string()
+                              ? nearest_names(value.get_ref<const std::string&>(), names)
+                              : std::vector<std::string>();
+        add(near.empty() ? fmt::format("{} is none of {}", shown(value), fmt::join(names, ", "))
+                         : fmt::format("{} is none of {}; did you mean \"{}\"?", shown(value),
+                                       fmt::join(names, ", "), near.front()));
+    }
+
+    void explain_scalar(const json& value, const json& schema) {
+        if (value.is_number()) {
+            explain_bounds(value, schema);
+        }
+        if (const auto choices = schema.find("enum");
+            choices != schema.end() &&
+            std::find(choices->begin(), choices->end(), value) == choices->end()) {
+            explain_choice(value, *choices);
         }
         const auto format = value_named<StringFormat>(schema.value("x-format", ""));
         if (!format || !value.is_string()) {
@@ -261,6 +296,9 @@ private:
             }
             case StringFormat::byte:
                 add(hides_values_ ? "is not base64; stringData takes plain text" : "is not base64");
+                break;
+            case StringFormat::duration:
+                add(fmt::format("{} is not a duration such as 30s, 1m30s or 1h", shown(value)));
                 break;
             case StringFormat::date_time:
                 add(fmt::format("{} is not a time such as 2025-01-31T12:00:00Z", shown(value)));

@@ -55,13 +55,17 @@ std::string other_versions(const Definitions& definitions, const std::string& na
     if (!range) {
         return {};
     }
+    const SchemaTable& table = definitions.table();
     if (range->last.minor < definitions.version().minor) {
-        return fmt::format("; Kubernetes 1.{} no longer has it", range->last.minor + 1);
+        return fmt::format("; {} {} no longer has it", table.product(),
+                           table.number_of({range->last.minor + 1}));
     }
-    if (range->last == definitions.table().versions().last) {
-        return fmt::format("; Kubernetes {} and later have it", range->first.text());
+    if (range->last == table.versions().last) {
+        return fmt::format("; {} {} and later have it", table.product(),
+                           table.number_of(range->first));
     }
-    return fmt::format("; Kubernetes {} to {} have it", range->first.text(), range->last.text());
+    return fmt::format("; {} {} to {} have it", table.product(), table.number_of(range->first),
+                       table.number_of(range->last));
 }
 
 /// The object around this one, the innermost, that has a field of this name.

@@ -50,6 +50,34 @@ bool is_quantity(std::string_view text) {
     return take_digits(text) > 0 && text.empty();
 }
 
+/// The grammar of Go's time.ParseDuration.
+bool is_duration(std::string_view text) {
+    constexpr auto units =
+        std::to_array<std::string_view>({"ns", "us", "\u00b5s", "\u03bcs", "ms", "s", "m", "h"});
+    take_sign(text);
+    if (text == "0") {
+        return true;
+    }
+    if (text.empty()) {
+        return false;
+    }
+    while (!text.empty()) {
+        std::size_t digits = take_digits(text);
+        if (text.starts_with('.')) {
+            text.remove_prefix(1);
+            digits += take_digits(text);
+        }
+        // "ms" before "m"
+        const auto unit = std::find_if(units.begin(), units.end(),
+                                       [&](auto name) { return text.starts_with(name); });
+        if (digits == 0 || unit == units.end()) {
+            return false;
+        }
+        text.remove_prefix(unit->size());
+    }
+    return true;
+}
+
 /// With padding; Go's decoder skips the ends of lines.
 bool is_base64(std::string_view text) {
     std::size_t characters = 0;
@@ -154,6 +182,8 @@ std::string_view enum_name(StringFormat format) {
             return "dns-subdomain";
         case StringFormat::label_value:
             return "label-value";
+        case StringFormat::duration:
+            return "duration";
     }
     return {};
 }
@@ -172,6 +202,8 @@ bool has_format(std::string_view text, StringFormat format) {
             return is_dns_subdomain(text);
         case StringFormat::label_value:
             return is_label_value(text);
+        case StringFormat::duration:
+            return is_duration(text);
     }
     return false;
 }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "embedded_schema_table.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
@@ -13,7 +15,7 @@ namespace edgegpu {
 namespace {
 
 Error damaged(std::string_view line) {
-    return error("the table of Kubernetes' schemas is damaged: {}", line.substr(0, 80));
+    return error("the table of schemas is damaged: {}", line.substr(0, 80));
 }
 
 KubernetesVersion read_minor(std::string_view text, std::string_view line) {
@@ -47,7 +49,9 @@ SchemaTable::SchemaTable(std::string_view text) {
         if (line.starts_with('#')) {
             continue;
         }
-        if (columns[0] == "versions" && columns.size() == 3) {
+        if (columns[0] == "product" && columns.size() == 2) {
+            product_ = columns[1];
+        } else if (columns[0] == "versions" && columns.size() == 3) {
             first_kinds_ = read_minor(columns[1], line);
             versions_ = read_range(columns[2], line);
         } else if (columns[0] == "kind" && columns.size() == 6) {
@@ -64,6 +68,16 @@ SchemaTable::SchemaTable(std::string_view text) {
     // By the versions' numbers too: find_kind relies on nothing but the order of the keys.
     std::stable_sort(kinds_.begin(), kinds_.end(),
                      [](const KindRow& a, const KindRow& b) { return key_of(a) < key_of(b); });
+}
+
+std::string SchemaTable::number_of(KubernetesVersion version) const {
+    if (product_ == "Kubernetes") {
+        return version.text();
+    }
+    // 5.0 follows 4.22.
+    constexpr unsigned minors_of_4 = 23;
+    return version.minor < minors_of_4 ? fmt::format("4.{}", version.minor)
+                                       : fmt::format("5.{}", version.minor - minors_of_4);
 }
 
 const KindRow* SchemaTable::find_kind(std::string_view api_version, std::string_view kind,

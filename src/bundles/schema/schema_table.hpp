@@ -44,7 +44,8 @@ struct SchemaRow {
 };
 
 /// Kinds and schemas of Kubernetes' own API groups, as scripts/make-kubernetes-schemas writes them
-/// (where the format is described). Only the lines are split; a schema is parsed by who needs it.
+/// (where the format is described), or schemas of MicroShift's configuration
+/// (scripts/make-microshift-schema). Only the lines are split; a schema is parsed by who needs it.
 class SchemaTable {
 public:
     /// Reads a table, to which the views of all rows refer. Throws Error for a damaged one.
@@ -52,6 +53,11 @@ public:
 
     /// The versions whose schemas the table has.
     [[nodiscard]] KubernetesRange versions() const { return versions_; }
+    /// "Kubernetes", or what the table says whose schemas these are.
+    [[nodiscard]] std::string_view product() const { return product_; }
+    /// The number of a version of that product: "1.33"; of MicroShift, which counts from 4.0 on,
+    /// "4.18".
+    [[nodiscard]] std::string number_of(KubernetesVersion version) const;
     /// The first version whose kinds the table has.
     [[nodiscard]] KubernetesVersion first_kinds() const { return first_kinds_; }
     /// All kinds, sorted by apiVersion, kind and versions.
@@ -63,6 +69,7 @@ public:
     [[nodiscard]] const std::vector<SchemaRow>& schemas(std::string_view name) const;
 
 private:
+    std::string_view product_ = "Kubernetes";
     KubernetesRange versions_;
     KubernetesVersion first_kinds_;
     std::vector<KindRow> kinds_;

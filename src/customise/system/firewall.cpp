@@ -18,6 +18,8 @@ namespace edgegpu {
 
 namespace {
 
+constexpr const char* trusted_zone = "trusted";
+
 /// Names of firewalld's services or zones (`kind`: "services", "zones") in the image.
 std::set<std::string> known_names(const Tree& tree, std::string_view kind) {
     constexpr std::string_view extension = ".xml";
@@ -110,7 +112,64 @@ void remove_backups(Tree& tree) {
     }
 }
 
+bool has_firewall_tool(const Tree& tree) {
+    constexpr std::array<const char*, 2> places{"/usr/bin/firewall-offline-cmd",
+                                                "/usr/sbin/firewall-offline-cmd"};
+    return std::any_of(places.begin(), places.end(),
+                       [&](const char* path) { return find_entry(tree, path) != nullptr; });
+}
+
+/// Whether the file of a zone lists a source.
+bool lists_source(const Tree& tree, const std::string& path, const std::string& source) {
+    const std::string text = read_entry(tree, path);
+    return text.find(fmt::format("address=\"{}\"", source)) != std::string::npos ||
+           text.find(fmt::format("address='{}'", source)) != std::string::npos;
+}
+
+/// The zone that a source belongs to, by the request or by the zones of the image; or empty.
+std::string zone_of(const std::string& source, const FirewallRequest& request, const Tree& tree) {
+    for (const auto& [zone, sources] : request.zones) {
+        if (std::find(sources.begin(), sources.end(), source) != sources.end()) {
+            return zone;
+        }
+    }
+    for (const std::string& zone : known_names(tree, "zones")) {
+        // A file in /etc replaces that in /usr.
+        const std::string own = fmt::format("/etc/firewalld/zones/{}.xml", zone);
+        const std::string packaged = fmt::format("/usr/lib/firewalld/zones/{}.xml", zone);
+        if (lists_source(tree, find_entry(tree, own) != nullptr ? own : packaged, source)) {
+            return zone;
+        }
+    }
+    return {};
+}
+
 }  // namespace
+
+std::optional<FirewallRequest> with_trusted_sources(const Context& ctx,
+                                                    const std::optional<FirewallRequest>& firewall,
+                                                    const std::vector<std::string>& sources,
+                                                    const SourceLocation& location,
+                                                    const Tree& tree) {
+    if (sources.empty() || !has_firewall_tool(tree)) {
+        return firewall;
+    }
+    FirewallRequest request = firewall.value_or(FirewallRequest{});
+    if (!firewall) {
+        request.location = location;
+    }
+    for (const std::string& source : sources) {
+        const std::string zone = zone_of(source, request, tree);
+        if (zone.empty()) {
+            request.zones[trusted_zone].push_back(source);
+        } else if (zone != trusted_zone) {
+            ctx.console->warn(fmt::format(
+                "{} is in firewalld's zone '{}': the pods of MicroShift need it in '{}'", source,
+                zone, trusted_zone));
+        }
+    }
+    return request;
+}
 
 void set_firewall(const Context& ctx, const std::optional<FirewallRequest>& firewall, Tree& tree) {
     if (!firewall) {
@@ -121,12 +180,7 @@ void set_firewall(const Context& ctx, const std::optional<FirewallRequest>& fire
     if (calls.empty()) {
         return;
     }
-    const std::array<const char*, 2> places{"/usr/bin/firewall-offline-cmd",
-                                            "/usr/sbin/firewall-offline-cmd"};
-    const bool present = std::any_of(places.begin(), places.end(), [&](const char* path) {
-        return find_entry(tree, path) != nullptr;
-    });
-    if (!present) {
+    if (!has_firewall_tool(tree)) {
         throw error(ErrorKind::usage, "{}: the image has no firewalld", request.location.text())
             .hinted("add the package firewalld");
     }

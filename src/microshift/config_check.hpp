@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "blueprint/microshift.hpp"
+#include "microshift/version.hpp"
+
+namespace edgegpu {
+
+/// Checks `[microshift.config]` without network, against the schema that edgegpu has of this
+/// version of MicroShift (without a version: of the newest; of a newer one than that: none, since
+/// the image brings its own) and check_config_values. Throws ErrorKind::usage with everything that
+/// is wrong, each with the place of its key.
+void check_microshift_config(const MicroshiftRequest& microshift,
+                             std::optional<MicroshiftVersion> version);
+
+/// Checks it against the schema that the image's MicroShift has installed. Throws ErrorKind::usage
+/// as above, Error for a document that is no schema.
+void check_microshift_config(const MicroshiftConfig& config, std::string_view published_schema,
+                             MicroshiftVersion version);
+
+/// The place of a value in the blueprint: of the nearest one around it that has a place.
+[[nodiscard]] SourceLocation place_in(const MicroshiftConfig& config, std::string_view pointer);
+
+}  // namespace edgegpu
