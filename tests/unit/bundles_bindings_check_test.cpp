@@ -44,7 +44,7 @@ TEST(BindingsCheckTest, RolesThatDoNotExist) {
 TEST(BindingsCheckTest, SubjectsThatDoNotExist) {
     const std::string role = "kind: ClusterRole, name: view";
     EXPECT_THAT(bindings_of(binding(role, "{kind: ServiceAccount, name: x, namespace: app}")),
-                HasSubstr("/a.yaml:12:34: RoleBinding app/b: no bundle has ServiceAccount app/x"));
+                HasSubstr("/a.yaml:12:41: RoleBinding app/b: no bundle has ServiceAccount app/x"));
     EXPECT_THAT(bindings_of(binding(role, "{kind: ServiceAccount, name: x}")),
                 HasSubstr("ServiceAccount app/x"))
         << "the binding's own namespace";

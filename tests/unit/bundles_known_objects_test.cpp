@@ -92,7 +92,7 @@ TEST(KnownObjectsTest, ValuesOfAnyShapeAreSurvived) {
         read_yaml("odd", "[~, [[]], {a: {}}, [{name: [x]}, a, ~]]").front().items;
     unsigned changes = 0;
     for (std::size_t which = 0; which < good.front().objects.size(); ++which) {
-        for (std::size_t number = 0;; ++number) {
+        for (std::size_t number = which % 2;; number += 2) {
             std::vector<RenderedBundle> bundles = good;
             std::size_t left = number;
             if (!replace_node(bundles.front().objects[which].content, left,
@@ -107,7 +107,7 @@ TEST(KnownObjectsTest, ValuesOfAnyShapeAreSurvived) {
             }
         }
     }
-    EXPECT_GT(changes, 150U);
+    EXPECT_GT(changes, 100U);
 }
 
 TEST(KnownObjectsTest, AllChecksAreMade) {

@@ -61,7 +61,7 @@ TEST(NamesCheckTest, LabelsOfTemplates) {
     EXPECT_THAT(names_of(object("apps/v1", "Deployment", "d") +
                          "spec: {template: {metadata: {labels: {a: b c}}, spec: {containers: "
                          "[{name: c}]}}}\n"),
-                HasSubstr("/a.yaml:5:43: Deployment d: \"b c\" is no value of a label"));
+                HasSubstr("/a.yaml:5:42: Deployment d: \"b c\" is no value of a label"));
 }
 
 TEST(NamesCheckTest, KeysAndSizesOfData) {

@@ -29,7 +29,7 @@ TEST(PodReferencesCheckTest, AMissingSecretAndTheWaysOut) {
     const std::string text = in_app(secret_of_environment);
     EXPECT_THAT(
         references_of({text}),
-        AllOf(HasSubstr("/home/user/b0/a.yaml:11:98: Pod app/p: no bundle has Secret app/s"),
+        AllOf(HasSubstr("/home/user/b0/a.yaml:11:94: Pod app/p: no bundle has Secret app/s"),
               HasSubstr("provided = [\"Secret app/s\"]"), HasSubstr("optional: true")));
     ImageFacts facts = plain_facts();
     facts.provided = {{"Secret", "app", "s", {}}};

@@ -91,10 +91,9 @@ OfMicroshift microshift_has(const ImageFacts& facts, std::string_view group,
 void report_undefined(const BundleObject& where, std::string_view group,
                       const OfMicroshift& of_microshift,
                       const std::vector<DefinedKind>& definitions, Findings& findings) {
-    std::vector<std::string> kinds;
-    for (const DefinedKind& each : definitions) {
-        kinds.push_back(each.kind);
-    }
+    std::vector<std::string> kinds(definitions.size());
+    std::transform(definitions.begin(), definitions.end(), kinds.begin(),
+                   [](const DefinedKind& each) { return each.kind; });
     std::string hint = near_names_hint(where.object->kind, kinds);
     if (!of_microshift.packages.empty()) {
         hint = fmt::format("the package {} brings it: add it to [[packages]]",

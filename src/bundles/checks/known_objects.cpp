@@ -262,9 +262,9 @@ std::string KnownObjects::way_out(const ReferredKind& kind, const std::string& n
         text = fmt::format("did you mean {}? ", names.front());
     }
     return text + fmt::format(
-                      "If something other than the bundles creates it, write [microshift] provided "
+                      "{} something other than the bundles creates it, write [microshift] provided "
                       "= [\"{} {}\"]",
-                      kind.kind, full_name(name_space, name));
+                      text.empty() ? "if" : "If", kind.kind, full_name(name_space, name));
 }
 
 }  // namespace edgegpu

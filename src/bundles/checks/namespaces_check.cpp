@@ -39,7 +39,7 @@ void check_missing_namespace(const KnownObjects& known, const BundleObject& wher
     }
     const std::string hint =
         packages.empty()
-            ? "add the Namespace to the bundle. " + known.way_out(referred::name_space, "", name)
+            ? "add the Namespace to the bundle; " + known.way_out(referred::name_space, "", name)
             : fmt::format("the package {} brings it: add it to [[packages]]",
                           fmt::join(packages, " or "));
     findings.add(where, "/metadata/namespace",
