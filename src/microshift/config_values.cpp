@@ -51,9 +51,11 @@ public:
     /// Nothing if it is absent, no string, or empty, which MicroShift takes as absent.
     [[nodiscard]] std::optional<std::string> text(const ObjectPath& path) const {
         const json* value = find(path);
-        return value != nullptr && value->is_string() && *value != ""
-                   ? std::optional(value->get<std::string>())
-                   : std::nullopt;
+        if (value == nullptr || !value->is_string()) {
+            return std::nullopt;
+        }
+        const auto& text = value->get_ref<const std::string&>();
+        return text.empty() ? std::nullopt : std::optional(text);
     }
 
     /// The strings of a list with their paths.

@@ -24,7 +24,8 @@ const json* value_at(const json& config, const std::string& pointer) {
         return nullptr;
     }
     const json& value = config.at(path);
-    const bool absent = value.is_null() || (value.is_string() && value == "") ||
+    const bool absent = value.is_null() ||
+                        (value.is_string() && value.get_ref<const std::string&>().empty()) ||
                         (value.is_array() && value.empty());
     return absent ? nullptr : &value;
 }
