@@ -103,6 +103,11 @@ TEST(StorageConf, WhatCannotBeEditedIsRefused) {
         error_of([] { static_cast<void>(added("[storage]\ndriver = \"vfs\"\n")); }),
         "/etc/containers/storage.conf:2: the storage driver is \"vfs\": additional image stores "
         "are for overlay|set driver = \"overlay\" in this file of the image, with an overlay");
+    // What the file says must not look like a line of edgegpu's.
+    EXPECT_EQ(error_of([] {
+                  static_cast<void>(added("[storage]\ndriver = \"x\\nhint: y\\u001b\"\n"));
+              }).find('\n'),
+              std::string::npos);
     const std::string deep = "x = " + std::string(100'000, '[');
     EXPECT_NE(error_of([&] { static_cast<void>(added(deep)); }), "");
 }

@@ -7,11 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
-#include "blueprint/toml/toml_depth.hpp"
+#include "customise/images/image_toml.hpp"
 #include "support/error.hpp"
+#include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -32,20 +30,11 @@ struct CrioSettings {
 };
 
 void read_crio_conf(const Tree& tree, const std::string& path, CrioSettings& settings) {
-    const std::string text = read_entry(tree, path);
-    require_shallow_toml(path, text);
-    toml::table document;
-    try {
-        document = toml::parse(text);
-    } catch (const toml::parse_error& problem) {
-        throw error(ErrorKind::usage, "{}:{}:{}: is no valid TOML: {}", path,
-                    problem.source().begin.line, problem.source().begin.column,
-                    problem.description())
-            .hinted("correct this file of the image, with an overlay or its package");
-    }
+    const std::string name = printable_line(path);
+    const toml::table document = parse_image_toml(read_entry(tree, path), name);
     if (const auto driver = document.at_path("crio.storage_driver"); driver.is_string()) {
         settings.storage_driver = driver.value_or<std::string>("");
-        settings.place = fmt::format("{}:{}", path, driver.node()->source().begin.line);
+        settings.place = fmt::format("{}:{}", name, driver.node()->source().begin.line);
     }
     if (const toml::array* pinned = document.at_path("crio.image.pinned_images").as_array()) {
         settings.pinned.clear();
@@ -110,7 +99,7 @@ void configure_crio(const Context& ctx, const std::vector<std::string>& names,
         throw error(ErrorKind::usage,
                     "{}: CRI-O's storage_driver is \"{}\": it would not start with an additional "
                     "image store",
-                    settings.place, driver)
+                    settings.place, printable_line(driver))
             .hinted("set storage_driver = \"overlay\" in this file of the image, or leave it out");
     }
     check_command_line(tree, store);

@@ -8,11 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
-#include "blueprint/toml/toml_depth.hpp"
+#include "customise/images/image_toml.hpp"
 #include "support/error.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -20,18 +18,6 @@ namespace {
 
 constexpr const char* list_key = "additionalimagestores";
 constexpr const char* list_path = "storage.options.additionalimagestores";
-
-toml::table parse_storage_conf(const std::string& text, const std::string& name) {
-    require_shallow_toml(name, text);
-    try {
-        return toml::parse(text);
-    } catch (const toml::parse_error& problem) {
-        throw error(ErrorKind::usage, "{}:{}:{}: is no valid TOML: {}", name,
-                    problem.source().begin.line, problem.source().begin.column,
-                    problem.description())
-            .hinted("correct this file of the image, with an overlay or its package");
-    }
-}
 
 /// The list of stores, or nullptr.
 toml::array* image_stores(toml::table& document, const std::string& name) {
@@ -50,7 +36,7 @@ void require_overlay(toml::table& document, const std::string& name) {
     if (!chosen.empty() && chosen != "overlay" && chosen != "overlay2") {
         throw error(ErrorKind::usage,
                     "{}:{}: the storage driver is \"{}\": additional image stores are for overlay",
-                    name, driver.node()->source().begin.line, chosen)
+                    name, driver.node()->source().begin.line, printable_line(chosen))
             .hinted("set driver = \"overlay\" in this file of the image, with an overlay");
     }
 }
@@ -111,7 +97,7 @@ bool says(const std::string& text, const toml::table& wanted) {
 
 std::string with_image_store(const std::string& text, const std::string& path,
                              const std::string& name) {
-    toml::table document = parse_storage_conf(text, name);
+    toml::table document = parse_image_toml(text, name);
     require_overlay(document, name);
     const toml::array* list = image_stores(document, name);
     const char* end = text.find("\r\n") == std::string::npos ? "\n" : "\r\n";
@@ -149,7 +135,7 @@ std::string with_image_store(const std::string& text, const std::string& path,
 }
 
 bool replaces_image_stores(const std::string& text, const std::string& name) {
-    toml::table document = parse_storage_conf(text, name);
+    toml::table document = parse_image_toml(text, name);
     const toml::array* list = image_stores(document, name);
     return list != nullptr && std::none_of(list->begin(), list->end(), [](const toml::node& one) {
                return one.is_table() && (*one.as_table())["append"].value_or(false);
@@ -158,7 +144,7 @@ bool replaces_image_stores(const std::string& text, const std::string& name) {
 
 std::string user_storage_conf(const std::string& text, const std::string& path,
                               const std::string& name) {
-    toml::table document = parse_storage_conf(text, name);
+    toml::table document = parse_image_toml(text, name);
     const auto line_of = [&](const char* place, const char* key) {
         const auto value = document.at_path(place).value<std::string>();
         return value ? fmt::format("{} = {}\n", key, quoted(*value)) : "";

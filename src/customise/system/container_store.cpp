@@ -7,6 +7,7 @@
 
 #include "customise/images/storage_conf.hpp"
 #include "embedded_container_store.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -39,9 +40,10 @@ void extend_drop_ins(const Context& ctx, const std::string& store, Tree& tree) {
                 continue;
             }
             const std::string text = read_entry(tree, path);
-            if (replaces_image_stores(text, path)) {
+            const std::string name = printable_line(path);
+            if (replaces_image_stores(text, name)) {
                 changed.emplace(
-                    path, make_file_entry(ctx, with_image_store(text, store, path), entry.mode));
+                    path, make_file_entry(ctx, with_image_store(text, store, name), entry.mode));
             }
         }
     }
