@@ -1,10 +1,12 @@
 #include "customise/customise.hpp"
 
 #include <string>
+#include <vector>
 
 #include "customise/accounts/accounts.hpp"
 #include "customise/files/files.hpp"
 #include "customise/files/overlays.hpp"
+#include "customise/images/crio_conf.hpp"
 #include "customise/images/image_store.hpp"
 #include "customise/kernel/kernel_arguments.hpp"
 #include "customise/kernel/modprobe.hpp"
@@ -54,6 +56,11 @@ void customise(const Context& ctx, const Blueprint& blueprint,
                                   : blueprint.container_store;
     add_images(ctx, images, store, tree);
     add_container_store(ctx, store, tree);
+    std::vector<std::string> image_names;
+    for (const StoredImage& image : images) {
+        image_names.insert(image_names.end(), image.names.begin(), image.names.end());
+    }
+    configure_crio(ctx, image_names, store, tree);
     add_trust(ctx, blueprint.ca_certificates, blueprint.ca_location, tree);
     const SourceLocation whole{blueprint.path.string(), 0, 0};
     const SourceLocation& table = blueprint.microshift.location;

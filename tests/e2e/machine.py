@@ -196,14 +196,15 @@ class Disk:
             self.debugfs(f"dump /boot/{fields[field].lstrip('/').removeprefix('boot/')} {copies[-1]}")
         return *copies, fields["options"]
 
-    def boot(self, name, index=0):
-        """Boots, waits for the guest to power off, returns {check: (ok, detail)}."""
+    def boot(self, name, index=0, online=True):
+        """Boots, waits for the guest to power off, returns {check: (ok, detail)}. Offline, it gets an address from QEMU
+        and reaches nothing."""
         kernel, initrd, arguments = self.boot_entry(index)
         console = self.work / f"console-{name}.log"
         command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2",
                    "-m", "2048", "-display", "none", "-monitor", "none", "-no-reboot",
                    "-serial", f"file:{console}", "-kernel", kernel, "-initrd", initrd,
-                   "-append", arguments, "-netdev", "user,id=net0",
+                   "-append", arguments, "-netdev", f"user,id=net0,restrict={'off' if online else 'on'}",
                    "-device", "virtio-net-pci,netdev=net0",
                    "-drive", f"file={self.image},format=raw,if=virtio,cache=unsafe"]
         began = time.monotonic()

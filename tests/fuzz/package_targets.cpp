@@ -1,9 +1,11 @@
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
 
 #include <rpm/rpmlog.h>
+#include "customise/images/storage_conf.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
 
 #include "fetch/package_content.hpp"
@@ -104,6 +106,18 @@ void read_rpm_header_blob(std::string_view data) {
             static_cast<void>(header_numbers(header.get(), tag));
         }
         static_cast<void>(export_header(header.get()));
+    });
+}
+
+void read_storage_conf(std::string_view data) {
+    read_or_refuse([&] {
+        const std::string text(data);
+        static_cast<void>(replaces_image_stores(text, "storage.conf"));
+        static_cast<void>(user_storage_conf(text, "/store", "storage.conf"));
+        const std::string once = with_image_store(text, "/store", "storage.conf");
+        if (with_image_store(once, "/store", "storage.conf") != once) {
+            std::abort();
+        }
     });
 }
 

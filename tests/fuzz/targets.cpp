@@ -46,6 +46,7 @@ std::span<const Target> targets() {
         Target{"rpm-header", read_rpm_header_blob},
         Target{"signing-message", read_signing_message},
         Target{"ssh-key", read_ssh_key},
+        Target{"storage-conf", read_storage_conf},
         Target{"updateinfo", read_updateinfo},
     };
     return all;

@@ -58,6 +58,7 @@ void read_kernel_module(std::string_view data);
 void read_package_manifest(std::string_view data);
 void read_rpm(std::string_view data);
 void read_rpm_header_blob(std::string_view data);
+void read_storage_conf(std::string_view data);
 
 // policy_targets.cpp: SELinux policies and their sources
 void read_binary_policy(std::string_view data);

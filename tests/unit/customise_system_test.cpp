@@ -69,16 +69,37 @@ TEST_F(Device, SubscriptionNeedsItsFiles) {
     EXPECT_EQ(tree.entries.at("/etc/rhsm/rhsm.conf").mode, 0640U);
 }
 
-TEST(ImageStore, IsAddedToWhatStorageConfSays) {
-    EXPECT_EQ(with_image_store("[storage.options]\nsize = \"\"\n", "/a"),
-              "[storage.options]\nadditionalimagestores = [\"/a\"]\nsize = \"\"\n");
-    EXPECT_EQ(with_image_store("[storage.options]\nadditionalimagestores = [\n \"/b\",\n]\n", "/a"),
-              "[storage.options]\nadditionalimagestores = [\"/a\", \n \"/b\",\n]\n");
-    const std::string once = with_image_store("[storage]\n# additionalimagestores = [\n", "/a");
-    EXPECT_EQ(once,
-              "[storage]\n# additionalimagestores = [\n\n[storage.options]\n"
-              "additionalimagestores = [\"/a\"]\n");
-    EXPECT_EQ(with_image_store(once, "/a"), once);
+TEST_F(Device, ImageStoreIsForRootAndUsers) {
+    file("/usr/share/containers/storage.conf",
+         "[storage]\ndriver = \"overlay\"\nrootless_storage_path = \"/data/$USER\"\n");
+    file("/usr/share/containers/storage.conf.d/00-vendor.conf",
+         "[storage.options]\nadditionalimagestores = [\"/usr/lib/containers/storage\"]\n");
+    file("/etc/containers/storage.conf.d/10-more.conf",
+         "[storage.options]\nadditionalimagestores = [\"/b\", {append=true}]\n");
+    file("/etc/containers/storage.conf.d/README", "no TOML");
+    add_container_store(ctx, "/usr/share/store", tree);
+    EXPECT_EQ(text("/etc/containers/storage.conf"),
+              "[storage]\ndriver = \"overlay\"\nrootless_storage_path = \"/data/$USER\"\n\n"
+              "[storage.options]\nadditionalimagestores = [\"/usr/share/store\"]\n");
+    EXPECT_EQ(text("/usr/share/containers/storage.conf.d/00-vendor.conf"),
+              "[storage.options]\n"
+              "additionalimagestores = [\"/usr/share/store\", \"/usr/lib/containers/storage\"]\n");
+    EXPECT_EQ(text("/etc/containers/storage.conf.d/10-more.conf"),
+              "[storage.options]\nadditionalimagestores = [\"/b\", {append=true}]\n");
+    const std::string user = text("/usr/share/edgegpu/user-storage.conf");
+    EXPECT_NE(user.find("rootless_storage_path = \"/data/$USER\"\n"), std::string::npos);
+    EXPECT_NE(user.find("additionalimagestores = [\"/usr/share/store\"]\n"), std::string::npos);
+    EXPECT_NE(text("/usr/share/edgegpu/user-containers.conf")
+                  .find("\nL %h/.config/containers/storage.conf - - - - "
+                        "/usr/share/edgegpu/user-storage.conf\n"),
+              std::string::npos);
+    EXPECT_NE(
+        text("/usr/lib/systemd/user/edgegpu-containers.service")
+            .find("systemd-tmpfiles --user --create /usr/share/edgegpu/user-containers.conf\n"),
+        std::string::npos);
+    const char* wants = "/usr/lib/systemd/user/basic.target.wants/edgegpu-containers.service";
+    ASSERT_TRUE(tree.entries.contains(wants));
+    EXPECT_EQ(tree.entries.at(wants).target, "../edgegpu-containers.service");
 }
 
 TEST_F(Device, ImageStoreHasTheLocksOfAReadOnlyOne) {

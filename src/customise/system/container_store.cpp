@@ -1,11 +1,13 @@
 #include "customise/system/container_store.hpp"
 
-#include <algorithm>
-#include <string_view>
+#include <array>
+#include <map>
 
 #include <fmt/format.h>
 
-#include "support/error.hpp"
+#include "customise/images/storage_conf.hpp"
+#include "embedded_container_store.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -20,49 +22,63 @@ constexpr const char* minimal_configuration =
     "runroot = \"/run/containers/storage\"\n"
     "graphroot = \"/var/lib/containers/storage\"\n";
 
-/// The position of the first line that begins with `word` (after white space), or npos.
-std::size_t find_line(const std::string& text, std::string_view word) {
-    for (std::size_t at = 0; at < text.size();
-         at = std::min(text.find('\n', at), text.size()) + 1) {
-        const std::size_t first = text.find_first_not_of(" \t", at);
-        if (first != std::string::npos && text.compare(first, word.size(), word) == 0) {
-            return first;
+/// Read by podman 6 and later, which apply the files after storage.conf.
+constexpr std::array drop_ins = {
+    "/usr/share/containers/storage.conf.d/",          "/etc/containers/storage.conf.d/",
+    "/usr/share/containers/storage.rootful.conf.d/",  "/etc/containers/storage.rootful.conf.d/",
+    "/usr/share/containers/storage.rootless.conf.d/", "/etc/containers/storage.rootless.conf.d/",
+};
+
+constexpr const char* user_configuration = "/usr/share/edgegpu/user-storage.conf";
+
+/// A drop-in's own list would take the place of the one in storage.conf.
+void extend_drop_ins(const Context& ctx, const std::string& store, Tree& tree) {
+    std::map<std::string, Entry> changed;
+    for (const char* directory : drop_ins) {
+        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
+            if (entry.type != EntryType::file || !path.ends_with(".conf")) {
+                continue;
+            }
+            const std::string text = read_entry(tree, path);
+            const std::string name = printable_line(path);
+            if (replaces_image_stores(text, name)) {
+                changed.emplace(
+                    path, make_file_entry(ctx, with_image_store(text, store, name), entry.mode));
+            }
         }
     }
-    return std::string::npos;
+    for (const auto& [path, entry] : changed) {
+        put_entry(tree, path, entry);
+    }
+}
+
+/// podman of ordinary users takes no store from the system's storage.conf. They get a link to a
+/// file of the commit in their home: a copy there would outlive an upgrade that has no store. The
+/// user's own systemd makes it, when a session or a lingering user's services start, with the
+/// user's rights.
+void add_user_configuration(const Context& ctx, const std::string& text, const std::string& store,
+                            Tree& tree) {
+    put_entry(tree, user_configuration,
+              make_file_entry(
+                  ctx,
+                  "# Additional image store of ordinary users, see containers-storage.conf(5)."
+                  " ~/.config/containers/storage.conf\n# is a link to this file, unless the"
+                  " user has one of their own.\n" +
+                      user_storage_conf(text, store, device_configuration),
+                  0644));
+    put_entry(tree, "/usr/share/edgegpu/user-containers.conf",
+              make_file_entry(ctx,
+                              fmt::format("# for edgegpu-containers.service, see tmpfiles.d(5)\n"
+                                          "L %h/.config/containers/storage.conf - - - - {}\n",
+                                          user_configuration),
+                              0644));
+    const std::string units = "/usr/lib/systemd/user/";
+    const std::string unit = "edgegpu-containers.service";
+    put_entry(tree, units + unit, make_file_entry(ctx, embedded::edgegpu_containers_service, 0644));
+    put_entry(tree, units + "basic.target.wants/" + unit, link_to("../" + unit));
 }
 
 }  // namespace
-
-std::string with_image_store(const std::string& text, const std::string& path) {
-    std::string result = text;
-    const std::size_t list = find_line(text, "additionalimagestores");
-    if (list != std::string::npos) {
-        const std::size_t bracket = text.find('[', list);
-        const std::size_t end = text.find(']', list);
-        if (bracket == std::string::npos || end == std::string::npos) {
-            throw error(ErrorKind::usage, "{}: additionalimagestores is not a list",
-                        device_configuration);
-        }
-        if (text.substr(bracket, end - bracket).find('"' + path + '"') == std::string::npos) {
-            result.insert(bracket + 1, fmt::format("\"{}\", ", path));
-        }
-        return result;
-    }
-    const std::string line = fmt::format("additionalimagestores = [\"{}\"]\n", path);
-    const std::size_t section = find_line(text, "[storage.options]");
-    if (section == std::string::npos) {
-        if (!result.empty() && result.back() != '\n') {
-            result += '\n';
-        }
-        return result + "\n[storage.options]\n" + line;
-    }
-    const std::size_t next = text.find('\n', section);
-    if (next == std::string::npos) {
-        return result + '\n' + line;
-    }
-    return result.insert(next + 1, line);
-}
 
 void add_container_store(const Context& ctx, const std::string& store, Tree& tree) {
     if (store.empty()) {
@@ -76,7 +92,9 @@ void add_container_store(const Context& ctx, const std::string& store, Tree& tre
         }
     }
     put_entry(tree, device_configuration,
-              make_file_entry(ctx, with_image_store(text, store), 0644));
+              make_file_entry(ctx, with_image_store(text, store, device_configuration), 0644));
+    extend_drop_ins(ctx, store, tree);
+    add_user_configuration(ctx, text, store, tree);
 
     const std::string images = store + "/overlay-images";
     const std::string layers = store + "/overlay-layers";
