@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/directory.hpp"
+#include "support/file.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {

@@ -24,7 +24,7 @@ struct SafeSysctl {
     std::string_view name;
 };
 
-constexpr std::array<SafeSysctl, 12> safe_sysctls{{{0, "kernel.shm_rmid_forced"},
+constexpr std::array<SafeSysctl, 14> safe_sysctls{{{0, "kernel.shm_rmid_forced"},
                                                    {0, "net.ipv4.ip_local_port_range"},
                                                    {0, "net.ipv4.tcp_syncookies"},
                                                    {0, "net.ipv4.ping_group_range"},
@@ -35,7 +35,9 @@ constexpr std::array<SafeSysctl, 12> safe_sysctls{{{0, "kernel.shm_rmid_forced"}
                                                    {29, "net.ipv4.tcp_keepalive_intvl"},
                                                    {29, "net.ipv4.tcp_keepalive_probes"},
                                                    {32, "net.ipv4.tcp_rmem"},
-                                                   {32, "net.ipv4.tcp_wmem"}}};
+                                                   {32, "net.ipv4.tcp_wmem"},
+                                                   {37, "net.ipv4.tcp_slow_start_after_idle"},
+                                                   {37, "net.ipv4.tcp_notsent_lowat"}}};
 
 struct ContainerType {
     unsigned since;
