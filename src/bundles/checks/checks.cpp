@@ -2,6 +2,7 @@
 
 #include "blueprint/toml/mistakes.hpp"
 #include "bundles/checks/findings.hpp"
+#include "bundles/checks/privileges_check.hpp"
 #include "bundles/checks/schema_check.hpp"
 
 namespace edgegpu {
@@ -14,6 +15,7 @@ void check_bundles(const std::vector<RenderedBundle>& bundles, const ImageFacts&
     Findings findings(mistakes);
     const std::vector<BundleObject> objects = objects_of(bundles);
     check_schemas(objects, facts.kubernetes, findings);
+    check_privileges(objects, facts.kubernetes, findings);
     mistakes.throw_any(bundles.front().files.location.file);
 }
 
