@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "blueprint/blueprint.hpp"
 #include "customise/units/unit_check.hpp"
 #include "customise/units/units.hpp"
 #include "customise_fixture.hpp"
