@@ -171,6 +171,16 @@ std::string rendered_text(const Context& ctx, const Renderer& renderer, const Bu
 
 }  // namespace
 
+std::vector<BundleObject> objects_of(const std::vector<RenderedBundle>& bundles) {
+    std::vector<BundleObject> all;
+    for (const RenderedBundle& bundle : bundles) {
+        for (const KubeObject& object : bundle.objects) {
+            all.push_back({&bundle, &object});
+        }
+    }
+    return all;
+}
+
 RenderedBundle render_bundle(const Context& ctx, const Renderer& renderer,
                              const BundleFiles& bundle) {
     Mistakes mistakes;

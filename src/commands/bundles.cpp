@@ -11,6 +11,7 @@
 #include "bundles/bundle_files.hpp"
 #include "bundles/checks/checks.hpp"
 #include "bundles/objects.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/render.hpp"
 #include "commands/commands.hpp"
 #include "execution/interrupt.hpp"
