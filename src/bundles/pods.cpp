@@ -15,15 +15,6 @@ namespace edgegpu {
 
 namespace {
 
-/// A step of a JSON pointer (RFC 6901).
-std::string escaped(std::string_view key) {
-    std::string step;
-    for (const char c : key) {
-        step += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-    }
-    return step;
-}
-
 std::uint64_t times(const YamlNode& node, std::uint64_t count) {
     for (const std::string_view key : {"replicas", "parallelism"}) {
         const YamlNode* number = node.find({"spec", key});
@@ -52,7 +43,7 @@ void collect(const BundleObject& where, const YamlNode& node, const YamlNode* pa
     const std::uint64_t inner = times(node, count);
     for (std::size_t i = 0; i < node.items.size(); ++i) {
         const std::string step =
-            node.kind == YamlNode::Kind::mapping ? escaped(node.keys[i]) : std::to_string(i);
+            node.kind == YamlNode::Kind::mapping ? pointer_step(node.keys[i]) : std::to_string(i);
         collect(where, node.items[i], &node, pointer + '/' + step, inner, pods);
     }
 }
@@ -113,6 +104,32 @@ std::optional<double> factor_of(std::string_view suffix) {
 }
 
 }  // namespace
+
+std::string pointer_step(std::string_view key) {
+    std::string step;
+    for (const char c : key) {
+        step += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    }
+    return step;
+}
+
+bool is_workload(const KubeObject& object) {
+    static constexpr auto kinds = std::to_array<std::pair<std::string_view, std::string_view>>(
+        {{"v1", "Pod"},
+         {"v1", "PodTemplate"},
+         {"v1", "ReplicationController"},
+         {"apps/", "DaemonSet"},
+         {"apps/", "Deployment"},
+         {"apps/", "ReplicaSet"},
+         {"apps/", "StatefulSet"},
+         {"batch/", "CronJob"},
+         {"batch/", "Job"}});
+    return std::any_of(kinds.begin(), kinds.end(), [&](const auto& each) {
+        const std::string& version = object.api_version;
+        return object.kind == each.second &&
+               (version == each.first || (each.first != "v1" && version.starts_with(each.first)));
+    });
+}
 
 std::vector<PodTemplate> pods_of(const std::vector<BundleObject>& objects) {
     std::vector<PodTemplate> pods;

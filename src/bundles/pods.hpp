@@ -26,6 +26,13 @@ struct PodTemplate {
     std::uint64_t count = 1;
 };
 
+/// A key as a step of a JSON pointer (RFC 6901): "nvidia.com~1gpu".
+[[nodiscard]] std::string pointer_step(std::string_view key);
+
+/// Whether an object is a Pod or a workload of Kubernetes itself, whose pods are what its template
+/// says. What becomes of a custom resource only its controller knows.
+[[nodiscard]] bool is_workload(const KubeObject& object);
+
 /// The pods of all objects, in their order. They refer to the objects.
 [[nodiscard]] std::vector<PodTemplate> pods_of(const std::vector<BundleObject>& objects);
 [[nodiscard]] std::vector<PodTemplate> pods_of(const std::vector<KubeObject>& objects);

@@ -171,7 +171,7 @@ int run_bundles(const GlobalOptions& global, const std::string& wanted) {
     }
     for (const RenderedBundle& bundle : rendered) {
         // Each by itself: a blueprint need not have all of them.
-        check_bundles({bundle}, facts_of(Blueprint{}));
+        check_bundles({bundle}, facts_without_blueprint());
     }
     std::vector<BundleSummary> bundles;
     for (std::size_t i = 0; i < rendered.size(); ++i) {

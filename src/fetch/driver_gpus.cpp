@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "resolve/gpu/devices.hpp"
-#include "resolve/gpu/gpus.hpp"
+#include "gpu/gpus.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/nevra.hpp"

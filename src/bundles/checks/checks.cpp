@@ -2,6 +2,8 @@
 
 #include "blueprint/toml/mistakes.hpp"
 #include "bundles/checks/findings.hpp"
+#include "bundles/checks/gpu_check.hpp"
+#include "bundles/checks/image_check.hpp"
 #include "bundles/checks/schema_check.hpp"
 
 namespace edgegpu {
@@ -14,6 +16,8 @@ void check_bundles(const std::vector<RenderedBundle>& bundles, const ImageFacts&
     Findings findings(mistakes);
     const std::vector<BundleObject> objects = objects_of(bundles);
     check_schemas(objects, facts.kubernetes, findings);
+    check_images(objects, facts, findings);
+    check_gpus(objects, facts, findings);
     mistakes.throw_any(bundles.front().files.location.file);
 }
 
