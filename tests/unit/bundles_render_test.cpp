@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "blueprint/parse/parse.hpp"
 #include "bundles/checks/checks.hpp"
 #include "bundles_fixture.hpp"
 #include "support/directory.hpp"
@@ -26,6 +27,18 @@ std::string config_map(const std::string& name) {
 
 class RenderTest : public OwnPath {
 protected:
+    /// A blueprint with the tables in a file beside a bad bundle.
+    Blueprint blueprint_with(const fs::path& tables) const {
+        const fs::path file = directory() / "b.toml";
+        fs::remove(file);
+        write_file(file,
+                   "distro = \"rhel-9\"\n[[repositories]]\nid = \"a\"\n"
+                   "baseurl = \"https://example.invalid/\"\ngpgcheck = false\n"
+                   "repo_gpgcheck = false\n" +
+                       read_file(tables));
+        return parse_blueprint(file);
+    }
+
     /// A bundle of one config map.
     static BundleFiles small() {
         return {"small",
@@ -38,10 +51,11 @@ protected:
         return render_bundle(ctx, find_renderer(ctx), bundle);
     }
 
-    /// The whole text of the error.
-    static std::string failure(const BundleFiles& bundle, const Context& ctx = {}) {
+    /// The whole text of the error for a bundle of `blueprint`.
+    static std::string failure(const BundleFiles& bundle, const Context& ctx = {},
+                               const Blueprint& blueprint = {}) {
         try {
-            check_bundles({render(bundle, ctx)}, facts_of(Blueprint{}));
+            check_bundles({render(bundle, ctx)}, facts_of(blueprint));
         } catch (const Error& problem) {
             EXPECT_EQ(problem.kind(), ErrorKind::usage);
             return problem.render();
@@ -74,7 +88,10 @@ TEST_F(RenderTest, EachBadBundleHasItsMessage) {
         }
         ++count;
         SCOPED_TRACE(name);
-        const std::string said = failure(read_bundle_files(name, entry.path(), {"b.toml", 3, 12}));
+        const fs::path tables = bundles_of_tests / (name + ".toml");
+        const std::string said =
+            failure(read_bundle_files(name, entry.path(), {"b.toml", 3, 12}), {},
+                    fs::exists(tables) ? blueprint_with(tables) : Blueprint{});
         EXPECT_THAT(said, HasSubstr("b.toml:3:12"));
         const std::string wanted = read_file(bundles_of_tests / (name + ".txt"));
         for (const std::string_view line : lines_of(wanted)) {
@@ -92,7 +109,9 @@ TEST_F(RenderTest, EachShippedBundle) {
         if (entry.is_directory()) {
             ++count;
             const std::string name = entry.path().filename().string();
-            EXPECT_FALSE(render(read_bundle_files(name, entry.path())).objects.empty()) << name;
+            const RenderedBundle bundle = render(read_bundle_files(name, entry.path()));
+            EXPECT_FALSE(bundle.objects.empty()) << name;
+            EXPECT_NO_THROW(check_bundles({bundle}, facts_without_blueprint())) << name;
         }
     }
     EXPECT_GE(count, 1U);
