@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bundles/pods.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -28,7 +29,8 @@ bool has_text(const std::vector<YamlNode>& items, std::string_view text) {
                        [&](const YamlNode& item) { return item.text == text; });
 }
 
-/// "25.02" of "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"; empty without tag.
+/// "25.02" of "nvcr.io/nvidia/tensorflow:25.02-tf2-py3", "cuda12.5.0" of "vectoradd-cuda12.5.0":
+/// the first part of the tag with a number, or else the tag; empty without tag.
 std::string version_in(std::string_view image) {
     image = image.substr(0, image.find('@'));
     const std::size_t colon = image.rfind(':');
@@ -36,9 +38,12 @@ std::string version_in(std::string_view image) {
         return "";
     }
     const std::string_view tag = image.substr(colon + 1);
-    const std::size_t digit = tag.find_first_of("0123456789");
-    return std::string(
-        tag.substr(0, digit == std::string_view::npos ? digit : tag.find('-', digit)));
+    for (const std::string_view part : split(tag, '-')) {
+        if (part.find_first_of("0123456789") != std::string_view::npos) {
+            return std::string(part);
+        }
+    }
+    return std::string(tag);
 }
 
 /// What a container or a pod says of the user that it runs as; empty if nothing.
@@ -50,16 +55,14 @@ std::string user_of(const YamlNode& pod, const YamlNode& container) {
 void add_privileges_of_pod(const PodTemplate& pod, std::set<std::string>& flags,
                            std::set<std::string>& capabilities) {
     const YamlNode& spec = *pod.spec;
-    for (const auto& [key, words] : {std::pair("hostNetwork", "host network"),
-                                     {"hostPID", "host PID"},
-                                     {"hostIPC", "host IPC"}}) {
+    for (const char* key : {"hostNetwork", "hostPID", "hostIPC"}) {
         if (is_true(spec, {key})) {
-            flags.insert(words);
+            flags.insert(key);
         }
     }
     for (const YamlNode& volume : items_at(spec, {"volumes"})) {
         if (volume.find("hostPath") != nullptr) {
-            flags.insert("host paths");
+            flags.insert("hostPath");
         }
     }
     for (const PodContainer& container : containers_of(pod)) {
@@ -145,7 +148,7 @@ std::vector<std::string> privileges_of(const std::vector<KubeObject>& objects) {
     }
     std::vector<std::string> privileges;
     for (const char* flag :
-         {"privileged", "host network", "host PID", "host IPC", "host paths", "root"}) {
+         {"privileged", "hostNetwork", "hostPID", "hostIPC", "hostPath", "root"}) {
         if (flags.contains(flag)) {
             privileges.emplace_back(flag);
         }

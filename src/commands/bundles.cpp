@@ -146,7 +146,7 @@ std::string text_of_versions(const std::vector<std::string>& versions) {
 
 /// A line for each bundle, and one for each of its images.
 std::string text_table(const std::vector<BundleSummary>& bundles) {
-    std::vector<std::array<std::string, 3>> rows{{"BUNDLE", "VERSION", "GPUS"}};
+    std::vector<std::array<std::string, 3>> rows{{"BUNDLE", "VERSION", "GPU"}};
     for (const BundleSummary& summary : bundles) {
         rows.push_back({summary.bundle.name, text_of_versions(summary.versions), gpus_of(summary)});
     }

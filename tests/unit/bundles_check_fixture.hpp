@@ -11,7 +11,7 @@ namespace edgegpu::test {
 
 /// What a check finds in objects that one file of a bundle has; empty if nothing.
 template <typename Check>
-std::string findings_of(Check check, const std::string& text, const ImageFacts& facts) {
+std::string text_of_findings(Check check, const std::string& text, const ImageFacts& facts) {
     try {
         Mistakes mistakes;
         Findings findings(mistakes);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "../support/rpm_fixture.hpp"
-#include "support/directory.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -150,7 +150,7 @@ private:
                                       ? "several pods share a GPU by the components time-slicing, "
                                         "mps and mig of the bundle nvidia-device-plugin; each pod "
                                         "then asks for 1"
-                                      : "");
+                                      : "name a whole number");
                 } else if (node == requests) {
                     check_same(pod, pointer, resource, node->items[i].text, limits);
                 }
@@ -360,13 +360,12 @@ private:
         if (fitted && held.amount > *capacity) {
             findings_.add(
                 pod.where, request_pointer(pod, resource),
-                fmt::format("{} want {} of {} together and never end, and a device has {} "
+                fmt::format("pods that never end want {} of {} together ({}), and a device has {} "
                             "at most ({}): one of them stays Pending",
-                            fmt::join(held.names, ", "), held.amount, resource, *capacity,
+                            held.amount, resource, fmt::join(held.names, ", "), *capacity,
                             text_of_capacity(resource)),
-                "run fewer of them, share the GPU (component time-slicing or mps of the "
-                "bundle nvidia-device-plugin), or set gpus in [nvidia] if devices have "
-                "more");
+                "run fewer of them, share the GPU (component time-slicing or mps of the bundle "
+                "nvidia-device-plugin), or set gpus in [nvidia] if devices have more");
         }
     }
 
