@@ -66,7 +66,7 @@ TEST(GpuCheck, AmountsThatKubernetesRefuses) {
         gpu_findings(gpu_pod("nvidia.com/gpu: 2, cpu: 0.5, memory: 1.5Gi", "cpu: 100m"), unknown),
         "");
     EXPECT_THAT(gpu_findings(gpu_pod("nvidia.com/gpu: \"0.5\""), unknown),
-                AllOf(HasSubstr("/home/user/b/a.yaml:10:45: Job a: limits of nvidia.com/gpu is "
+                AllOf(HasSubstr("/home/user/b/a.yaml:10:46: Job a: limits of nvidia.com/gpu is "
                                 "\"0.5\": only whole numbers"),
                       HasSubstr("time-slicing")));
     EXPECT_THAT(gpu_findings(gpu_pod("cpu: 1", "x.com/fpga: 1"), unknown),
