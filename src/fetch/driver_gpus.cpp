@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "resolve/gpu/devices.hpp"
 #include "gpu/gpus.hpp"
+#include "resolve/gpu/devices.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/nevra.hpp"

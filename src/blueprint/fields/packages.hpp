@@ -68,7 +68,8 @@ consteval auto fields_of(const NvidiaRequest*) {
         chooses_packages("flavor", &Nvidia::flavor), chooses_packages("kernel", &Nvidia::kernel),
         chooses_packages("toolkit", &Nvidia::toolkit),
         chooses_packages("profile", &Nvidia::profile), unordered_input("devices", &Nvidia::devices),
-        no_input("gpus", &Nvidia::gpus), no_input("secure_boot", &Nvidia::secure_boot), place(&Nvidia::location));
+        no_input("gpus", &Nvidia::gpus), no_input("secure_boot", &Nvidia::secure_boot),
+        place(&Nvidia::location));
 }
 
 }  // namespace edgegpu
