@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,13 +29,5 @@ struct KubeObject {
 /// same of all these in one namespace, and if there is none.
 [[nodiscard]] std::vector<KubeObject> read_objects(const std::string& title,
                                                    std::string_view rendered);
-
-/// The images of containers and volumes of all pods that the objects describe, sorted, each once.
-[[nodiscard]] std::vector<std::string> images_of(const std::vector<KubeObject>& objects);
-
-/// What the pods want of extended resources: "nvidia.com/gpu" → 2. Replicas and a job's parallel
-/// pods count each; a pod of a DaemonSet counts once, as there is one per device.
-[[nodiscard]] std::map<std::string, std::uint64_t> extended_resources_of(
-    const std::vector<KubeObject>& objects);
 
 }  // namespace edgegpu

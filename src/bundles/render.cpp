@@ -197,6 +197,16 @@ std::string check_and_render(const Context& ctx, const Renderer& renderer,
 
 }  // namespace
 
+std::vector<BundleObject> objects_of(const std::vector<RenderedBundle>& bundles) {
+    std::vector<BundleObject> all;
+    for (const RenderedBundle& bundle : bundles) {
+        for (const KubeObject& object : bundle.objects) {
+            all.push_back({&bundle, &object});
+        }
+    }
+    return all;
+}
+
 RenderedBundle render_bundle(const Context& ctx, const Renderer& renderer,
                              const BundleFiles& bundle) {
     RenderedBundle result{bundle.name, bundle, check_and_render(ctx, renderer, bundle), {}};

@@ -22,6 +22,15 @@ struct RenderedBundle {
     std::vector<KubeObject> objects;
 };
 
+/// An object of one of several bundles.
+struct BundleObject {
+    const RenderedBundle* bundle = nullptr;
+    const KubeObject* object = nullptr;
+};
+
+/// All objects, in the order of the bundles. They refer to `bundles`, which must outlive them.
+[[nodiscard]] std::vector<BundleObject> objects_of(const std::vector<RenderedBundle>& bundles);
+
 /// Checks a bundle and renders it with `renderer` in the sandbox: only the bundle's files, no
 /// network, no plugins, no Helm, 2 GiB of memory, half a minute of processor time,
 /// `time_of_renderer` in all. With a cache (`ctx.cache`) the output is kept under the digest of the

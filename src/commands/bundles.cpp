@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -10,7 +10,9 @@
 
 #include "bundles/bundle_files.hpp"
 #include "bundles/checks/checks.hpp"
+#include "bundles/description.hpp"
 #include "bundles/objects.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/render.hpp"
 #include "commands/commands.hpp"
 #include "execution/interrupt.hpp"
@@ -30,8 +32,8 @@ struct BundleSummary {
     fs::path path;
     std::vector<std::string> images;
     std::map<std::string, std::uint64_t> resources;
-    /// sorted, each once
-    std::vector<std::string> kinds;
+    std::vector<std::string> versions;
+    std::vector<std::string> privileges;
 };
 
 BundleSummary summarise(RenderedBundle bundle, fs::path path) {
@@ -39,11 +41,8 @@ BundleSummary summarise(RenderedBundle bundle, fs::path path) {
     summary.path = std::move(path);
     summary.images = images_of(bundle.objects);
     summary.resources = extended_resources_of(bundle.objects);
-    std::set<std::string> kinds;
-    for (const KubeObject& object : bundle.objects) {
-        kinds.insert(object.kind);
-    }
-    summary.kinds.assign(kinds.begin(), kinds.end());
+    summary.versions = versions_of(bundle.objects);
+    summary.privileges = privileges_of(bundle.objects);
     summary.bundle = std::move(bundle);
     return summary;
 }
@@ -109,8 +108,10 @@ std::string json_document(const Renderer& renderer, const std::vector<BundleSumm
         }
         list.push_back({{"name", summary.bundle.name},
                         {"path", summary.path.string()},
+                        {"versions", summary.versions},
                         {"images", summary.images},
                         {"resources", summary.resources},
+                        {"privileges", summary.privileges},
                         {"objects", std::move(objects)}});
     }
     const ordered_json document = {
@@ -134,17 +135,38 @@ std::string gpus_of(const BundleSummary& summary) {
     return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string text_table(const std::vector<BundleSummary>& bundles) {
-    std::size_t width = std::string_view("BUNDLE").size();
-    for (const BundleSummary& summary : bundles) {
-        width = std::max(width, summary.bundle.name.size());
+/// "v1.2", "v1.2, v1.3", "v1.2 and 3 others"
+std::string text_of_versions(const std::vector<std::string>& versions) {
+    constexpr std::size_t most = 2;
+    if (versions.size() <= most) {
+        return versions.empty() ? "-" : fmt::format("{}", fmt::join(versions, ", "));
     }
-    std::string text = fmt::format("{:<{}}  {:<4}  {}\n", "BUNDLE", width, "GPUS", "CONTENT");
+    return fmt::format("{} and {} others", versions.front(), versions.size() - 1);
+}
+
+/// A line for each bundle, and one for each of its images.
+std::string text_table(const std::vector<BundleSummary>& bundles) {
+    std::vector<std::array<std::string, 3>> rows{{"BUNDLE", "VERSION", "GPU"}};
     for (const BundleSummary& summary : bundles) {
-        text += fmt::format("{:<{}}  {:<4}  {}\n", summary.bundle.name, width, gpus_of(summary),
-                            fmt::join(summary.kinds, ", "));
-        for (const std::string& image : summary.images) {
-            text += fmt::format("{:<{}}  {:<4}  {}\n", "", width, "", image);
+        rows.push_back({summary.bundle.name, text_of_versions(summary.versions), gpus_of(summary)});
+    }
+    std::array<std::size_t, 3> widths{};
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], row[i].size());
+        }
+    }
+    std::string text;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::vector<std::string>& privileges =
+            i > 0 ? bundles[i - 1].privileges : std::vector<std::string>{"PRIVILEGES"};
+        text +=
+            fmt::format("{:<{}}  {:<{}}  {:<{}}  {}\n", rows[i][0], widths[0], rows[i][1],
+                        widths[1], rows[i][2], widths[2],
+                        privileges.empty() ? "-" : fmt::format("{}", fmt::join(privileges, ", ")));
+        for (const std::string& image :
+             i > 0 ? bundles[i - 1].images : std::vector<std::string>{}) {
+            text += fmt::format("  {}\n", image);
         }
     }
     return text;
@@ -168,11 +190,9 @@ int run_bundles(const GlobalOptions& global, const std::string& wanted) {
             (whole.has_filename() ? whole : whole.parent_path()).filename().string();
         rendered.push_back(render_bundle(ctx, renderer, read_bundle_files(name, path)));
     }
-    ImageFacts facts = facts_of(Blueprint{});
-    facts.partial = true;
     for (const RenderedBundle& bundle : rendered) {
         // Each by itself: a blueprint need not have all of them.
-        check_bundles({bundle}, facts);
+        check_bundles({bundle}, facts_without_blueprint());
     }
     std::vector<BundleSummary> bundles;
     for (std::size_t i = 0; i < rendered.size(); ++i) {

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
-#include "resolve/gpu/gpus.hpp"
+#include "gpu/gpus.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fetch/package_payload.hpp"
+#include "gpu/gpus.hpp"
 #include "resolve/gpu/devices.hpp"
-#include "resolve/gpu/gpus.hpp"
 #include "support/nevra.hpp"
 
 namespace edgegpu {

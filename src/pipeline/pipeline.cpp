@@ -131,6 +131,7 @@ ImageFacts facts_of_image(const Blueprint& blueprint, const Resolution& resoluti
         }
     }
     facts.driver = resolution.driver_version;
+    facts.may_have_driver = facts.may_have_driver || may_bring_driver(facts.packages);
     return facts;
 }
 

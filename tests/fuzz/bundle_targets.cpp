@@ -3,6 +3,7 @@
 #include "bundles/go_module.hpp"
 #include "bundles/kustomization.hpp"
 #include "bundles/objects.hpp"
+#include "bundles/pods.hpp"
 #include "fuzz/targets.hpp"
 
 namespace edgegpu::fuzz {

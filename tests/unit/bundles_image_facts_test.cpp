@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../support/rpm_fixture.hpp"
+#include "support/file.hpp"
+
 namespace edgegpu {
 namespace {
 
@@ -41,6 +44,47 @@ TEST(ImageFactsTest, WhatTheBlueprintSays) {
     EXPECT_EQ(facts_of(blueprint).provided.size(), 1U);
     blueprint.nvidia->driver = "latest";
     EXPECT_EQ(facts_of(blueprint).driver, "");
+}
+
+TEST(ImageFactsTest, WhatMayBringADriver) {
+    EXPECT_TRUE(facts_without_blueprint().may_have_driver);
+    EXPECT_FALSE(facts_of(Blueprint{}).may_have_driver);
+    for (const char* name : {"nvidia-driver-cuda", "kmod-nvidia-open-dkms", "cuda-drivers"}) {
+        EXPECT_TRUE(may_bring_driver({"jq", name})) << name;
+    }
+    EXPECT_FALSE(may_bring_driver(
+        {"nvidia-container-toolkit", "libnvidia-container1", "nvidia-gpu-firmware", "cuda-nvcc"}));
+    Blueprint blueprint;
+    blueprint.packages.push_back({"@nvidia-driver:535/ks", {}});
+    EXPECT_TRUE(facts_of(blueprint).may_have_driver);
+    blueprint = {};
+    blueprint.nvidia.emplace();
+    blueprint.nvidia->gpus = 2;
+    EXPECT_TRUE(facts_of(blueprint).may_have_driver);
+    EXPECT_EQ(facts_of(blueprint).gpus, 2U);
+}
+
+TEST(ImageFactsTest, WhatMayBringManifests) {
+    EXPECT_TRUE(facts_without_blueprint().may_have_manifests);
+    EXPECT_FALSE(facts_of(Blueprint{}).may_have_manifests);
+    Blueprint blueprint;
+    blueprint.packages.push_back({"microshift-gitops", {}});
+    EXPECT_TRUE(facts_of(blueprint).may_have_manifests);
+    blueprint = {};
+    blueprint.files.emplace_back().path = "/etc/microshift/manifests.d/app/a.yaml";
+    EXPECT_TRUE(facts_of(blueprint).may_have_manifests);
+    blueprint = {};
+    blueprint.overlays.emplace_back().source = "/no/such/archive.tar";
+    EXPECT_TRUE(facts_of(blueprint).may_have_manifests);
+    EXPECT_TRUE(facts_of(blueprint).may_have_driver);
+    test::TemporaryDirectory directory;
+    blueprint.overlays[0].source = directory.path();
+    EXPECT_FALSE(facts_of(blueprint).may_have_manifests);
+    EXPECT_FALSE(facts_of(blueprint).may_have_driver);
+    make_directories(directory.path() / "usr/lib/microshift");
+    make_directories(directory.path() / "usr/lib64");
+    EXPECT_TRUE(facts_of(blueprint).may_have_manifests);
+    EXPECT_TRUE(facts_of(blueprint).may_have_driver);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "blueprint/parse/parse.hpp"
 #include "bundles/checks/checks.hpp"
 #include "bundles_fixture.hpp"
 #include "support/directory.hpp"
@@ -49,6 +50,18 @@ void compare_golden(const std::string& name, const std::string& text) {
 
 class RenderTest : public OwnPath {
 protected:
+    /// A blueprint with the tables in a file beside a bad bundle.
+    Blueprint blueprint_with(const fs::path& tables) const {
+        const fs::path file = directory() / "b.toml";
+        fs::remove(file);
+        write_file(file,
+                   "distro = \"rhel-9\"\n[[repositories]]\nid = \"a\"\n"
+                   "baseurl = \"https://example.invalid/\"\ngpgcheck = false\n"
+                   "repo_gpgcheck = false\n" +
+                       read_file(tables));
+        return parse_blueprint(file);
+    }
+
     /// A bundle of one config map.
     static BundleFiles small() {
         return {"small",
@@ -61,10 +74,11 @@ protected:
         return render_bundle(ctx, find_renderer(ctx), bundle);
     }
 
-    /// The whole text of the error.
-    static std::string failure(const BundleFiles& bundle, const Context& ctx = {}) {
+    /// The whole text of the error for a bundle of `blueprint`.
+    static std::string failure(const BundleFiles& bundle, const Context& ctx = {},
+                               const Blueprint& blueprint = {}) {
         try {
-            check_bundles({render(bundle, ctx)}, facts_of(Blueprint{}));
+            check_bundles({render(bundle, ctx)}, facts_of(blueprint));
         } catch (const Error& problem) {
             EXPECT_EQ(problem.kind(), ErrorKind::usage);
             return problem.render();
@@ -97,7 +111,10 @@ TEST_F(RenderTest, EachBadBundleHasItsMessage) {
         }
         ++count;
         SCOPED_TRACE(name);
-        const std::string said = failure(read_bundle_files(name, entry.path(), {"b.toml", 3, 12}));
+        const fs::path tables = bundles_of_tests / (name + ".toml");
+        const std::string said =
+            failure(read_bundle_files(name, entry.path(), {"b.toml", 3, 12}), {},
+                    fs::exists(tables) ? blueprint_with(tables) : Blueprint{});
         EXPECT_THAT(said, HasSubstr("b.toml:3:12"));
         const std::string wanted = read_file(bundles_of_tests / (name + ".txt"));
         for (const std::string_view line : lines_of(wanted)) {
@@ -137,11 +154,13 @@ TEST_F(RenderTest, TheShippedBundlesPassAllChecksAloneAndTogether) {
             const std::string name = entry.path().filename().string();
             all.push_back(render(read_bundle_files(name, entry.path())));
             EXPECT_FALSE(all.back().objects.empty()) << name;
-            EXPECT_NO_THROW(check_bundles({all.back()}, facts_of(Blueprint{}))) << name;
+            EXPECT_NO_THROW(check_bundles({all.back()}, facts_without_blueprint())) << name;
         }
     }
     EXPECT_GE(all.size(), 1U);
-    EXPECT_NO_THROW(check_bundles(all, facts_of(Blueprint{}))) << "all together";
+    Blueprint device;
+    device.nvidia.emplace().driver = "575";
+    EXPECT_NO_THROW(check_bundles(all, facts_of(device))) << "all together";
 }
 
 TEST_F(RenderTest, IsKept) {

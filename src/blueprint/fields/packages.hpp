@@ -60,7 +60,7 @@ consteval auto fields_of(const SecureBootRequest*) {
 }
 
 /// The presence of [nvidia] adds device files and units; `devices` are checked against the driver's
-/// own list when its packages have been fetched.
+/// own list when its packages have been fetched. `gpus` is only what bundles are checked against.
 consteval auto fields_of(const NvidiaRequest*) {
     using Nvidia = NvidiaRequest;
     return all_fields_of<Nvidia>(
@@ -68,7 +68,8 @@ consteval auto fields_of(const NvidiaRequest*) {
         chooses_packages("flavor", &Nvidia::flavor), chooses_packages("kernel", &Nvidia::kernel),
         chooses_packages("toolkit", &Nvidia::toolkit),
         chooses_packages("profile", &Nvidia::profile), unordered_input("devices", &Nvidia::devices),
-        no_input("secure_boot", &Nvidia::secure_boot), place(&Nvidia::location));
+        no_input("gpus", &Nvidia::gpus), no_input("secure_boot", &Nvidia::secure_boot),
+        place(&Nvidia::location));
 }
 
 }  // namespace edgegpu

@@ -146,6 +146,9 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     for (const LocatedString& device : table.strings("devices")) {
         table.attempt([&] { nvidia.devices.push_back(read_device(device)); });
     }
+    if (const auto gpus = table.integer("gpus", 1, 64)) {
+        nvidia.gpus = static_cast<unsigned>(*gpus);
+    }
     if (const auto secure_boot = table.table("secure_boot")) {
         table.attempt([&] { nvidia.secure_boot = read_secure_boot(*secure_boot, scope); });
     }

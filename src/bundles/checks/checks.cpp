@@ -4,6 +4,8 @@
 #include "bundles/checks/bindings_check.hpp"
 #include "bundles/checks/custom_resources_check.hpp"
 #include "bundles/checks/findings.hpp"
+#include "bundles/checks/gpu_check.hpp"
+#include "bundles/checks/image_check.hpp"
 #include "bundles/checks/known_objects.hpp"
 #include "bundles/checks/names_check.hpp"
 #include "bundles/checks/namespaces_check.hpp"
@@ -49,6 +51,8 @@ void check_bundles(const std::vector<RenderedBundle>& bundles, const ImageFacts&
     check_pull_policies(objects, facts.embedded, findings);
     check_structure(objects, facts, findings);
     check_privileges(objects, facts.kubernetes, findings);
+    check_images(objects, facts, findings);
+    check_gpus(objects, facts, findings);
     mistakes.throw_any(bundles.front().files.location.file);
 }
 

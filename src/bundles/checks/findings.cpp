@@ -66,16 +66,6 @@ Followed followed(const YamlNode& document, std::string_view pointer) {
 
 }  // namespace
 
-std::vector<BundleObject> objects_of(const std::vector<RenderedBundle>& bundles) {
-    std::vector<BundleObject> all;
-    for (const RenderedBundle& bundle : bundles) {
-        for (const KubeObject& object : bundle.objects) {
-            all.push_back({&bundle, &object});
-        }
-    }
-    return all;
-}
-
 const std::vector<YamlNode>& Findings::documents_of(const BundleFiles& files,
                                                     const std::string& file) {
     const std::string key = files.name + '/' + file;

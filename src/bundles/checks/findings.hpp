@@ -10,15 +10,6 @@
 
 namespace edgegpu {
 
-/// An object of one of several bundles.
-struct BundleObject {
-    const RenderedBundle* bundle = nullptr;
-    const KubeObject* object = nullptr;
-};
-
-/// All objects, in the order of the bundles. They refer to `bundles`, which must outlive them.
-[[nodiscard]] std::vector<BundleObject> objects_of(const std::vector<RenderedBundle>& bundles);
-
 /// What the checks find wrong with objects, each with its place in a file of the bundle.
 class Findings {
 public:

@@ -1,6 +1,9 @@
 #include "bundles/checks/image_facts.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+#include <system_error>
 
 #include "bundles/schema/kubernetes_schemas.hpp"
 
@@ -19,6 +22,52 @@ std::string name_in(std::string_view spec) {
         }
     }
     return std::string(spec);
+}
+
+/// Whether an overlay has one of these directories; of an archive that is not known.
+bool may_bring_directory(const OverlayRequest& overlay,
+                         std::initializer_list<const char*> directories) {
+    std::error_code code;
+    if (overlay.target != "/" || overlay.strip_components > 0 ||
+        !std::filesystem::is_directory(overlay.source, code)) {
+        return true;
+    }
+    return std::any_of(directories.begin(), directories.end(), [&](const char* directory) {
+        return std::filesystem::exists(overlay.source / directory, code);
+    });
+}
+
+bool may_bring_driver_otherwise(const Blueprint& blueprint) {
+    const auto names_nvidia = [](const auto& request) {
+        return request.find("nvidia") != std::string::npos;
+    };
+    return !blueprint.firstboot.empty() ||
+           std::any_of(blueprint.groups.begin(), blueprint.groups.end(),
+                       [&](const auto& group) { return names_nvidia(group.spec); }) ||
+           std::any_of(blueprint.modules.begin(), blueprint.modules.end(),
+                       [&](const auto& module) { return names_nvidia(module.name); }) ||
+           std::any_of(blueprint.overlays.begin(), blueprint.overlays.end(), [](const auto& each) {
+               return may_bring_directory(each, {"usr/lib/modules", "usr/lib64", "lib/modules"});
+           });
+}
+
+bool may_bring_manifests(const Blueprint& blueprint, const std::set<std::string>& packages) {
+    const auto is_manifest_package = [](const std::string& name) {
+        return name.find("manifest") != std::string::npos ||
+               name.find("gitops") != std::string::npos ||
+               name.find("device-plugin") != std::string::npos;
+    };
+    return !blueprint.firstboot.empty() ||
+           std::any_of(packages.begin(), packages.end(), is_manifest_package) ||
+           std::any_of(blueprint.files.begin(), blueprint.files.end(),
+                       [](const FileRequest& file) {
+                           return file.path.find("/microshift/manifests") != std::string::npos;
+                       }) ||
+           std::any_of(blueprint.overlays.begin(), blueprint.overlays.end(), [](const auto& each) {
+               return may_bring_directory(each,
+                                          {"etc/microshift/manifests", "etc/microshift/manifests.d",
+                                           "usr/lib/microshift"});
+           });
 }
 
 }  // namespace
@@ -48,8 +97,26 @@ ImageFacts facts_of(const Blueprint& blueprint) {
     if (blueprint.nvidia) {
         facts.driver = blueprint.nvidia->driver == "latest" ? "" : blueprint.nvidia->driver;
         facts.devices = blueprint.nvidia->devices;
+        facts.gpus = blueprint.nvidia->gpus;
     }
+    facts.may_have_driver = blueprint.nvidia || may_bring_driver(facts.packages) ||
+                            may_bring_driver_otherwise(blueprint);
+    facts.may_have_manifests = may_bring_manifests(blueprint, facts.packages);
     return facts;
+}
+
+ImageFacts facts_without_blueprint() {
+    ImageFacts facts;
+    facts.kubernetes = kubernetes_for("");
+    facts.partial = true;
+    return facts;
+}
+
+bool may_bring_driver(const std::set<std::string>& packages) {
+    return std::any_of(packages.begin(), packages.end(), [](const std::string& name) {
+        const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+        return (has("nvidia") && !has("container") && !has("firmware")) || has("cuda-drivers");
+    });
 }
 
 }  // namespace edgegpu

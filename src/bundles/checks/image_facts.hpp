@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,13 +15,21 @@ namespace edgegpu {
 struct ImageFacts {
     /// The one that the image's MicroShift carries.
     KubernetesVersion kubernetes;
-    /// RPM's name: "x86_64"
+    /// RPM's name: "x86_64"; empty: unknown.
     std::string architecture;
     /// A version or a branch of NVIDIA's driver ("535.261.03", "535"); empty: the image has none,
     /// or "latest" was asked for and nothing has been resolved.
     std::string driver;
     /// `[nvidia] devices`: "10de:20b7"
     std::vector<std::string> devices;
+    /// `[nvidia] gpus`: how many each device has.
+    std::optional<unsigned> gpus;
+    /// NVIDIA's driver is in the image, or may be there without `[nvidia]`: by other packages, an
+    /// overlay, or a script of the first boot.
+    bool may_have_driver = true;
+    /// MicroShift may find manifests on the device that no bundle brings: of packages, an overlay,
+    /// files, or a script of the first boot.
+    bool may_have_manifests = true;
     /// Names of the image's packages; before it is resolved, of those that the blueprint names.
     std::set<std::string> packages;
     /// `[microshift] manifests`: whether MicroShift applies the bundles as one.
@@ -43,5 +52,11 @@ struct ImageFacts {
 
 /// What a blueprint says of its image, before anything is resolved.
 [[nodiscard]] ImageFacts facts_of(const Blueprint& blueprint);
+
+/// Of an image without blueprint only what every device has in common: the newest Kubernetes.
+[[nodiscard]] ImageFacts facts_without_blueprint();
+
+/// Whether one of these packages contains NVIDIA's driver, or may contain it by its name.
+[[nodiscard]] bool may_bring_driver(const std::set<std::string>& packages);
 
 }  // namespace edgegpu

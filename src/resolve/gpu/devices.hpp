@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
-#include "resolve/gpu/gpus.hpp"
+#include "gpu/gpus.hpp"
 
 namespace edgegpu {
 

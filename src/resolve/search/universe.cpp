@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "gpu/gpus.hpp"
 #include "resolve/gpu/devices.hpp"
-#include "resolve/gpu/gpus.hpp"
 #include "resolve/gpu/nvidia.hpp"
 #include "resolve/metadata/metadata.hpp"
 #include "resolve/metadata/metadata_file.hpp"

@@ -1,4 +1,4 @@
-#include "resolve/gpu/gpus.hpp"
+#include "gpu/gpus.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "resolve/gpu/gpus.hpp"
+#include "gpu/gpus.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ struct TableRow {
 };
 
 constexpr auto table_rows = std::to_array<TableRow>({
-#include "resolve/gpu/gpu_table.inc"
+#include "gpu/gpu_table.inc"
 });
 
 /// The last branch with kernel modules for GPUs that the open ones do not support.

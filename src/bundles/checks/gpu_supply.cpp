@@ -1,0 +1,303 @@
+#include "bundles/checks/gpu_supply.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::string_view plugin_directory = "/var/lib/kubelet/device-plugins";
+
+std::string_view group_of(const KubeObject& object) {
+    const std::size_t slash = object.api_version.find('/');
+    return std::string_view(object.api_version).substr(0, slash == std::string::npos ? 0 : slash);
+}
+
+/// Objects that something else turns into objects: OLM, Argo CD, Flux, Helm controllers; and
+/// classes of devices that a driver serves under the name of a resource.
+bool stands_for_others(const KubeObject& object) {
+    static constexpr auto kinds = std::to_array<std::string_view>(
+        {"Subscription", "ClusterServiceVersion", "Application", "ApplicationSet", "HelmRelease",
+         "HelmChart", "Kustomization", "GitRepo", "ManifestWork", "HyperConverged", "KubeVirt",
+         "DeviceClass", "NVIDIADriver", "Addon", "AddOn", "Bundle"});
+    const std::string_view group = group_of(object);
+    return !group.empty() && group.find('.') != std::string_view::npos &&
+           std::find(kinds.begin(), kinds.end(), object.kind) != kinds.end();
+}
+
+/// Programs that apply objects of their own.
+bool applies_others(const std::string& image) {
+    static constexpr auto names = std::to_array<std::string_view>(
+        {"argocd", "argo-cd", "fluxcd", "helm-controller", "kustomize-controller", "fleet-agent",
+         "klusterlet", "registration-operator", "rancher", "/olm", "operator-lifecycle-manager",
+         "kubevirt", "dra-driver"});
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+        return image.find(name) != std::string::npos;
+    });
+}
+
+/// Whether a pod has the directory where the kubelet finds plugins. Many mount one above it for
+/// other reasons: of them only those with such a name.
+bool mounts_plugin_directory(const PodTemplate& pod) {
+    const auto has_name = [&](const PodContainer& container) {
+        const std::string image = container.content->text_at({"image"});
+        return image.find("device-plugin") != std::string::npos ||
+               image.find("gpu") != std::string::npos;
+    };
+    const std::vector<PodContainer> containers = containers_of(pod);
+    const bool named = std::any_of(containers.begin(), containers.end(), has_name);
+    const YamlNode* volumes = pod.spec->find("volumes");
+    return volumes != nullptr &&
+           std::any_of(volumes->items.begin(), volumes->items.end(), [&](const YamlNode& volume) {
+               const std::string path = volume.text_at({"hostPath", "path"});
+               return path.starts_with(plugin_directory) ||
+                      (named && !path.empty() && plugin_directory.starts_with(path));
+           });
+}
+
+bool is_nvidia_plugin(const std::string& image) {
+    return image.find("nvidia") != std::string::npos &&
+           image.find("/k8s-device-plugin") != std::string::npos;
+}
+
+/// What is set for one of the plugin's options.
+struct PluginOption {
+    bool known = true;
+    std::string value;
+};
+
+std::vector<std::string> words_of(const YamlNode& container) {
+    std::vector<std::string> words;
+    for (const char* list : {"command", "args"}) {
+        const YamlNode* items = container.find(list);
+        for (const YamlNode& item : items != nullptr ? items->items : std::vector<YamlNode>{}) {
+            words.push_back(item.text);
+        }
+    }
+    return words;
+}
+
+/// The value of "--option=VALUE", "--option VALUE" or of a variable. The command line comes first.
+PluginOption option_of(const YamlNode& container, const std::string& option,
+                       const std::string& variable) {
+    const std::vector<std::string> words = words_of(container);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i].starts_with(option + '=')) {
+            return {true, words[i].substr(option.size() + 1)};
+        }
+        if (words[i] == option && i + 1 < words.size()) {
+            return {true, words[i + 1]};
+        }
+        if (words[i].find(option) != std::string::npos) {
+            return {false, ""};  // within a shell program
+        }
+    }
+    const YamlNode* variables = container.find("env");
+    for (const YamlNode& each : variables != nullptr ? variables->items : std::vector<YamlNode>{}) {
+        if (each.text_at({"name"}) == variable) {
+            const YamlNode* value = each.find("value");
+            return {value != nullptr && value->text.find("$(") == std::string::npos,
+                    value != nullptr ? value->text : ""};
+        }
+    }
+    return {container.find("envFrom") == nullptr, ""};
+}
+
+/// A configuration of NVIDIA's plugin in a config map.
+struct PluginConfiguration {
+    /// It gives resources names of its own.
+    bool own_names = false;
+    std::string strategy;
+    std::map<std::string, GpuSharing> sharing;
+};
+
+void read_sharing(const YamlNode& sharing, bool one_only,
+                  std::map<std::string, GpuSharing>& result) {
+    const bool rename = sharing.text_at({"renameByDefault"}) == "true";
+    const std::string fail = sharing.text_at({"failRequestsGreaterThanOne"});
+    const YamlNode* resources = sharing.find("resources");
+    for (const YamlNode& each : resources != nullptr ? resources->items : std::vector<YamlNode>{}) {
+        std::string name = each.text_at({"name"});
+        if (name.find('/') == std::string::npos) {
+            name.insert(0, "nvidia.com/");
+        }
+        const std::uint64_t replicas = whole_quantity(each.text_at({"replicas"})).value_or(1);
+        GpuSharing& known = result[name];
+        known.replicas = std::max(known.replicas, replicas);
+        known.renamed = rename;
+        known.one_only = fail.empty() ? one_only : fail == "true";
+    }
+}
+
+std::optional<PluginConfiguration> read_configuration(const std::string& text) {
+    const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+    if (!has("version") || (!has("sharing") && !has("flags") && !has("resources"))) {
+        return std::nullopt;
+    }
+    std::vector<YamlNode> documents;
+    try {
+        documents = read_yaml("config", text);
+    } catch (const Error&) {
+        return std::nullopt;  // another program's text
+    }
+    if (documents.size() != 1 || !documents[0].text_at({"version"}).starts_with('v') ||
+        (documents[0].find("sharing") == nullptr && documents[0].find("flags") == nullptr &&
+         documents[0].find("resources") == nullptr)) {
+        return std::nullopt;
+    }
+    const YamlNode& document = documents[0];
+    PluginConfiguration configuration;
+    configuration.own_names = document.find("resources") != nullptr;
+    configuration.strategy = document.text_at({"flags", "migStrategy"});
+    if (const YamlNode* slicing = document.find({"sharing", "timeSlicing"})) {
+        read_sharing(*slicing, false, configuration.sharing);
+    }
+    if (const YamlNode* mps = document.find({"sharing", "mps"})) {
+        read_sharing(*mps, true, configuration.sharing);
+    }
+    return configuration;
+}
+
+/// The most generous of two.
+void widen(std::map<std::string, GpuSharing>& sharing,
+           const std::map<std::string, GpuSharing>& other) {
+    for (const auto& [name, each] : other) {
+        GpuSharing& known = sharing[name];
+        known.replicas = std::max(known.replicas, each.replicas);
+        known.renamed = known.renamed || each.renamed;
+        known.one_only = known.one_only || each.one_only;
+    }
+}
+
+class SupplyReader {
+public:
+    explicit SupplyReader(GpuSupply& supply) : supply_(supply) {}
+
+    void read_object(const KubeObject& object) {
+        if (object.kind == "ConfigMap") {
+            read_config_map(object);
+        } else if (object.kind == "RuntimeClass") {
+            supply_.runtime_classes.insert(object.name);
+        } else if (object.kind == "ClusterPolicy" && group_of(object) == "nvidia.com") {
+            read_cluster_policy(object.content);
+        } else if (stands_for_others(object)) {
+            supply_.brings_objects = true;
+        }
+    }
+
+    void read_pod(const PodTemplate& pod) {
+        const bool plugin = mounts_plugin_directory(pod);
+        for (const PodContainer& container : containers_of(pod)) {
+            const std::string image = container.content->text_at({"image"});
+            supply_.brings_objects = supply_.brings_objects || applies_others(image);
+            operator_runs_ = operator_runs_ || image.find("/gpu-operator:") != std::string::npos ||
+                             image.find("/gpu-operator@") != std::string::npos;
+            supply_.brings_driver =
+                supply_.brings_driver || image.find("nvidia/driver") != std::string::npos;
+            if (plugin && container.list == "containers") {
+                read_plugin(image, *container.content);
+            }
+        }
+    }
+
+    void finish() {
+        // An operator without a policy in the bundles gets one later.
+        supply_.brings_objects = supply_.brings_objects || (operator_runs_ && policies_ == 0);
+        supply_.brings_driver = supply_.brings_driver || supply_.brings_objects;
+        supply_.served = plugins_ > 0 || others_ > 0 || operators_ > 0 || supply_.brings_objects;
+        supply_.understood = supply_.served && others_ == 0 && !supply_.brings_objects && !unknown_;
+        for (const PluginConfiguration& each : configurations_) {
+            widen(supply_.sharing, each.sharing);
+            supply_.understood = supply_.understood && !each.own_names;
+            if (!each.strategy.empty()) {
+                supply_.strategies.insert(each.strategy);
+            }
+        }
+        supply_.certain = supply_.understood && operators_ == 0 && plugins_ == 1 &&
+                          configurations_.size() == (configured_ ? 1 : 0);
+    }
+
+private:
+    void read_config_map(const KubeObject& object) {
+        const YamlNode* data = object.content.find("data");
+        for (const YamlNode& value : data != nullptr ? data->items : std::vector<YamlNode>{}) {
+            if (const auto configuration = read_configuration(value.text)) {
+                configurations_.push_back(*configuration);
+            }
+        }
+    }
+
+    void read_cluster_policy(const YamlNode& policy) {
+        const auto enabled = [&](const char* part) {
+            return policy.text_at({"spec", part, "enabled"}) != "false";
+        };
+        ++policies_;
+        operators_ += enabled("devicePlugin") ? 1 : 0;
+        supply_.brings_driver = supply_.brings_driver || enabled("driver");
+        const std::string strategy = policy.text_at({"spec", "mig", "strategy"});
+        supply_.strategies.insert(strategy.empty() ? "single" : strategy);
+        // A plugin that is given its own variables may have any configuration.
+        unknown_ = unknown_ || policy.find({"spec", "devicePlugin", "env"}) != nullptr ||
+                   policy.find({"spec", "devicePlugin", "args"}) != nullptr;
+        if (const YamlNode* config = policy.find({"spec", "devicePlugin", "config", "name"})) {
+            unknown_ = unknown_ || (!config->text.empty() && configurations_.empty());
+        }
+        const std::string runtime = policy.text_at({"spec", "operator", "runtimeClass"});
+        supply_.runtime_classes.insert({runtime.empty() ? "nvidia" : runtime, "nvidia",
+                                        "nvidia-cdi", "nvidia-legacy", "kata-qemu-nvidia-gpu",
+                                        "kata-nvidia-gpu", "kata-nvidia-gpu-snp"});
+    }
+
+    void read_plugin(const std::string& image, const YamlNode& container) {
+        if (!is_nvidia_plugin(image)) {
+            ++others_;
+            return;
+        }
+        const PluginOption strategy = option_of(container, "--mig-strategy", "MIG_STRATEGY");
+        const PluginOption config = option_of(container, "--config-file", "CONFIG_FILE");
+        ++plugins_;
+        unknown_ = unknown_ || !strategy.known || !config.known;
+        configured_ = configured_ || !config.value.empty();
+        supply_.strategies.insert(strategy.value.empty() ? "none" : strategy.value);
+    }
+
+    GpuSupply& supply_;
+    std::vector<PluginConfiguration> configurations_;
+    unsigned plugins_ = 0;
+    unsigned others_ = 0;
+    unsigned policies_ = 0;
+    /// policies by which the GPU operator runs the plugin
+    unsigned operators_ = 0;
+    bool operator_runs_ = false;
+    bool configured_ = false;
+    bool unknown_ = false;
+};
+
+}  // namespace
+
+GpuSupply gpu_supply_of(const std::vector<BundleObject>& objects,
+                        const std::vector<PodTemplate>& pods) {
+    GpuSupply supply;
+    SupplyReader reader(supply);
+    // Config maps first: whether a policy's own one is known depends on them.
+    for (const bool config_maps : {true, false}) {
+        for (const BundleObject& each : objects) {
+            if ((each.object->kind == "ConfigMap") == config_maps) {
+                reader.read_object(*each.object);
+            }
+        }
+    }
+    for (const PodTemplate& pod : pods) {
+        reader.read_pod(pod);
+    }
+    reader.finish();
+    return supply;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,161 @@
+#include "bundles/description.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "bundles/pods.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+bool is_true(const YamlNode& node, std::initializer_list<std::string_view> path) {
+    return node.text_at(path) == "true";
+}
+
+const std::vector<YamlNode>& items_at(const YamlNode& node,
+                                      std::initializer_list<std::string_view> path) {
+    static const std::vector<YamlNode> none;
+    const YamlNode* list = node.find(path);
+    return list != nullptr ? list->items : none;
+}
+
+bool has_text(const std::vector<YamlNode>& items, std::string_view text) {
+    return std::any_of(items.begin(), items.end(),
+                       [&](const YamlNode& item) { return item.text == text; });
+}
+
+/// "25.02" of "nvcr.io/nvidia/tensorflow:25.02-tf2-py3", "cuda12.5.0" of "vectoradd-cuda12.5.0":
+/// the first part of the tag with a number, or else the tag; empty without tag.
+std::string version_in(std::string_view image) {
+    image = image.substr(0, image.find('@'));
+    const std::size_t colon = image.rfind(':');
+    if (colon == std::string_view::npos || image.find('/', colon) != std::string_view::npos) {
+        return "";
+    }
+    const std::string_view tag = image.substr(colon + 1);
+    for (const std::string_view part : split(tag, '-')) {
+        if (part.find_first_of("0123456789") != std::string_view::npos) {
+            return std::string(part);
+        }
+    }
+    return std::string(tag);
+}
+
+/// What a container or a pod says of the user that it runs as; empty if nothing.
+std::string user_of(const YamlNode& pod, const YamlNode& container) {
+    const std::string own = container.text_at({"securityContext", "runAsUser"});
+    return !own.empty() ? own : pod.text_at({"securityContext", "runAsUser"});
+}
+
+void add_privileges_of_pod(const PodTemplate& pod, std::set<std::string>& flags,
+                           std::set<std::string>& capabilities) {
+    const YamlNode& spec = *pod.spec;
+    for (const char* key : {"hostNetwork", "hostPID", "hostIPC"}) {
+        if (is_true(spec, {key})) {
+            flags.insert(key);
+        }
+    }
+    for (const YamlNode& volume : items_at(spec, {"volumes"})) {
+        if (volume.find("hostPath") != nullptr) {
+            flags.insert("hostPath");
+        }
+    }
+    for (const PodContainer& container : containers_of(pod)) {
+        if (is_true(*container.content, {"securityContext", "privileged"})) {
+            flags.insert("privileged");
+        }
+        if (user_of(spec, *container.content) == "0") {
+            flags.insert("root");
+        }
+        for (const YamlNode& each :
+             items_at(*container.content, {"securityContext", "capabilities", "add"})) {
+            capabilities.insert("capability " + each.text);
+        }
+    }
+}
+
+/// SCCs that a role allows the use of.
+void add_constraints_of_role(const YamlNode& role, std::set<std::string>& constraints) {
+    for (const YamlNode& rule : items_at(role, {"rules"})) {
+        const std::vector<YamlNode>& verbs = items_at(rule, {"verbs"});
+        if (!has_text(items_at(rule, {"resources"}), "securitycontextconstraints") ||
+            (!has_text(verbs, "use") && !has_text(verbs, "*"))) {
+            continue;
+        }
+        for (const YamlNode& name : items_at(rule, {"resourceNames"})) {
+            constraints.insert("SCC " + name.text);
+        }
+        if (items_at(rule, {"resourceNames"}).empty()) {
+            constraints.insert("every SCC");
+        }
+    }
+}
+
+/// What a binding gives by the name of a role that exists without the bundle.
+void add_constraints_of_binding(const YamlNode& binding, std::set<std::string>& constraints) {
+    constexpr std::string_view prefix = "system:openshift:scc:";
+    const std::string role = binding.text_at({"roleRef", "name"});
+    if (role == "cluster-admin") {
+        constraints.insert(role);
+    } else if (role.starts_with(prefix)) {
+        constraints.insert("SCC " + role.substr(prefix.size()));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> versions_of(const std::vector<KubeObject>& objects) {
+    std::set<std::string> labels;
+    std::set<std::string> tags;
+    for (const PodTemplate& pod : pods_of(objects)) {
+        const KubeObject& object = *pod.where.object;
+        std::string label =
+            object.content.text_at({"metadata", "labels", "app.kubernetes.io/version"});
+        if (label.empty() && pod.metadata != nullptr) {
+            label = pod.metadata->text_at({"labels", "app.kubernetes.io/version"});
+        }
+        if (!label.empty()) {
+            labels.insert(std::move(label));
+        }
+        for (const PodImage& image : images_of(pod)) {
+            if (std::string tag = version_in(image.name); !tag.empty()) {
+                tags.insert(std::move(tag));
+            }
+        }
+    }
+    const std::set<std::string>& versions = labels.empty() ? tags : labels;
+    return {versions.begin(), versions.end()};
+}
+
+std::vector<std::string> privileges_of(const std::vector<KubeObject>& objects) {
+    std::set<std::string> flags;
+    std::set<std::string> capabilities;
+    std::set<std::string> constraints;
+    for (const PodTemplate& pod : pods_of(objects)) {
+        add_privileges_of_pod(pod, flags, capabilities);
+    }
+    for (const KubeObject& object : objects) {
+        if (object.kind == "Role" || object.kind == "ClusterRole") {
+            add_constraints_of_role(object.content, constraints);
+        } else if (object.kind == "RoleBinding" || object.kind == "ClusterRoleBinding") {
+            add_constraints_of_binding(object.content, constraints);
+        }
+    }
+    std::vector<std::string> privileges;
+    for (const char* flag :
+         {"privileged", "hostNetwork", "hostPID", "hostIPC", "hostPath", "root"}) {
+        if (flags.contains(flag)) {
+            privileges.emplace_back(flag);
+        }
+    }
+    privileges.insert(privileges.end(), capabilities.begin(), capabilities.end());
+    privileges.insert(privileges.end(), constraints.begin(), constraints.end());
+    return privileges;
+}
+
+}  // namespace edgegpu
