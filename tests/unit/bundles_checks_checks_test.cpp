@@ -48,7 +48,7 @@ TEST_P(GoodBundle, CausesNoFalseAlarm) {
         const RenderedBundle bundle =
             render_bundle(ctx, renderer, read_bundle_files(GetParam(), good_bundles / GetParam()));
         EXPECT_FALSE(bundle.objects.empty());
-        for (const ImageFacts& facts : {facts_of(Blueprint{}), facts_of_an_image()}) {
+        for (const ImageFacts& facts : {facts_without_blueprint(), facts_of_an_image()}) {
             check_bundles({bundle}, facts);
         }
     } catch (const Error& alarm) {
