@@ -23,8 +23,8 @@ consteval auto fields_of(const MicroshiftConfig*) {
 consteval auto fields_of(const MicroshiftRequest*) {
     using Microshift = MicroshiftRequest;
     return all_fields_of<Microshift>(
-        input("bundles", &Microshift::bundles), input("config", &Microshift::config),
-        input("firewall", &Microshift::firewall), place(&Microshift::location));
+        input("bundles", &Microshift::bundles), input("microshift_config", &Microshift::config),
+        input("microshift_firewall", &Microshift::firewall), place(&Microshift::location));
 }
 
 }  // namespace edgegpu
