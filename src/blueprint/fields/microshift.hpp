@@ -80,9 +80,10 @@ consteval auto fields_of(const MicroshiftRequest*) {
     return all_fields_of<Microshift>(
         input("bundles", &Microshift::bundles), input("embed_images", &Microshift::embed_images),
         input("manifests", &Microshift::manifests), input("tombstones", &Microshift::tombstones),
-        input("delete_data", &Microshift::delete_data), input("config", &Microshift::config),
-        input("firewall", &Microshift::firewall), no_input("provided", &Microshift::provided),
-        place(&Microshift::location));
+        input("delete_data", &Microshift::delete_data),
+        input("microshift_config", &Microshift::config),
+        input("microshift_firewall", &Microshift::firewall),
+        no_input("provided", &Microshift::provided), place(&Microshift::location));
 }
 
 }  // namespace edgegpu

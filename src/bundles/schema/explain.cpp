@@ -258,7 +258,7 @@ private:
     void explain_choice(const json& value, const json& choices) {
         std::vector<std::string> names;
         for (const json& choice : choices) {
-            if (choice.is_string() && choice != "") {
+            if (choice.is_string() && !choice.get_ref<const std::string&>().empty()) {
                 names.push_back(choice.get<std::string>());
             }
         }
