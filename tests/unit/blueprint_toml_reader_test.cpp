@@ -152,7 +152,7 @@ TEST_F(BlueprintTest, provided_objects) {
               "hint: the name \"*\" stands for all of them\n");
     EXPECT_EQ(provided("Sercet app/a"),
               "error: b.toml:3:13: \"Sercet app/a\" does not begin with a kind that bundles can "
-              "lack\nhint: did you mean \"Secret\"?\n");
+              "lack\nhint: did you mean 'Secret'?\n");
     for (const char* entry : {"", "Secret", "Secret ", "Secret /a", "Secret app/", "Secret app/a b",
                               "Secret app/a/b", "Secret  app/a", "secret app/a", "Namespace"}) {
         EXPECT_NE(provided(entry), "") << entry;
