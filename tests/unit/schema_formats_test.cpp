@@ -8,10 +8,10 @@ namespace edgegpu {
 
 TEST(SchemaFormats, Quantities) {
     for (const char* good : {"0", "1", "-1", "+1", "1.", ".5", "0.5", "500m", "1k", "1Ki", "1.5Gi",
-                             "2E", "2Ei", "1e3", "1E-3", "12e+3", "5n", "5u"}) {
+                             "2E", "2Ei", "1e3", "1E-3", "12e+3", "5n", "5u", " 1Gi\n"}) {
         EXPECT_TRUE(has_format(good, StringFormat::quantity)) << good;
     }
-    for (const char* bad : {"", ".", "-", "Gi", "1 Gi", "1GB", "1gi", "1K", "1KI", "e3", "1e",
+    for (const char* bad : {"", " ", ".", "-", "Gi", "1 Gi", "1GB", "1gi", "1K", "1KI", "e3", "1e",
                             "1e+", "1e3m", "1.2.3", "--1", "1,5", "0x10", "ten"}) {
         EXPECT_FALSE(has_format(bad, StringFormat::quantity)) << bad;
     }

@@ -26,8 +26,11 @@ void take_sign(std::string_view& text) {
     }
 }
 
-/// The grammar in k8s.io/apimachinery/pkg/api/resource.
+/// The grammar in k8s.io/apimachinery/pkg/api/resource; white space around it is dropped there.
 bool is_quantity(std::string_view text) {
+    constexpr std::string_view space = " \t\n\v\f\r";
+    text.remove_prefix(std::min(text.find_first_not_of(space), text.size()));
+    text = text.substr(0, text.find_last_not_of(space) + 1);
     constexpr auto suffixes = std::to_array<std::string_view>(
         {"", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"});
     take_sign(text);
