@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bundles/generated.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/renderer.hpp"
 #include "bundles/wanted_images.hpp"
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include "bundles/pods.hpp"
 #include "oci/reference.hpp"
 #include "support/error.hpp"
 
