@@ -8,7 +8,7 @@
 #include "blueprint/toml/mistakes.hpp"
 #include "bundles/checks/findings.hpp"
 #include "bundles/checks/known_objects.hpp"
-#include "bundles/checks/pods.hpp"
+#include "bundles/pods.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu::test {

@@ -11,11 +11,11 @@
 #include "bundles/checks/namespaces_check.hpp"
 #include "bundles/checks/pod_references_check.hpp"
 #include "bundles/checks/pod_structure_check.hpp"
-#include "bundles/checks/pods.hpp"
 #include "bundles/checks/privileges_check.hpp"
 #include "bundles/checks/pull_policy.hpp"
 #include "bundles/checks/schema_check.hpp"
 #include "bundles/checks/services_check.hpp"
+#include "bundles/pods.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bundles/checks/findings.hpp"
-#include "bundles/checks/pods.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/privileges/pod_security.hpp"
 #include "bundles/privileges/rbac.hpp"
 #include "bundles/privileges/scc.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bundles/checks/known_objects.hpp"
-#include "bundles/checks/pods.hpp"
+#include "bundles/pods.hpp"
 
 namespace edgegpu {
 

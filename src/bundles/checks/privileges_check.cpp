@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/cluster_policy.hpp"
-#include "bundles/checks/pods.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/privileges/known_programs.hpp"
 #include "bundles/privileges/pod_json.hpp"
 #include "bundles/privileges/scc_admission.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "bundles/checks/pods.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/wanted_images.hpp"
 
 namespace edgegpu {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "bundles/checks/pods.hpp"
+#include "bundles/pods.hpp"
 
 namespace edgegpu {
 
