@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "bundles/schema/kind_problem.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -14,11 +15,6 @@ namespace {
 
 constexpr std::string_view plugin_directory = "/var/lib/kubelet/device-plugins";
 
-std::string_view group_of(const KubeObject& object) {
-    const std::size_t slash = object.api_version.find('/');
-    return std::string_view(object.api_version).substr(0, slash == std::string::npos ? 0 : slash);
-}
-
 /// Objects that something else turns into objects: OLM, Argo CD, Flux, Helm controllers; and
 /// classes of devices that a driver serves under the name of a resource.
 bool stands_for_others(const KubeObject& object) {
@@ -26,7 +22,7 @@ bool stands_for_others(const KubeObject& object) {
         {"Subscription", "ClusterServiceVersion", "Application", "ApplicationSet", "HelmRelease",
          "HelmChart", "Kustomization", "GitRepo", "ManifestWork", "HyperConverged", "KubeVirt",
          "DeviceClass", "NVIDIADriver", "Addon", "AddOn", "Bundle"});
-    const std::string_view group = group_of(object);
+    const std::string_view group = group_of(object.api_version);
     return !group.empty() && group.find('.') != std::string_view::npos &&
            std::find(kinds.begin(), kinds.end(), object.kind) != kinds.end();
 }
@@ -184,7 +180,7 @@ public:
             read_config_map(object);
         } else if (object.kind == "RuntimeClass") {
             supply_.runtime_classes.insert(object.name);
-        } else if (object.kind == "ClusterPolicy" && group_of(object) == "nvidia.com") {
+        } else if (object.kind == "ClusterPolicy" && group_of(object.api_version) == "nvidia.com") {
             read_cluster_policy(object.content);
         } else if (stands_for_others(object)) {
             supply_.brings_objects = true;
