@@ -3,23 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <future>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bundles/checks/checks.hpp"
-#include "bundles/image_pins.hpp"
 #include "bundles/install/place.hpp"
-#include "bundles/install/tombstones.hpp"
 #include "bundles/render.hpp"
-#include "bundles/wanted_images.hpp"
 #include "cache/cache_lock.hpp"
 #include "compose/compose.hpp"
 #include "compose/layout.hpp"
 #include "customise/customise.hpp"
-#include "customise/files/files.hpp"
 #include "customise/initramfs/initramfs.hpp"
 #include "customise/kernel/depmod.hpp"
 #include "customise/kernel/modprobe_check.hpp"
@@ -31,6 +26,7 @@
 #include "kmods/check.hpp"
 #include "kmods/kmods.hpp"
 #include "microshift/config_check.hpp"
+#include "pipeline/bundles.hpp"
 #include "pipeline/inputs.hpp"
 #include "pipeline/microshift.hpp"
 #include "pipeline/resolve_blueprint.hpp"
@@ -119,72 +115,6 @@ void record_parent(const Context& ctx, const std::optional<Parent>& parent,
                   {"parent_inputs", parent ? parent->inputs_digest : ""}});
 }
 
-/// What is known of the image once its packages are.
-ImageFacts facts_of_image(const Blueprint& blueprint, const Resolution& resolution) {
-    ImageFacts facts = facts_of(blueprint);
-    facts.packages.clear();
-    facts.resolved = true;
-    for (const ResolvedPackage& package : resolution.packages) {
-        facts.packages.insert(package.nevra.name);
-        if (package.nevra.name == "microshift") {
-            facts.kubernetes = kubernetes_for(package.nevra.version);
-        }
-    }
-    facts.driver = resolution.driver_version;
-    facts.may_have_driver = facts.may_have_driver || may_bring_driver(facts.packages);
-    return facts;
-}
-
-/// The digests by which manifests refer to embedded images.
-std::map<std::string, std::string> digests_to_pin(const std::vector<ImagePattern>& embedded,
-                                                  const std::vector<ResolvedImage>& images) {
-    std::map<std::string, std::string> digests;
-    for (const ResolvedImage& image : images) {
-        if (is_chosen(embedded, image.name)) {
-            digests.emplace(image.name, image.digest);
-        }
-    }
-    return digests;
-}
-
-/// The parent's manifests; nothing and a warning if they cannot be read.
-ManifestFiles manifests_of_parent(const Context& ctx, const Repo& repo, const Parent& parent) {
-    try {
-        return read_manifests(repo, parent.checksum);
-    } catch (const Error& failure) {
-        if (failure.kind() == ErrorKind::interrupted) {
-            throw;
-        }
-        ctx.console->warn(fmt::format(
-            "no bundle of the parent commit is deleted on devices, as it cannot be read: {}",
-            failure.message()));
-        return {};
-    }
-}
-
-/// Adds what deletes the bundles of the parent commit that the image does not have.
-void add_tombstones(const Context& ctx, const MicroshiftRequest& request,
-                    const std::vector<RenderedBundle>& bundles, KubernetesVersion kubernetes,
-                    const ManifestFiles& parent, Tree& tree) {
-    ManifestFiles image;
-    for (const char* top : {"/etc/microshift/manifests", "/usr/lib/microshift/manifests"}) {
-        for (const auto& [path, entry] : entries_with_prefix(tree.entries, top)) {
-            if (entry.type == EntryType::file && !parent.empty()) {
-                image[path] = read_entry(tree, path);
-            }
-        }
-    }
-    const Tombstones made = make_tombstones(ctx, request, bundles, image, parent, kubernetes);
-    for (const std::string& warning : made.warnings) {
-        ctx.console->warn(warning);
-    }
-    for (const std::string& bundle : made.bundles) {
-        ctx.console->note(
-            fmt::format("bundle \"{}\" is gone: MicroShift deletes its objects", bundle));
-    }
-    add_manifests(ctx, request.location, made.files, tree);
-}
-
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
     // From here on only copies of the user's files are read.
@@ -212,8 +142,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     check_microshift_config(blueprint.microshift, microshift_of(resolution));
     check_bundles(bundles, facts);
     // The checks saw what the bundles' own files have.
-    bundles = pin_bundles(given, blueprint.microshift.bundles, std::move(bundles),
-                          digests_to_pin(blueprint.microshift.embed_images, resolution.images));
+    bundles = pin_resolved_images(given, blueprint.microshift, resolution, std::move(bundles));
     stages.end(describe(resolution));
 
     stages.begin_quietly("repository", "opening the repository for");
@@ -263,8 +192,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     customise(ctx, blueprint, images, place_bundles(bundles, blueprint.microshift.manifests), seeds,
               tree);
     if (parent) {
-        add_tombstones(ctx, blueprint.microshift, bundles, facts.kubernetes,
-                       manifests_of_parent(ctx, repo, *parent), tree);
+        add_tombstones(ctx, blueprint.microshift, bundles, facts.kubernetes, repo, *parent, tree);
     }
     check_image_config(ctx, blueprint, parent, tree);
     check_account_numbers(blueprint.accounts, blueprint.path, before, tree);

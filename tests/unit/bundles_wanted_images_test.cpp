@@ -14,7 +14,7 @@ using testing::IsEmpty;
 
 const std::string digest = "@sha256:" + std::string(64, 'a');
 
-RenderedBundle bundle_of(const std::string& name, const std::string& text) {
+RenderedBundle bundle_with(const std::string& name, const std::string& text) {
     RenderedBundle bundle;
     bundle.name = name;
     bundle.text = text;
@@ -22,7 +22,7 @@ RenderedBundle bundle_of(const std::string& name, const std::string& text) {
     return bundle;
 }
 
-std::vector<std::string> names_of(const std::vector<WantedImage>& images) {
+std::vector<std::string> names_wanted(const std::vector<WantedImage>& images) {
     std::vector<std::string> names;
     for (const WantedImage& image : images) {
         names.push_back(image.name);
@@ -57,7 +57,7 @@ Error failure_of(const std::vector<std::string>& globs,
 }
 
 TEST(WantedImages, AreThoseOfContainersAndVolumesOfAllPods) {
-    const RenderedBundle app = bundle_of("app", R"(apiVersion: apps/v1
+    const RenderedBundle app = bundle_with("app", R"(apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, namespace: x}
 spec:
@@ -74,13 +74,13 @@ kind: ConfigMap
 metadata: {name: no-pod, namespace: x}
 data: {image: quay.io/x/hidden:1}
 )");
-    const RenderedBundle other = bundle_of("other", R"(apiVersion: v1
+    const RenderedBundle other = bundle_with("other", R"(apiVersion: v1
 kind: Pod
 metadata: {name: p, namespace: y}
 spec: {containers: [{name: a, image: quay.io/x/app:1}]}
 )");
     const std::vector<WantedImage> images = images_wanted_by({app, other});
-    EXPECT_THAT(names_of(images), ElementsAre("docker.io/library/busybox:latest", "quay.io/x/app:1",
+    EXPECT_THAT(names_wanted(images), ElementsAre("docker.io/library/busybox:latest", "quay.io/x/app:1",
                                               "quay.io/x/data:latest", "quay.io/x/debug" + digest));
     EXPECT_THAT(images[1].wanted_by,
                 ElementsAre("bundle \"app\": Deployment x/web", "bundle \"other\": Pod y/p"));
@@ -89,10 +89,10 @@ spec: {containers: [{name: a, image: quay.io/x/app:1}]}
 TEST(WantedImages, PatternsChooseAmongCompleteNames) {
     const std::vector<WantedImage> all =
         wanted({"busybox", "quay.io/x/app:1", "quay.io/y/app" + digest});
-    EXPECT_THAT(names_of(choose_images(patterns({"*"}), all)), testing::SizeIs(3));
-    EXPECT_THAT(names_of(choose_images(patterns({"quay.io/*"}), all)),
+    EXPECT_THAT(names_wanted(choose_images(patterns({"*"}), all)), testing::SizeIs(3));
+    EXPECT_THAT(names_wanted(choose_images(patterns({"quay.io/*"}), all)),
                 ElementsAre("quay.io/x/app:1", "quay.io/y/app" + digest));
-    EXPECT_THAT(names_of(choose_images(patterns({"*/app:?", "docker.io/library/*"}), all)),
+    EXPECT_THAT(names_wanted(choose_images(patterns({"*/app:?", "docker.io/library/*"}), all)),
                 ElementsAre("docker.io/library/busybox:latest", "quay.io/x/app:1"));
     EXPECT_THAT(choose_images(patterns({"*"}), {}), IsEmpty()) << "true, and there are none";
     EXPECT_THAT(choose_images({}, all), IsEmpty());
@@ -115,7 +115,7 @@ TEST(WantedImages, APatternThatMatchesNothingIsAnErrorWithNearNames) {
 
 TEST(WantedImages, WhatIsNoNameIsAnErrorOnlyIfItIsChosen) {
     const std::vector<std::string> references{"Quay.io/X", "$(IMAGE)", "quay.io/x/app:1"};
-    EXPECT_THAT(names_of(choose_images(patterns({"quay.io/*"}), wanted(references))),
+    EXPECT_THAT(names_wanted(choose_images(patterns({"quay.io/*"}), wanted(references))),
                 ElementsAre("quay.io/x/app:1"));
     EXPECT_THAT(failure_of({"*"}, references).message(),
                 HasSubstr("\"$(IMAGE)\" is not the name of a container image"));

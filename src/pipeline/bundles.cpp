@@ -1,0 +1,94 @@
+#include "pipeline/bundles.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bundles/image_pins.hpp"
+#include "bundles/install/tombstones.hpp"
+#include "bundles/wanted_images.hpp"
+#include "customise/files/files.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// The digests by which manifests refer to embedded images.
+std::map<std::string, std::string> digests_to_pin(const std::vector<ImagePattern>& embedded,
+                                                  const std::vector<ResolvedImage>& images) {
+    std::map<std::string, std::string> digests;
+    for (const ResolvedImage& image : images) {
+        if (is_chosen(embedded, image.name)) {
+            digests.emplace(image.name, image.digest);
+        }
+    }
+    return digests;
+}
+
+/// The parent's manifests; nothing and a warning if they cannot be read.
+ManifestFiles manifests_of_parent(const Context& ctx, const Repo& repo, const Parent& parent) {
+    try {
+        return read_manifests(repo, parent.checksum);
+    } catch (const Error& failure) {
+        if (failure.kind() == ErrorKind::interrupted) {
+            throw;
+        }
+        ctx.console->warn(fmt::format(
+            "no bundle of the parent commit is deleted on devices, as it cannot be read: {}",
+            failure.message()));
+        return {};
+    }
+}
+
+}  // namespace
+
+ImageFacts facts_of_image(const Blueprint& blueprint, const Resolution& resolution) {
+    ImageFacts facts = facts_of(blueprint);
+    facts.packages.clear();
+    facts.resolved = true;
+    for (const ResolvedPackage& package : resolution.packages) {
+        facts.packages.insert(package.nevra.name);
+        if (package.nevra.name == "microshift") {
+            facts.kubernetes = kubernetes_for(package.nevra.version);
+        }
+    }
+    facts.driver = resolution.driver_version;
+    facts.may_have_driver = facts.may_have_driver || may_bring_driver(facts.packages);
+    return facts;
+}
+
+std::vector<RenderedBundle> pin_resolved_images(const Context& ctx,
+                                                const MicroshiftRequest& request,
+                                                const Resolution& resolution,
+                                                std::vector<RenderedBundle> bundles) {
+    return pin_bundles(ctx, request.bundles, std::move(bundles),
+                       digests_to_pin(request.embed_images, resolution.images));
+}
+
+void add_tombstones(const Context& ctx, const MicroshiftRequest& request,
+                    const std::vector<RenderedBundle>& bundles, KubernetesVersion kubernetes,
+                    const Repo& repo, const Parent& parent, Tree& tree) {
+    const ManifestFiles before = manifests_of_parent(ctx, repo, parent);
+    ManifestFiles image;
+    for (const char* top : {"/etc/microshift/manifests", "/usr/lib/microshift/manifests"}) {
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, top)) {
+            if (entry.type == EntryType::file && !before.empty()) {
+                image[path] = read_entry(tree, path);
+            }
+        }
+    }
+    const Tombstones made = make_tombstones(ctx, request, bundles, image, before, kubernetes);
+    for (const std::string& warning : made.warnings) {
+        ctx.console->warn(warning);
+    }
+    for (const std::string& bundle : made.bundles) {
+        ctx.console->note(
+            fmt::format("bundle \"{}\" is gone: MicroShift deletes its objects", bundle));
+    }
+    add_manifests(ctx, request.location, made.files, tree);
+}
+
+}  // namespace edgegpu
