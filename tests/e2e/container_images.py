@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import container_image as images  # noqa: E402  pylint: disable=wrong-import-position
 
 KEPT = "localhost/kept:1"
-# What each stage has beside it.
+# What each stage has beside it, and beside the image of blueprints/lab-gpu.toml, lab.example.invalid/busybox:1.
 OTHER = {1: "registry.example.com/lab/old:1", 2: "registry.example.com/lab/new:1"}
 
 CHECKS = r"""
@@ -33,9 +33,10 @@ user_services() { local unit i; unit="user@$(id -u operator).service"; for i in 
 container_denials() { local d; d=$(journalctl -b --no-pager -o cat | grep -E "avc: +denied" | grep -iE "podman|conmon|crun|runc|container"); test -z "$d" || { echo "$d" | cut -c1-300; return 1; }; }
 images() { # images OTHER DIGEST OWN...: that of this stage, its digest, and the user's own images
     local other=$1 digest=$2 who
+    local all=("localhost/kept:1 true" "lab.example.invalid/busybox:1 true" "$other true")
     shift 2
-    check images-root lists as_root "localhost/kept:1 true" "$other true"
-    check images-user lists as_user "localhost/kept:1 true" "$other true" "$@"
+    check images-root lists as_root "${all[@]}"
+    check images-user lists as_user "${all[@]}" "$@"
     for who in root user; do
         check "run-$who" runs "as_$who" "$other" "$other"
         check "run-digest-$who" runs "as_$who" "${other%:*}@$digest" "$other"

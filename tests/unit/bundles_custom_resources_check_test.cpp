@@ -64,7 +64,7 @@ TEST(CustomResourcesCheckTest, ADefinitionThatIsAppliedLater) {
                 HasSubstr("its definition is in bundle \"b1\", which MicroShift applies after"));
     const std::string other = object("v1", "ConfigMap", "a");
     EXPECT_EQ(resources_of({other, definition(), widget}), "");
-    EXPECT_THAT(resources_of({other, widget, definition()}), HasSubstr("bundle \"b2\""));
+    EXPECT_THAT(resources_of({other, widget, definition()}, facts), HasSubstr("bundle \"b2\""));
 }
 
 TEST(CustomResourcesCheckTest, WhatMicroShiftHas) {

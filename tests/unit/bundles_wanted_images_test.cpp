@@ -66,7 +66,7 @@ spec:
       initContainers: [{name: a, image: busybox}]
       containers: [{name: b, image: quay.io/x/app:1}]
       ephemeralContainers: [{name: c, image: "quay.io/x/debug:2)" +
-                                                    digest + R"("}]
+                                                      digest + R"("}]
       volumes: [{name: d, image: {reference: quay.io/x/data}}, {name: e, emptyDir: {}}]
 ---
 apiVersion: v1
@@ -80,8 +80,9 @@ metadata: {name: p, namespace: y}
 spec: {containers: [{name: a, image: quay.io/x/app:1}]}
 )");
     const std::vector<WantedImage> images = images_wanted_by({app, other});
-    EXPECT_THAT(names_wanted(images), ElementsAre("docker.io/library/busybox:latest", "quay.io/x/app:1",
-                                              "quay.io/x/data:latest", "quay.io/x/debug" + digest));
+    EXPECT_THAT(names_wanted(images),
+                ElementsAre("docker.io/library/busybox:latest", "quay.io/x/app:1",
+                            "quay.io/x/data:latest", "quay.io/x/debug" + digest));
     EXPECT_THAT(images[1].wanted_by,
                 ElementsAre("bundle \"app\": Deployment x/web", "bundle \"other\": Pod y/p"));
 }
