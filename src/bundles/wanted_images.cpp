@@ -33,6 +33,7 @@ std::string hint_for_pattern(const std::string& glob, const std::vector<WantedIm
         return "neither a bundle nor microshift-release-info names an image: remove embed_images";
     }
     std::vector<std::string> repositories;
+    repositories.reserve(wanted.size());
     for (const WantedImage& image : wanted) {
         repositories.push_back(repository_in(image.name));
     }

@@ -122,11 +122,11 @@ YamlNode yaml_list(std::vector<YamlNode> items) {
     return node;
 }
 
-YamlNode yaml_map(std::vector<std::pair<std::string, YamlNode>> entries) {
+YamlNode yaml_map(const std::vector<std::pair<std::string, YamlNode>>& entries) {
     YamlNode node;
     node.kind = YamlNode::Kind::mapping;
-    for (auto& [key, value] : entries) {
-        add_key(node, std::move(key), std::move(value));
+    for (const auto& [key, value] : entries) {
+        add_key(node, key, value);
     }
     return node;
 }

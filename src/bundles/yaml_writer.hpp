@@ -14,7 +14,7 @@ namespace edgegpu {
 /// A number, a truth value or another scalar that is written as it is.
 [[nodiscard]] YamlNode yaml_plain(std::string_view text);
 [[nodiscard]] YamlNode yaml_list(std::vector<YamlNode> items = {});
-[[nodiscard]] YamlNode yaml_map(std::vector<std::pair<std::string, YamlNode>> entries = {});
+[[nodiscard]] YamlNode yaml_map(const std::vector<std::pair<std::string, YamlNode>>& entries = {});
 
 /// Adds a key to a mapping.
 void add_key(YamlNode& mapping, std::string key, YamlNode value);

@@ -11,6 +11,7 @@ using testing::IsEmpty;
 
 std::vector<std::string> sources(const std::vector<BundleFiles>& bundles) {
     std::vector<std::string> found;
+    found.reserve(bundles.size());
     for (const BundleFiles& bundle : bundles) {
         found.push_back(bundle.name + '=' + bundle.source.string());
     }

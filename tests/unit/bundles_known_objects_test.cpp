@@ -31,6 +31,7 @@ TEST(KnownObjectsTest, NamespacesOfObjects) {
     const ImageFacts facts = plain_facts();
     const KnownObjects known(objects, facts);
     std::vector<std::string> namespaces;
+    namespaces.reserve(objects.size());
     for (const BundleObject& each : objects) {
         namespaces.push_back(known.namespace_of(*each.object));
     }

@@ -27,6 +27,7 @@ protected:
     }
     static std::vector<RenderedBundle> rendered(const std::vector<BundleFiles>& all) {
         std::vector<RenderedBundle> result;
+        result.reserve(all.size());
         for (const BundleFiles& files : all) {
             result.push_back(render_bundle({}, find_renderer({}), files));
         }

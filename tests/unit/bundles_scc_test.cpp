@@ -17,6 +17,7 @@ TEST(SccTest, MicroShiftsOwnInTheOrderInWhichTheyAreTried) {
     std::vector<Scc> sccs = microshift_sccs();
     sort_sccs(sccs);
     std::vector<std::string> names;
+    names.reserve(sccs.size());
     for (const Scc& scc : sccs) {
         names.push_back(scc.name);
     }

@@ -34,6 +34,7 @@ protected:
     /// Tombstones of an image that has these bundles of the blueprint.
     [[nodiscard]] Tombstones make(const std::map<std::string, std::string>& bundles = {}) const {
         std::vector<RenderedBundle> rendered;
+        rendered.reserve(bundles.size());
         ManifestFiles image = image_;
         for (const auto& [name, objects] : bundles) {
             rendered.push_back(render_bundle(

@@ -24,6 +24,7 @@ RenderedBundle bundle_with(const std::string& name, const std::string& text) {
 
 std::vector<std::string> names_wanted(const std::vector<WantedImage>& images) {
     std::vector<std::string> names;
+    names.reserve(images.size());
     for (const WantedImage& image : images) {
         names.push_back(image.name);
     }
@@ -40,14 +41,15 @@ std::vector<WantedImage> wanted(const std::vector<std::string>& references) {
 
 std::vector<ImagePattern> patterns(const std::vector<std::string>& globs) {
     std::vector<ImagePattern> result;
+    result.reserve(globs.size());
     for (const std::string& glob : globs) {
         result.push_back({glob, {"b.toml", 7, 3}});
     }
     return result;
 }
 
-Error failure_of(const std::vector<std::string>& globs,
-                 const std::vector<std::string>& references) {
+Error wanted_failure(const std::vector<std::string>& globs,
+                     const std::vector<std::string>& references) {
     try {
         static_cast<void>(choose_images(patterns(globs), wanted(references)));
     } catch (const Error& problem) {
@@ -100,25 +102,26 @@ TEST(WantedImages, PatternsChooseAmongCompleteNames) {
 }
 
 TEST(WantedImages, APatternThatMatchesNothingIsAnErrorWithNearNames) {
-    const Error typo = failure_of({"quay.io/*", "nvcr.io/nvidia/k8s-device-plugn:*"},
-                                  {"quay.io/x/app:1", "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"});
+    const Error typo =
+        wanted_failure({"quay.io/*", "nvcr.io/nvidia/k8s-device-plugn:*"},
+                       {"quay.io/x/app:1", "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"});
     EXPECT_EQ(typo.kind(), ErrorKind::usage);
     EXPECT_EQ(typo.message(),
               "b.toml:7:3: embed_images: no image matches \"nvcr.io/nvidia/k8s-device-plugn:*\"");
     EXPECT_THAT(typo.hint(), HasSubstr("nvcr.io/nvidia/k8s-device-plugin"));
     // A pattern is for the whole name.
-    EXPECT_THAT(failure_of({"quay.io/x/app"}, {"quay.io/x/app:1"}).hint(),
+    EXPECT_THAT(wanted_failure({"quay.io/x/app"}, {"quay.io/x/app:1"}).hint(),
                 HasSubstr("quay.io/x/app"));
-    EXPECT_THAT(failure_of({"registry.example/z*"}, {"quay.io/x/app:1", "busybox"}).hint(),
+    EXPECT_THAT(wanted_failure({"registry.example/z*"}, {"quay.io/x/app:1", "busybox"}).hint(),
                 HasSubstr("the images are: docker.io/library/busybox:latest, quay.io/x/app:1"));
-    EXPECT_THAT(failure_of({"x*"}, {}).hint(), HasSubstr("remove embed_images"));
+    EXPECT_THAT(wanted_failure({"x*"}, {}).hint(), HasSubstr("remove embed_images"));
 }
 
 TEST(WantedImages, WhatIsNoNameIsAnErrorOnlyIfItIsChosen) {
     const std::vector<std::string> references{"Quay.io/X", "$(IMAGE)", "quay.io/x/app:1"};
     EXPECT_THAT(names_wanted(choose_images(patterns({"quay.io/*"}), wanted(references))),
                 ElementsAre("quay.io/x/app:1"));
-    EXPECT_THAT(failure_of({"*"}, references).message(),
+    EXPECT_THAT(wanted_failure({"*"}, references).message(),
                 HasSubstr("\"$(IMAGE)\" is not the name of a container image"));
 }
 

@@ -7,7 +7,7 @@
 namespace edgegpu::test {
 namespace {
 
-constexpr const char* drop_in = "/etc/crio/crio.conf.d/zz-edgegpu-images.conf";
+constexpr const char* crio_drop_in = "/etc/crio/crio.conf.d/zz-edgegpu-images.conf";
 
 class CrioConf : public TreeTest {
 protected:
@@ -27,7 +27,7 @@ TEST_F(CrioConf, ImagesOfTheStoreAreNotCollected) {
          "pause_image = \"quay.io/pause@sha256:1\"\n");
     file("/etc/crio/crio.conf", "[crio]\nstorage_option = [\"overlay.mountopt=nodev\"]\n");
     configure({"localhost/b:1", "localhost/a:1"});
-    EXPECT_EQ(text(drop_in),
+    EXPECT_EQ(text(crio_drop_in),
               "# Images of this system: in a store that is only read, where nothing is gained by "
               "removing them.\n[crio.image]\npinned_images = [\n  \"localhost/a:1\",\n"
               "  \"localhost/b:1\",\n]\n");
@@ -38,17 +38,17 @@ TEST_F(CrioConf, PinnedImagesStayPinned) {
     file("/etc/crio/crio.conf.d/20-site.conf",
          "[crio.image]\npinned_images = [\"quay.io/site/*\"]\n");
     configure();
-    EXPECT_EQ(text(drop_in).substr(text(drop_in).find("pinned")),
+    EXPECT_EQ(text(crio_drop_in).substr(text(crio_drop_in).find("pinned")),
               "pinned_images = [\n  \"localhost/app:1\",\n  \"quay.io/site/*\",\n]\n");
 }
 
 TEST_F(CrioConf, NothingIsWrittenWithoutNeed) {
     configure({});
-    EXPECT_FALSE(tree.entries.contains(drop_in));
+    EXPECT_FALSE(tree.entries.contains(crio_drop_in));
     remove_entry(tree, "/usr/bin/crio");
     file("/etc/crio/crio.conf", "[crio]\nstorage_driver = \"vfs\"\n");
     configure();
-    EXPECT_FALSE(tree.entries.contains(drop_in));
+    EXPECT_FALSE(tree.entries.contains(crio_drop_in));
 }
 
 TEST_F(CrioConf, StorageOfAnotherKindIsAnError) {

@@ -7,7 +7,7 @@
 namespace edgegpu::test {
 namespace {
 
-constexpr const char* drop_in = "/etc/crio/crio.conf.d/99-nvidia.conf";
+constexpr const char* nvidia_drop_in = "/etc/crio/crio.conf.d/99-nvidia.conf";
 constexpr const char* toolkit = "/etc/nvidia-container-runtime/config.toml";
 
 class NvidiaRuntime : public TreeTest {
@@ -25,19 +25,19 @@ protected:
 TEST_F(NvidiaRuntime, NeedsBothPrograms) {
     file("/usr/bin/crio", "", 0755);
     add_nvidia_runtime(ctx, tree);
-    EXPECT_EQ(find_entry(tree, drop_in), nullptr);
+    EXPECT_EQ(find_entry(tree, nvidia_drop_in), nullptr);
     remove_entry(tree, "/usr/bin/crio");
     file("/usr/bin/nvidia-container-runtime", "", 0755);
     file(toolkit, "[nvidia-container-runtime]\nruntimes = [\"runc\"]\n");
     add_nvidia_runtime(ctx, tree);
-    EXPECT_EQ(find_entry(tree, drop_in), nullptr);
+    EXPECT_EQ(find_entry(tree, nvidia_drop_in), nullptr);
     EXPECT_EQ(text(toolkit), "[nvidia-container-runtime]\nruntimes = [\"runc\"]\n");
 }
 
 TEST_F(NvidiaRuntime, IsTheDefaultAfterMicroshifts) {
     runtimes();
     add_nvidia_runtime(ctx, tree);
-    EXPECT_EQ(text(drop_in),
+    EXPECT_EQ(text(nvidia_drop_in),
               "# NVIDIA's runtime for all containers: those that ask for no GPU are passed on to "
               "crun unchanged.\n"
               "[crio.runtime]\ndefault_runtime = \"nvidia\"\n\n[crio.runtime.runtimes.nvidia]\n"
@@ -49,10 +49,10 @@ TEST_F(NvidiaRuntime, LeavesAnothersAlone) {
     file("/etc/crio/crio.conf.d/50-own.conf",
          "  [crio.runtime.runtimes.nvidia]  \nruntime_path = \"/opt/x\"\n");
     add_nvidia_runtime(ctx, tree);
-    EXPECT_EQ(find_entry(tree, drop_in), nullptr);
+    EXPECT_EQ(find_entry(tree, nvidia_drop_in), nullptr);
     file("/etc/crio/crio.conf.d/50-own.conf", "# [crio.runtime.runtimes.nvidia]\n");
     add_nvidia_runtime(ctx, tree);
-    EXPECT_NE(find_entry(tree, drop_in), nullptr);
+    EXPECT_NE(find_entry(tree, nvidia_drop_in), nullptr);
 }
 
 TEST_F(NvidiaRuntime, PutsCrunFirst) {

@@ -15,7 +15,7 @@ using testing::StartsWith;
 const std::string one = "quay.io/openshift/x@sha256:" + std::string(64, '1');
 const std::string two = "registry.redhat.io/lvms4/y@sha256:" + std::string(64, '2');
 
-std::string failure_of(const std::string& text) {
+std::string release_failure(const std::string& text) {
     try {
         static_cast<void>(parse_release_images(text, "microshift-release-info: release.json"));
     } catch (const Error& problem) {
@@ -42,28 +42,28 @@ TEST(ReleaseImages, AreTheReferencesEachOnce) {
 
 TEST(ReleaseImages, AnythingElseIsRefused) {
     for (const char* text : {"", "{", "\xff\xfe", "{\"images\": {\"a\": 1e999}}", "{} {}"}) {
-        EXPECT_THAT(failure_of(text), StartsWith("microshift-release-info: release.json: "))
+        EXPECT_THAT(release_failure(text), StartsWith("microshift-release-info: release.json: "))
             << text;
     }
-    EXPECT_THAT(failure_of(std::string(100'000, '[')), HasSubstr("is not JSON"));
-    EXPECT_THAT(failure_of(std::string(100'000, '[') + std::string(100'000, ']')),
+    EXPECT_THAT(release_failure(std::string(100'000, '[')), HasSubstr("is not JSON"));
+    EXPECT_THAT(release_failure(std::string(100'000, '[') + std::string(100'000, ']')),
                 HasSubstr("has no \"images\""));
     for (const char* text : {"[]", "null", "\"images\"", "{}", R"({"images": []})",
                              R"({"images": null})", R"({"images": "quay.io/x"})"}) {
-        EXPECT_THAT(failure_of(text), HasSubstr("has no \"images\"")) << text;
+        EXPECT_THAT(release_failure(text), HasSubstr("has no \"images\"")) << text;
     }
     for (const char* value :
          {"1", "null", "[]", "{}", "\"\"", "\"quay.io/x:1\"", "\"quay.io/x@sha256:1234\"",
           "\"--help\"", "\"oci:/etc\"", "\"quay.io/x@sha512:11\"", R"("a\u0000b")",
           R"("../../x@sha256:1")"}) {
         const std::string text = std::string(R"({"images": {"evil\n\u001b[2J": )") + value + "}}";
-        const std::string message = failure_of(text);
+        const std::string message = release_failure(text);
         EXPECT_THAT(message, HasSubstr("is no reference by digest")) << value;
         EXPECT_EQ(message.find('\n'), std::string::npos) << value;
         EXPECT_EQ(message.find('\x1b'), std::string::npos) << value;
     }
     // Long ones are not shown whole.
-    EXPECT_LT(failure_of(R"({"images": {"a": ")" + std::string(900'000, 'x') + "\"}}").size(),
+    EXPECT_LT(release_failure(R"({"images": {"a": ")" + std::string(900'000, 'x') + "\"}}").size(),
               1000U);
 }
 
@@ -72,7 +72,7 @@ TEST(ReleaseImages, AreLimitedInNumber) {
     for (int i = 0; i < 5000; ++i) {
         text += (i == 0 ? "\"" : ", \"") + std::to_string(i) + "\": \"" + one + '"';
     }
-    EXPECT_THAT(failure_of(text + "}}"), HasSubstr("lists more than 4096 images"));
+    EXPECT_THAT(release_failure(text + "}}"), HasSubstr("lists more than 4096 images"));
 }
 
 TEST(ReleaseImages, PackagesThatListThem) {

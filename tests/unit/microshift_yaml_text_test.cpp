@@ -73,8 +73,7 @@ TEST(YamlTextTest, GivesBackWhatItGets) {
           "\x7f",
           "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
           "\xe2\x80\xa8",
-          "\xef\xbb\xbf"
-          "bom",
+          std::string("\xef\xbb\xbf") + "bom",
           std::string(300, 'x') + " " + std::string(300, 'y')}},
         {"numbers",
          {0, -1, 1.5, 1e300, std::numeric_limits<std::int64_t>::min(),

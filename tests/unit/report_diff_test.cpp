@@ -171,13 +171,13 @@ TEST_F(ReportDiff, ModprobeAndManifestsAreNamed) {
               "Manifests: 3 added, 1 changed\n"
               "  ~ /usr/etc/microshift/manifests/\n"
               "    ~ rbac.yaml\n"
-              "  + /usr/etc/microshift/manifests/two/\n"
-              "    + a.yaml\n"
               "  + /usr/etc/microshift/manifests.d/app/\n"
               "    + base/pod.yaml\n"
               "    + kustomization.yaml\n"
               "  + /usr/etc/microshift/manifests.d/delete/old/\n"
-              "    + objects.yaml\n");
+              "    + objects.yaml\n"
+              "  + /usr/etc/microshift/manifests/two/\n"
+              "    + a.yaml\n");
 }
 
 TEST_F(ReportDiff, FilesAreCountedAndTheLargestShown) {

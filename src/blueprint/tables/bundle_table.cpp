@@ -26,18 +26,23 @@ bool is_lower_or_digit(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/// A label of the DNS as Kubernetes wants it (RFC 1123).
-bool is_dns_label(std::string_view text) {
-    return !text.empty() && text.size() <= longest_label && is_lower_or_digit(text.front()) &&
-           is_lower_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-               return is_lower_or_digit(c) || c == '-';
-           });
+/// Lower-case letters and digits, with hyphens between them.
+bool is_dns_word(std::string_view text) {
+    return !text.empty() && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
+           std::all_of(text.begin(), text.end(),
+                       [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
-/// The name of an object: labels with dots between them.
-bool is_object_name(std::string_view text) {
-    const std::vector<std::string_view> labels = split(text, '.');
-    return text.size() <= longest_name && std::all_of(labels.begin(), labels.end(), is_dns_label);
+/// A label of the DNS as Kubernetes wants it (RFC 1123), such as the name of a namespace.
+bool is_dns_label(std::string_view text) {
+    return text.size() <= longest_label && is_dns_word(text);
+}
+
+/// A subdomain as Kubernetes wants it, the name of most objects: it does not limit the words
+/// between the dots.
+bool is_dns_subdomain_name(std::string_view text) {
+    const std::vector<std::string_view> words = split(text, '.');
+    return text.size() <= longest_name && std::all_of(words.begin(), words.end(), is_dns_word);
 }
 
 bool is_key_of_config_map(std::string_view text) {
@@ -102,7 +107,7 @@ void read_replicas(const TableReader& table, BundleRequest& request) {
     BundleReplicas replicas;
     replicas.location = table.location();
     static_cast<void>(table.required_string("name"));
-    replicas.name = checked(table, "name", is_object_name, name_hint);
+    replicas.name = checked(table, "name", is_dns_subdomain_name, name_hint);
     const std::optional<std::int64_t> count =
         table.integer("count", 0, std::numeric_limits<std::int32_t>::max());
     if (!table.has("count")) {
@@ -169,7 +174,7 @@ void read_values(const TableReader& maps, const std::string& name, BundleRequest
     BundleValues values;
     values.name = name;
     values.location = maps.location(name);
-    if (!is_object_name(name)) {
+    if (!is_dns_subdomain_name(name)) {
         throw error_at(values.location, "\"{}\" is no name of a config map", name)
             .hinted(name_hint);
     }

@@ -62,7 +62,7 @@ OverlayRule read_rule(const TableReader& table) {
     return rule;
 }
 
-std::string read_target(const TableReader& table) {
+std::string read_overlay_target(const TableReader& table) {
     std::string target = table.string("target", "/");
     if (target != "/") {
         require_absolute_path(table.location("target"), table.full_name("target"), target);
@@ -81,7 +81,7 @@ OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
     OverlayRequest overlay;
     overlay.location = table.location();
     static_cast<void>(table.has("source"));
-    table.attempt([&] { overlay.target = read_target(table); });
+    table.attempt([&] { overlay.target = read_overlay_target(table); });
     overlay.strip_components =
         static_cast<unsigned>(table.integer("strip_components", 0, deepest_path).value_or(0));
     table.attempt([&] { overlay.user = read_owner(table, "user", "root"); });
