@@ -52,28 +52,28 @@ private:
     std::vector<const char*> defined_;
 };
 
-/// Sets the installation time that librpm records, for its lifetime. librpm reads it from the
-/// environment only; the previous value is restored.
-class InstallationTime {
+/// A variable of the environment, which librpm and SQLite read, for its lifetime; the previous
+/// value is restored.
+class Variable {
 public:
-    explicit InstallationTime(std::int64_t time) {
-        if (const char* before = std::getenv(variable); before != nullptr) {
+    Variable(const char* name, const std::string& value) : name_(name) {
+        if (const char* before = std::getenv(name); before != nullptr) {
             before_ = before;
         }
-        ::setenv(variable, std::to_string(time).c_str(), 1);
+        ::setenv(name, value.c_str(), 1);
     }
-    InstallationTime(const InstallationTime&) = delete;
-    InstallationTime& operator=(const InstallationTime&) = delete;
-    ~InstallationTime() {
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+    ~Variable() {
         if (before_) {
-            ::setenv(variable, before_->c_str(), 1);
+            ::setenv(name_, before_->c_str(), 1);
         } else {
-            ::unsetenv(variable);
+            ::unsetenv(name_);
         }
     }
 
 private:
-    static constexpr const char* variable = "SOURCE_DATE_EPOCH";
+    const char* name_;
     std::optional<std::string> before_;
 };
 
@@ -146,7 +146,10 @@ std::string rpmdb_writer() {
 
 fs::path write_rpmdb(const Context& ctx, const std::vector<ImportedPackage>& packages,
                      const fs::path& scratch) {
-    const InstallationTime time(ctx.source_date_epoch);
+    // The installation time that librpm records.
+    const Variable time("SOURCE_DATE_EPOCH", std::to_string(ctx.source_date_epoch));
+    // What a build that is killed leaves of SQLite's temporary files is removed with the slot.
+    const Variable temporary("SQLITE_TMPDIR", scratch.string());
     rpmInitCrypto();
     const Macros macros(scratch);
     OpenPackage open;
