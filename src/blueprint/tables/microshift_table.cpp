@@ -97,6 +97,7 @@ ProvidedObject provided_object(const LocatedString& entry) {
                                      [&](const ProvidedKind& each) { return each.kind == kind; });
     if (known == provided_kinds.end()) {
         std::vector<std::string> kinds;
+        kinds.reserve(provided_kinds.size());
         for (const ProvidedKind& each : provided_kinds) {
             kinds.emplace_back(each.kind);
         }
