@@ -95,6 +95,7 @@ public:
     Child(pid_t pid, Fd output, const ProcessRequest& request, ProgramRecord& record)
         : pid_(pid),
           output_(std::move(output)),
+          purpose_(request.purpose),
           record_(record),
           watch_(request.limits, request.announcement) {}
     Child(const Child&) = delete;
@@ -143,7 +144,9 @@ public:
         const int status = reap();
         trim(output_limit);
         if (!all_gone) {
-            throw Error("processes started by a program could not be killed");
+            throw error("{}: processes that it started could not be killed",
+                        purpose_.empty() ? "a program" : purpose_)
+                .hinted("is the machine overloaded? Build again");
         }
         const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         if (code == 128 + SIGXFSZ) {
@@ -222,6 +225,7 @@ private:
     pid_t pid_;
     Fd output_;
     std::string text_;
+    std::string purpose_;
     ProgramRecord& record_;
     ProcessWatch watch_;
 };

@@ -24,6 +24,14 @@ PLAIN = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": "/usr/local/sbin:/usr/local/
 DBPATH = "/usr/share/rpm"
 
 
+def blueprint_text():
+    """What BLUEPRINT says, for another directory than its own: paths are absolute."""
+    text = BLUEPRINT.read_text()
+    for prefix in ('"', '"oci:'):
+        text = text.replace(prefix + "../", f"{prefix}{SOURCE}/").replace(prefix + "./", f"{prefix}{SOURCE}/blueprints/")
+    return text
+
+
 def skip(reason):
     print("skipped:", reason)
     sys.exit(77)
