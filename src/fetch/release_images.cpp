@@ -50,12 +50,11 @@ std::vector<std::string> parse_release_images(std::string_view text, const std::
         const std::optional<std::string> name =
             reference != nullptr ? complete_image_name(*reference, true) : std::nullopt;
         if (!name || name->find('@') == std::string::npos) {
-            throw bad_list(
-                called,
-                fmt::format("the image of \"{}\" is no reference by digest: {}",
-                            shortened(printable_line(component)),
-                            shortened(printable_line(value.dump(
-                                -1, ' ', true, nlohmann::json::error_handler_t::replace)))));
+            throw bad_list(called,
+                           fmt::format("the image of \"{}\" is no reference by digest: {}",
+                                       shortened(printable_line(component)),
+                                       reference != nullptr ? shortened(printable_line(*reference))
+                                                            : std::string(value.type_name())));
         }
         references.insert(*name);
     }

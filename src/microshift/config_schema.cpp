@@ -1,5 +1,6 @@
 #include "microshift/config_schema.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -14,6 +15,8 @@
 #include "bundles/schema/server_value.hpp"
 #include "embedded_config_schema.hpp"
 #include "support/error.hpp"
+#include "support/source_location.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -24,15 +27,17 @@ using nlohmann::json;
 constexpr const char* root_definition = "config";
 
 /// Makes a line of the table of each object of a published schema, as
-/// scripts/make-microshift-schema does it, which says what is left out.
+/// scripts/make-microshift-schema does it, which says what is left out. Definitions have numbers:
+/// names made of the keys of an image's file may be long, and the same for different places.
 class PublishedSchema {
 public:
     explicit PublishedSchema(unsigned version) : version_(version) {}
 
     // NOLINTNEXTLINE(misc-no-recursion): the depth is limited
-    json convert(const json& node, const std::string& name, unsigned depth) {
+    json convert(const json& node, std::string_view key, unsigned depth) {
         if (!node.is_object() || depth > 64) {
-            throw error("{} is no schema, or nested too deep", name);
+            throw error("the part \"{}\" is no schema, or nested too deep",
+                        shortened(printable_line(key)));
         }
         json made = json::object();
         if (const std::string type = text_of_key(node, "type"); is_type(type)) {
@@ -40,25 +45,27 @@ public:
         }
         add_limits(node, made);
         if (const auto items = node.find("items"); items != node.end()) {
-            made["items"] = convert(*items, name + ".items", depth + 1);
+            made["items"] = convert(*items, "items", depth + 1);
         }
         if (const auto others = node.find("additionalProperties");
             others != node.end() && others->is_object()) {
-            made["additionalProperties"] = convert(*others, name + ".values", depth + 1);
+            made["additionalProperties"] = convert(*others, "additionalProperties", depth + 1);
         }
         const auto properties = node.find("properties");
         if (properties == node.end()) {
             return made;
         }
+        const std::string name =
+            depth == 0 ? root_definition : fmt::format("{}.{}", root_definition, ++definitions_);
         made["properties"] = json::object();
-        for (const auto& [key, inner] : properties->items()) {
-            made["properties"][key] = convert(inner, name + '.' + key, depth + 1);
+        for (const auto& [property, inner] : properties->items()) {
+            made["properties"][property] = convert(inner, property, depth + 1);
         }
         made["additionalProperties"] = false;
         // As ASCII: the lines of the table have neither ends of lines nor tabs within.
-        lines += fmt::format("schema\t{}\t{}-{}\t{}\n", escaped(name), version_, version_,
+        lines += fmt::format("schema\t{}\t{}-{}\t{}\n", name, version_, version_,
                              made.dump(-1, ' ', true));
-        return {{"$ref", "#/definitions/" + escaped(name)}};
+        return {{"$ref", "#/definitions/" + name}};
     }
 
     std::string lines;
@@ -89,24 +96,18 @@ private:
                 made[key] = *bound;
             }
         }
-        if (const auto choices = node.find("enum"); choices != node.end() && choices->is_array()) {
+        // Copying and writing a nested value recurses as deep as the image's file has it.
+        if (const auto choices = node.find("enum");
+            choices != node.end() && choices->is_array() &&
+            std::all_of(choices->begin(), choices->end(),
+                        [](const json& choice) { return choice.is_primitive(); })) {
             made["enum"] = *choices;
         }
     }
 
-    /// What names keep in a line of the table and in a reference; the rest is unlike any real key.
-    static std::string escaped(const std::string& name) {
-        std::string plain;
-        for (const char c : name) {
-            const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                              (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-            plain +=
-                kept ? std::string(1, c) : fmt::format("_{:x}_", static_cast<unsigned char>(c));
-        }
-        return plain;
-    }
-
     unsigned version_;
+    /// Those that are numbered: all but the root.
+    std::size_t definitions_ = 0;
 };
 
 }  // namespace

@@ -31,8 +31,9 @@ const json* value_at(const json& config, const std::string& pointer) {
 }
 
 std::string shown(const json* value, const std::string& fallback) {
-    return value == nullptr ? fallback + " (MicroShift's default)"
-                            : value->dump(-1, ' ', false, json::error_handler_t::replace);
+    return value == nullptr
+               ? fallback + " (MicroShift's default)"
+               : shortened(value->dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 bool same_networks(const json& first, const json& second) {
@@ -94,10 +95,10 @@ std::set<std::string> gates_of(const json& config, const std::string& group) {
 void check_microshift_upgrade(const SourceLocation& location, MicroshiftVersion parent,
                               MicroshiftVersion image) {
     if (image.number() < parent.number()) {
-        throw error(ErrorKind::usage,
-                    "{}: MicroShift {} is older than the {} of the parent commit, and refuses to "
-                    "start with newer data",
-                    location.text(), image.text(), parent.text())
+        throw error_at(location,
+                       "MicroShift {} is older than the {} of the parent commit, and refuses to "
+                       "start with newer data",
+                       image.text(), parent.text())
             .hinted(
                 fmt::format("request microshift {}.* or newer; devices go back to an older one "
                             "with `rpm-ostree rollback`, or are installed anew from another ref",
@@ -105,11 +106,10 @@ void check_microshift_upgrade(const SourceLocation& location, MicroshiftVersion 
     }
     if (image.number() - parent.number() > most_minors) {
         const MicroshiftVersion next = MicroshiftVersion::numbered(parent.number() + most_minors);
-        throw error(ErrorKind::usage,
-                    "{}: MicroShift {} is {} minor versions newer than the {} of the parent "
-                    "commit, and refuses to start with data that is more than {} older",
-                    location.text(), image.text(), image.number() - parent.number(), parent.text(),
-                    most_minors)
+        throw error_at(location,
+                       "MicroShift {} is {} minor versions newer than the {} of the parent "
+                       "commit, and refuses to start with data that is more than {} older",
+                       image.text(), image.number() - parent.number(), parent.text(), most_minors)
             .hinted(fmt::format("build a commit with microshift {}.* first, and let all devices "
                                 "start it once before they get this one",
                                 next.text()));

@@ -1,7 +1,6 @@
 #include "pipeline/microshift.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -61,25 +60,16 @@ void check_published_schema(const Context& ctx, const MicroshiftConfig& config,
 }
 
 /// What MicroShift would refuse that does not come from the blueprint's table.
-void warn_of_values(const Context& ctx, const std::optional<MicroshiftConfig>& config,
-                    const EffectiveConfig& effective) {
+void warn_of_values(const Context& ctx, const EffectiveConfig& effective) {
     for (const std::string& text : effective.unreadable) {
         ctx.console->warn(fmt::format("MicroShift will not start: {}", text));
     }
-    std::set<std::string> known;
-    if (config) {
-        for (const SchemaProblem& problem :
-             check_config_values(nlohmann::json::parse(config->document))) {
-            known.insert(problem.message);
-        }
-    }
+    // The blueprint's table has none: check_microshift_config refuses it.
     for (const SchemaProblem& problem : check_config_values(effective.values)) {
-        if (!known.contains(problem.message)) {
-            ctx.console->warn(
-                fmt::format("MicroShift will not start, or ignores it: {} (in the "
-                            "files of /etc/microshift)",
-                            problem.message));
-        }
+        ctx.console->warn(
+            fmt::format("MicroShift will not start, or ignores it: {} (in the files of "
+                        "/etc/microshift)",
+                        problem.message));
     }
 }
 
@@ -155,7 +145,7 @@ void check_image_config(const Context& ctx, const Blueprint& blueprint,
         check_published_schema(ctx, *config, *version, tree);
     }
     const EffectiveConfig now = effective_config(config_files_of(tree));
-    warn_of_values(ctx, config, now);
+    warn_of_values(ctx, now);
     if (parent && !parent->microshift.empty()) {
         compare_with_parent(ctx, blueprint, *parent, *version, now);
     }

@@ -207,10 +207,17 @@ TEST(GpuCheck, RuntimeClasses) {
     const std::string pod =
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {runtimeClassName: nvidia, "
         "containers: [{name: a, image: \"x:1\"}]}\n";
-    EXPECT_THAT(gpu_findings(pod, device_with(1)),
-                AllOf(HasSubstr("no bundle defines the RuntimeClass nvidia"),
-                      HasSubstr("handler: nvidia")));
+    EXPECT_THAT(
+        gpu_findings(pod, device_with(1)),
+        AllOf(HasSubstr("no bundle defines the RuntimeClass nvidia"), HasSubstr("handler: nvidia"),
+              HasSubstr("provided = [\"RuntimeClass nvidia\"]")));
     EXPECT_EQ(gpu_findings(pod, facts_without_blueprint()), "");
+    for (const auto& [name, silent] :
+         {std::pair("nvidia", true), std::pair("*", true), std::pair("other", false)}) {
+        ImageFacts facts = device_with(1);
+        facts.provided = {{"RuntimeClass", "", name, {}}};
+        EXPECT_EQ(gpu_findings(pod, facts).empty(), silent) << name;
+    }
     for (const char* object : {"apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nhandler: nvidia\n",
                                "apiVersion: nvidia.com/v1\nkind: ClusterPolicy\n"}) {
         EXPECT_EQ(

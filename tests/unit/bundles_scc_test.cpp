@@ -1,6 +1,7 @@
 #include "bundles/privileges/scc.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -53,6 +54,15 @@ TEST(SccTest, DefaultsOfTheApi) {
     }
 }
 
+TEST(SccTest, AnyPriorityCanBeCompared) {
+    std::vector<Scc> sccs(3);
+    sccs[0].priority = std::numeric_limits<std::int64_t>::min();
+    sccs[2].priority = std::numeric_limits<std::int64_t>::max();
+    sort_sccs(sccs);
+    EXPECT_EQ(sccs[0].priority, std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(sccs[2].priority, std::numeric_limits<std::int64_t>::min());
+}
+
 TEST(SccTest, IdsOfANamespace) {
     const auto users = [](const char* text) {
         const SccIdRange range =
@@ -63,7 +73,7 @@ TEST(SccTest, IdsOfANamespace) {
     EXPECT_EQ(users("1000-1099"), Span(1000, 1099));
     const auto unknown = Span(1'000'000'000, 1'999'999'999);
     for (const char* text : {"", "1000", "/", "-1/5", "1000/", "a/b", "1/99999999999999999999",
-                             "1/9223372036854775807"}) {
+                             "1/9223372036854775807", "9223372036854775807/100"}) {
         EXPECT_EQ(users(text), unknown) << text;
     }
     const NamespaceIds ids = ids_of_namespace(

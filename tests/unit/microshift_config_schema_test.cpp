@@ -1,5 +1,6 @@
 #include "microshift/config_schema.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,6 +132,44 @@ TEST(ConfigSchemaTest, ReadsTheSchemaOfAnImage) {
                             "/dns/nwe dns.nwe: unknown field; did you mean \"new\"?",
                             "/dns/new dns.new: 5000000000 does not fit into 32 bits",
                             "/list/0/b list[0].b: unknown field"));
+}
+
+TEST(ConfigSchemaTest, ChoicesOfAnImageArePlainValues) {
+    const MicroshiftVersion version{5, 0};
+    const auto with_choices = [&](const std::string& choices) {
+        return messages(
+            ConfigSchema::published(R"({"properties": {"a": {"enum": )" + choices + "}}}", version),
+            json::parse(R"({"a": "x"})"));
+    };
+    EXPECT_THAT(with_choices(R"(["y", "z"])"),
+                ElementsAre("/a a: \"x\" is none of y, z; did you mean \"y\"?"));
+    EXPECT_THAT(with_choices(R"(["y", {"$ref": "x"}])"), ElementsAre());
+    constexpr std::size_t deep = 1U << 20U;
+    EXPECT_THAT(with_choices(std::string(deep, '[') + std::string(deep, ']')), ElementsAre());
+}
+
+TEST(ConfigSchemaTest, KeysOfAnImageDoNotName) {
+    const MicroshiftVersion version{5, 0};
+    const ConfigSchema dotted = ConfigSchema::published(
+        R"({"properties": {
+            "a.b": {"properties": {"dotted": {}}},
+            "a": {"properties": {"b": {"properties": {"nested": {}}}}}}})",
+        version);
+    EXPECT_THAT(
+        messages(dotted, json::parse(R"({"a.b": {"dotted": 1}, "a": {"b": {"nested": 1}}})")),
+        ElementsAre());
+    EXPECT_EQ(messages(dotted, json::parse(R"({"a.b": {"nested": 1}})")).size(), 1U);
+    EXPECT_EQ(messages(dotted, json::parse(R"({"a": {"b": {"dotted": 1}}})")).size(), 1U);
+
+    // A definition for each object, with the long key in none of their names.
+    const std::string key(1U << 20U, 'k');
+    std::string objects;
+    for (int i = 0; i < 20'000; ++i) {
+        objects += fmt::format(R"({}"{}": {{"properties": {{}}}})", i == 0 ? "" : ", ", i);
+    }
+    const ConfigSchema long_key = ConfigSchema::published(
+        R"({"properties": {")" + key + R"(": {"properties": {)" + objects + "}}}}", version);
+    EXPECT_EQ(messages(long_key, {{key, {{"19999", {{"x", 1}}}}}}).size(), 1U);
 }
 
 TEST(ConfigSchemaTest, RefusesWhatIsNoSchema) {

@@ -94,6 +94,8 @@ TEST(MicroshiftUpgradeTest, OddValuesOfTheParent) {
                     .size(),
                 1U);
     EXPECT_THAT(changes(R"({"dns": {"baseDomain": {"a": 1}}})", "{}").size(), 1U);
+    const std::string domain = R"({"dns": {"baseDomain": ")" + std::string(100'000, 'a') + "\"}}";
+    EXPECT_LT(changes(domain.c_str(), "{}").front().size(), 1000U);
 }
 
 TEST(MicroshiftUpgradeTest, FeatureGates) {

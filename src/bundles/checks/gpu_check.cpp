@@ -178,7 +178,8 @@ private:
     void check_runtime_class(const PodTemplate& pod) {
         const std::string name = pod.spec->text_at({"runtimeClassName"});
         if (name.empty() || facts_.may_have_manifests || supply_.brings_objects ||
-            supply_.runtime_classes.contains(name) || pod.count == 0) {
+            supply_.runtime_classes.contains(name) || pod.count == 0 ||
+            facts_.provides("RuntimeClass", "", name)) {
             return;
         }
         if (name == "microshift-low-latency") {
@@ -192,12 +193,13 @@ private:
         findings_.add(
             pod.where, pod.pointer + "/runtimeClassName",
             fmt::format("no bundle defines the RuntimeClass {}: the pod is refused", name),
-            name.starts_with("nvidia")
-                ? fmt::format("with the NVIDIA runtime as CRI-O's default, leave runtimeClassName "
-                              "out; else add the object to a bundle: {{apiVersion: node.k8s.io/v1, "
-                              "kind: RuntimeClass, metadata: {{name: {0}}}, handler: {0}}}",
-                              name)
-                : "add the RuntimeClass to a bundle, or leave runtimeClassName out");
+            fmt::format(
+                "{0}leave runtimeClassName out; else add the object to a bundle: "
+                "{{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {{name: "
+                "{1}}}, handler: {1}}}; if something else creates it, write [microshift] "
+                "provided = [\"RuntimeClass {1}\"]",
+                name.starts_with("nvidia") ? "with the NVIDIA runtime as CRI-O's default, " : "",
+                name));
     }
 
     bool check_driver(const PodTemplate& pod, const std::string& resource) {

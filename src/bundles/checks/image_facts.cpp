@@ -72,6 +72,14 @@ bool may_bring_manifests(const Blueprint& blueprint, const std::set<std::string>
 
 }  // namespace
 
+bool ImageFacts::provides(std::string_view kind, std::string_view name_space,
+                          std::string_view name) const {
+    return std::any_of(provided.begin(), provided.end(), [&](const ProvidedObject& each) {
+        return each.kind == kind && each.name_space == name_space &&
+               (each.name == "*" || each.name == name);
+    });
+}
+
 KubernetesVersion kubernetes_for(std::string_view microshift) {
     const KubernetesRange range = KubernetesSchemas::shipped_versions();
     const KubernetesVersion wanted = kubernetes_of_microshift(microshift).value_or(range.last);

@@ -43,6 +43,10 @@ struct ImageFacts {
     bool partial = false;
     /// `[microshift] provided`
     std::vector<ProvidedObject> provided;
+
+    /// Whether `provided` has the object; `name_space` is empty for kinds that belong to none.
+    [[nodiscard]] bool provides(std::string_view kind, std::string_view name_space,
+                                std::string_view name) const;
 };
 
 /// The Kubernetes that a MicroShift carries whose version is known from a request or a package

@@ -162,11 +162,7 @@ std::vector<BundleObject> KnownObjects::all_of(const ReferredKind& kind,
 
 bool KnownObjects::is_provided(std::string_view kind, std::string_view name_space,
                                std::string_view name) const {
-    return std::any_of(facts_->provided.begin(), facts_->provided.end(),
-                       [&](const ProvidedObject& each) {
-                           return each.kind == kind && each.name_space == name_space &&
-                                  (each.name == "*" || each.name == name);
-                       });
+    return facts_->provides(kind, name_space, name);
 }
 
 bool KnownObjects::is_installed_into(const std::string& name_space) const {

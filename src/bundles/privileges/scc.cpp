@@ -36,7 +36,7 @@ std::optional<SccIdRange> block_in(std::string_view text) {
     }
     const std::optional<std::int64_t> first = id_in(text.substr(0, at));
     const std::optional<std::int64_t> second = id_in(text.substr(at + 1));
-    if (!first || !second || *second > UINT32_MAX) {
+    if (!first || !second || *first > UINT32_MAX || *second > UINT32_MAX) {
         return std::nullopt;
     }
     return SccIdRange{*first, text[at] == '-' ? *second : *first + *second - 1};
@@ -248,8 +248,8 @@ std::vector<Scc> microshift_sccs() {
 
 void sort_sccs(std::vector<Scc>& sccs) {
     std::sort(sccs.begin(), sccs.end(), [](const Scc& a, const Scc& b) {
-        return std::tuple(-a.priority, a.points(), a.name) <
-               std::tuple(-b.priority, b.points(), b.name);
+        return std::tuple(b.priority, a.points(), a.name) <
+               std::tuple(a.priority, b.points(), b.name);
     });
 }
 

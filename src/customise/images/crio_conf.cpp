@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "customise/images/image_toml.hpp"
 #include "support/error.hpp"
@@ -108,8 +107,7 @@ void configure_crio(const Context& ctx, const std::vector<std::string>& names,
         "# Images of this system: in a store that is only read, where nothing is gained by "
         "removing them.\n[crio.image]\npinned_images = [\n";
     for (const std::string& name : settings.pinned) {
-        // A basic string of TOML, which has the escapes of JSON.
-        text += fmt::format("  {},\n", nlohmann::json(name).dump());
+        text += fmt::format("  {},\n", toml_string(name));
     }
     put_entry(tree, own_drop_in, make_file_entry(ctx, text + "]\n", 0644));
 }

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "customise/images/image_toml.hpp"
 #include "support/error.hpp"
 #include "support/terminal_text.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -39,11 +39,6 @@ void require_overlay(toml::table& document, const std::string& name) {
                     name, driver.node()->source().begin.line, printable_line(chosen))
             .hinted("set driver = \"overlay\" in this file of the image, with an overlay");
     }
-}
-
-/// A basic string of TOML, which has the escapes of JSON.
-std::string quoted(const std::string& value) {
-    return nlohmann::json(value).dump();
 }
 
 /// The index in `text` of a position that the parser gave, whose columns are code points.
@@ -101,7 +96,7 @@ std::string with_image_store(const std::string& text, const std::string& path,
     require_overlay(document, name);
     const toml::array* list = image_stores(document, name);
     const char* end = text.find("\r\n") == std::string::npos ? "\n" : "\r\n";
-    const std::string line = fmt::format("{} = [{}]", list_key, quoted(path));
+    const std::string line = fmt::format("{} = [{}]", list_key, toml_string(path));
     // Where the list or its table begins depends on which of TOML's many forms the file has: each
     // edit is taken only if the parser then finds what is wanted, and nothing else changed.
     std::vector<std::string> edits;
@@ -112,7 +107,7 @@ std::string with_image_store(const std::string& text, const std::string& path,
         }
         edits.push_back(text);
         edits.back().insert(std::min(index_of(text, list->source().begin) + 1, text.size()),
-                            quoted(path) + (list->empty() ? "" : ", "));
+                            toml_string(path) + (list->empty() ? "" : ", "));
     } else {
         if (const toml::table* options = document.at_path("storage.options").as_table()) {
             edits.push_back(with_line_after(text, options->source().begin, line, end));
@@ -147,19 +142,20 @@ std::string user_storage_conf(const std::string& text, const std::string& path,
     toml::table document = parse_image_toml(text, name);
     const auto line_of = [&](const char* place, const char* key) {
         const auto value = document.at_path(place).value<std::string>();
-        return value ? fmt::format("{} = {}\n", key, quoted(*value)) : "";
+        return value ? fmt::format("{} = {}\n", key, toml_string(*value)) : "";
     };
     // Only overlay reads the store, whatever the system's file leaves open.
-    std::string result = "[storage]\ndriver = \"overlay\"\n" +
-                         line_of("storage.rootless_storage_path", "rootless_storage_path") +
-                         fmt::format("\n[storage.options]\n{} = [{}]\n", list_key, quoted(path)) +
-                         line_of("storage.options.ignore_chown_errors", "ignore_chown_errors");
+    std::string result =
+        "[storage]\ndriver = \"overlay\"\n" +
+        line_of("storage.rootless_storage_path", "rootless_storage_path") +
+        fmt::format("\n[storage.options]\n{} = [{}]\n", list_key, toml_string(path)) +
+        line_of("storage.options.ignore_chown_errors", "ignore_chown_errors");
     if (const toml::table* pull = document.at_path("storage.options.pull_options").as_table();
         pull != nullptr && !pull->empty()) {
         result += "\n[storage.options.pull_options]\n";
         for (const auto& [key, value] : *pull) {
             if (const auto option = value.value<std::string>()) {
-                result += fmt::format("{} = {}\n", quoted(std::string(key.str())), quoted(*option));
+                result += fmt::format("{} = {}\n", toml_string(key.str()), toml_string(*option));
             }
         }
     }

@@ -10,6 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "customise/images/image_toml.hpp"
+#include "support/error.hpp"
+#include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -30,21 +33,37 @@ runtime_path = "/usr/bin/nvidia-container-runtime"
 runtime_type = "oci"
 )";
 
-/// Whether a file of CRI-O's configuration has a table of the runtime `nvidia`.
+/// Whether a file that CRI-O reads has a table of the runtime `nvidia`.
 bool defines_runtime(const Tree& tree) {
-    const auto defines = [&](const std::string& path, const Entry& entry) {
-        if (entry.type != EntryType::file) {
-            return false;
-        }
-        const std::string text = read_entry(tree, path);
-        const auto lines = lines_of(text);
-        return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-            return trim(line).starts_with("[crio.runtime.runtimes.nvidia]");
-        });
+    const auto defines = [&](const std::string& path) {
+        const toml::table document = parse_image_toml(read_entry(tree, path), printable_line(path));
+        return document.at_path("crio.runtime.runtimes.nvidia").is_table();
     };
-    const auto entries = entries_below(tree.entries, "/etc/crio");
-    return std::any_of(entries.begin(), entries.end(),
-                       [&](const auto& each) { return defines(each.first, each.second); });
+    const Entry* main_file = find_entry(tree, "/etc/crio/crio.conf");
+    if (main_file != nullptr && main_file->type == EntryType::file &&
+        defines("/etc/crio/crio.conf")) {
+        return true;
+    }
+    const auto entries = entries_below(tree.entries, "/etc/crio/crio.conf.d/");
+    return std::any_of(entries.begin(), entries.end(), [&](const auto& each) {
+        return each.second.type == EntryType::file && defines(each.first);
+    });
+}
+
+void add_drop_in(const Context& ctx, Tree& tree) {
+    if (defines_runtime(tree)) {
+        return;
+    }
+    if (find_entry(tree, drop_in) != nullptr) {
+        throw error(ErrorKind::usage,
+                    "{} of the image comes from elsewhere, and has no table "
+                    "[crio.runtime.runtimes.nvidia]",
+                    drop_in)
+            .hinted(
+                "NVIDIA's runtime is written to this file: give the other one another name, or "
+                "add the table to it");
+    }
+    put_entry(tree, drop_in, make_file_entry(ctx, drop_in_text, 0644));
 }
 
 /// The names of `runtimes = ["runc", "crun"]`; nothing for another line.
@@ -136,9 +155,7 @@ void add_nvidia_runtime(const Context& ctx, Tree& tree) {
         find_entry(tree, "/usr/bin/nvidia-container-runtime") == nullptr) {
         return;
     }
-    if (!defines_runtime(tree)) {
-        put_entry(tree, drop_in, make_file_entry(ctx, drop_in_text, 0644));
-    }
+    add_drop_in(ctx, tree);
     put_crun_first(ctx, tree);
     check_cdi(ctx, tree);
 }
