@@ -59,21 +59,21 @@ TEST_F(NvidiaRuntime, ReadsTomlInAnyForm) {
     runtimes();
     for (const char* own : {"[crio.runtime.runtimes.\"nvidia\"]\nruntime_path = \"/opt/x\"\n",
                             "[crio.runtime]\nruntimes.nvidia = {runtime_path = \"/opt/x\"}\n"}) {
-        file(drop_in, own);
+        file(nvidia_drop_in, own);
         add_nvidia_runtime(ctx, tree);
-        EXPECT_EQ(text(drop_in), own);
+        EXPECT_EQ(text(nvidia_drop_in), own);
     }
 }
 
 TEST_F(NvidiaRuntime, DoesNotOverwriteAnothersFile) {
     runtimes();
     file("/etc/crio/seccomp.json", "{}");
-    file(drop_in, "[crio.runtime]\ndefault_runtime = \"crun\"\n");
+    file(nvidia_drop_in, "[crio.runtime]\ndefault_runtime = \"crun\"\n");
     EXPECT_EQ(error_of([&] { add_nvidia_runtime(ctx, tree); }),
               "/etc/crio/crio.conf.d/99-nvidia.conf of the image comes from elsewhere, and has no "
               "table [crio.runtime.runtimes.nvidia]|NVIDIA's runtime is written to this file: give "
               "the other one another name, or add the table to it");
-    EXPECT_EQ(text(drop_in), "[crio.runtime]\ndefault_runtime = \"crun\"\n");
+    EXPECT_EQ(text(nvidia_drop_in), "[crio.runtime]\ndefault_runtime = \"crun\"\n");
 }
 
 TEST_F(NvidiaRuntime, PutsCrunFirst) {
