@@ -158,6 +158,23 @@ TEST_F(TombstonesTest, DataIsKeptUnlessTheBlueprintSaysOtherwise) {
     EXPECT_THAT(objects_of(make(others), "app"), Not(HasSubstr("Namespace")));
 }
 
+TEST_F(TombstonesTest, NamespacesOfTheSystemAreKept) {
+    const std::string namespaces = object("v1", "Namespace", "kube-system") +
+                                   object("v1", "Namespace", "openshift") +
+                                   object("v1", "Namespace", "openshift-dns") +
+                                   object("v1", "Namespace", "openshiftfoo");
+    request_.delete_data = true;
+    const auto only_the_last =
+        AllOf(HasSubstr("\"openshiftfoo\""), Not(HasSubstr("kube-system")),
+              Not(HasSubstr("\"openshift\"")), Not(HasSubstr("openshift-dns")));
+    put(parent_, "app", namespaces);
+    EXPECT_THAT(objects_of(make(), "app"), only_the_last);
+    // A tombstone of the parent may have been made by anyone.
+    parent_ = make().files;
+    parent_.at(std::string(place) + "delete/app/objects.yaml") = namespaces;
+    EXPECT_THAT(objects_of(make(), "app"), only_the_last);
+}
+
 TEST_F(TombstonesTest, OnlyKindsThatEveryMicroshiftHas) {
     put(parent_, "app",
         object("nfd.k8s-sigs.io/v1alpha1", "NodeFeature", "n", "x") +

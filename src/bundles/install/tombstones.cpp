@@ -55,7 +55,8 @@ bool holds_data(const DeletedObject& object) {
 
 /// Namespaces that every cluster has.
 bool is_system_namespace(std::string_view name) {
-    return name == "default" || name.starts_with("kube-") || name.starts_with("openshift");
+    return name == "default" || name == "openshift" || name.starts_with("kube-") ||
+           name.starts_with("openshift-");
 }
 
 /// Kinds of OpenShift that MicroShift always serves.
@@ -194,6 +195,12 @@ private:
                    : fmt::format("{} {}/{}", object.kind, object.name_space, object.name);
     }
 
+    /// Whether it is a namespace in which the system or the image has objects.
+    [[nodiscard]] bool is_inhabited(const DeletedObject& object) const {
+        return object.kind == "Namespace" &&
+               (used_namespaces_.contains(object.name) || is_system_namespace(object.name));
+    }
+
     void add_object(const std::string& bundle, const DeletedObject& given) {
         const DeletedObject object = normal(given);
         if (present_.contains(object) || !is_plain_name(object.name, name_characters)) {
@@ -203,10 +210,7 @@ private:
             custom_[bundle].push_back(title_of(object));
             return;
         }
-        const bool inhabited =
-            object.kind == "Namespace" &&
-            (used_namespaces_.contains(object.name) || is_system_namespace(object.name));
-        if (inhabited) {
+        if (is_inhabited(object)) {
             return;
         }
         if (holds_data(object) && !request_.delete_data) {
@@ -247,8 +251,7 @@ private:
             const bool known =
                 schemas_.scope_of(object.api_version, object.kind) || is_of_openshift(object);
             if (is_plain_name(object.name, name_characters) && known &&
-                !present_.contains(object) &&
-                !(object.kind == "Namespace" && used_namespaces_.contains(object.name)) &&
+                !present_.contains(object) && !is_inhabited(object) &&
                 (request_.delete_data || !holds_data(object))) {
                 Dropped& dropped = dropped_[tombstone.name];
                 dropped.left = left;
