@@ -41,8 +41,12 @@ struct Parent {
     ParentAccounts accounts;
     /// Version of its package microshift ("4.18.14"), or empty.
     std::string microshift;
-    /// Its /etc/microshift/config.yaml and the YAML files of config.d: path → content.
+    /// Its /etc/microshift/config.yaml and the YAML files of config.d: path → content. Empty
+    /// without that package.
     std::map<std::string, std::string> microshift_config;
+    /// Why these files cannot be read, or empty: objects are missing, or they are more than 1024
+    /// files and directories, 4 MiB, or 32 directories in each other.
+    std::string microshift_config_problem;
 };
 
 /// The parent commit: the one that `[ostree] parent` names, else that of the ref; nothing if the
@@ -54,8 +58,8 @@ struct Parent {
 
 /// The files of a commit below the directories in which MicroShift looks for manifests
 /// (/etc/microshift and /usr/lib/microshift, there "manifests" and "manifests.d"): path on a device
-/// → content. Links are left out. Throws Error for what cannot be read, for more than 8192 files or
-/// 64 MiB, and for more than 32 directories in each other.
+/// → content. Links are left out. Throws Error for what cannot be read, for more than 8192 files
+/// and directories or 64 MiB, and for more than 32 directories in each other.
 [[nodiscard]] std::map<std::string, std::string> read_manifests(const Repo& repo,
                                                                 const std::string& checksum);
 

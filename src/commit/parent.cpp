@@ -2,7 +2,6 @@
 #include <map>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <unistd.h>
 
@@ -11,8 +10,6 @@
 
 namespace edgegpu {
 namespace {
-
-using EnumeratorHandle = Handle<GFileEnumerator, g_object_unref>;
 
 // Content of a file of a commit, ending with a newline; empty if it does not exist.
 std::string committed_file(const Repo::Impl& repo, GFile* root, const char* path) {
@@ -56,47 +53,165 @@ std::string package_version(GVariant* metadata, std::string_view name) {
     return {};
 }
 
-/// Paths below the commit's root of the files in a directory and those below it; none if there is
-/// no such directory.
-std::vector<std::string> files_below(GFile* root, const std::string& top) {
-    std::vector<std::string> files;
-    std::vector<std::string> directories{top};
-    while (!directories.empty()) {
-        const std::string directory = std::move(directories.back());
-        directories.pop_back();
-        const FileHandle opened(g_file_resolve_relative_path(root, directory.c_str()));
+/// How much of a commit is read: one that was not made by edgegpu may have any number of
+/// directories, since one object can be many of them.
+struct ReadingLimits {
+    std::size_t entries;
+    std::uint64_t bytes;
+};
+
+constexpr ReadingLimits manifests_limits{8192, 64U << 20U};
+constexpr ReadingLimits config_limits{1024, 4U << 20U};
+constexpr unsigned most_levels = 32;
+
+/// Reads files of a commit, up to limits.
+class ReadingFiles {
+public:
+    /// Files whose names end otherwise than in `suffix` are passed over.
+    ReadingFiles(const Repo::Impl& repo, const std::string& checksum, ReadingLimits limits,
+                 std::string_view suffix = {})
+        : repo_(repo), checksum_(checksum), limits_(limits), suffix_(suffix) {}
+
+    /// `path` is that on a device, of a file or directory; nothing is read if there is none.
+    void read(GFile* root, const std::string& path) {
+        const std::string committed = (path.starts_with("/etc/") ? "usr" : "") + path;
+        const FileHandle found = find(root, committed, path);
+        if (found) {
+            read(found.get(), path, 0);
+        }
+    }
+
+    std::map<std::string, std::string> take() { return std::move(files_); }
+
+private:
+    [[nodiscard]] Error refused(const std::string& path, std::string_view why) const {
+        return error("{}: {} of commit {}: {}", repo_.path.string(), path, checksum_, why);
+    }
+    [[nodiscard]] Error too_much(const std::string& path) const {
+        return refused(path, fmt::format("more than {} files and directories, or {} MiB",
+                                         limits_.entries, limits_.bytes >> 20U));
+    }
+    [[nodiscard]] Error unreadable(const GlibFailure& failure, const std::string& path) const {
+        return failure.to_error(repo_.path.string(), "cannot read " + path);
+    }
+
+    /// Nothing if the commit has no such file. That an object is missing, which libostree reports
+    /// with the same error, is an error here.
+    [[nodiscard]] FileHandle find(GFile* root, std::string_view committed,
+                                  const std::string& path) const {
+        FileHandle file(static_cast<GFile*>(g_object_ref(root)));
+        while (!committed.empty()) {
+            committed.remove_prefix(committed.starts_with('/') ? 1 : 0);
+            const std::string name(committed.substr(0, committed.find('/')));
+            committed.remove_prefix(name.size());
+            GlibFailure failure;
+            OstreeRepoFile* directory = OSTREE_REPO_FILE(file.get());
+            if (ostree_repo_file_ensure_resolved(directory, failure.out()) == FALSE) {
+                throw unreadable(failure, path);
+            }
+            gboolean is_directory = FALSE;
+            if (ostree_repo_file_tree_get_contents(directory) == nullptr ||
+                ostree_repo_file_tree_find_child(directory, name.c_str(), &is_directory, nullptr) <
+                    0) {
+                return FileHandle();
+            }
+            file = FileHandle(g_file_get_child(file.get(), name.c_str()));
+        }
+        return file;
+    }
+
+    // NOLINTNEXTLINE(misc-no-recursion): at most most_levels
+    void read(GFile* file, const std::string& path, unsigned level) {
+        if (++entries_ > limits_.entries) {
+            throw too_much(path);
+        }
         GlibFailure failure;
-        const EnumeratorHandle children(
-            g_file_enumerate_children(opened.get(), "standard::name,standard::type",
+        const Handle<GFileInfo, g_object_unref> info(
+            g_file_query_info(file, "standard::type,standard::size",
+                              G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr, failure.out()));
+        if (!info) {
+            throw unreadable(failure, path);
+        }
+        const GFileType type = g_file_info_get_file_type(info.get());
+        if (type == G_FILE_TYPE_DIRECTORY) {
+            read_directory(file, path, level);
+        } else if (type == G_FILE_TYPE_REGULAR && path.ends_with(suffix_)) {
+            read_content(file, path, g_file_info_get_size(info.get()));
+        }
+    }
+
+    // NOLINTNEXTLINE(misc-no-recursion): at most most_levels
+    void read_directory(GFile* directory, const std::string& path, unsigned level) {
+        if (level > most_levels) {
+            throw refused(path, "more than 32 directories in each other");
+        }
+        GlibFailure failure;
+        const Handle<GFileEnumerator, g_object_unref> children(
+            g_file_enumerate_children(directory, "standard::name",
                                       G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr, failure.out()));
-        GFileInfo* info = nullptr;
-        while (children &&
-               g_file_enumerator_iterate(children.get(), &info, nullptr, nullptr, failure.out()) !=
-                   FALSE &&
-               info != nullptr) {
-            const GFileType type = g_file_info_get_file_type(info);
-            std::string path = fmt::format("{}/{}", directory, g_file_info_get_name(info));
-            if (type == G_FILE_TYPE_DIRECTORY) {
-                directories.push_back(std::move(path));
-            } else if (type == G_FILE_TYPE_REGULAR) {
-                files.push_back(std::move(path));
+        if (!children) {
+            throw unreadable(failure, path);
+        }
+        while (true) {
+            GFileInfo* info = nullptr;
+            GFile* child = nullptr;
+            if (g_file_enumerator_iterate(children.get(), &info, &child, nullptr, failure.out()) ==
+                FALSE) {
+                throw unreadable(failure, path);
+            }
+            if (info == nullptr) {
+                return;
+            }
+            read(child, path + '/' + g_file_info_get_name(info), level + 1);
+        }
+    }
+
+    void read_content(GFile* file, const std::string& path, goffset claimed) {
+        // The commit may lie about it, so that it is counted again below.
+        if (claimed < 0 || static_cast<std::uint64_t>(claimed) > limits_.bytes - bytes_) {
+            throw too_much(path);
+        }
+        GlibFailure failure;
+        const Handle<GFileInputStream, g_object_unref> stream(
+            g_file_read(file, nullptr, failure.out()));
+        std::string& content = files_[path];
+        std::array<char, 64U << 10U> part{};
+        gssize size = stream ? 1 : -1;
+        while (size > 0) {
+            size = g_input_stream_read(G_INPUT_STREAM(stream.get()), part.data(), part.size(),
+                                       nullptr, failure.out());
+            if (size > 0) {
+                bytes_ += static_cast<std::uint64_t>(size);
+                if (bytes_ > limits_.bytes) {
+                    throw too_much(path);
+                }
+                content.append(part.data(), static_cast<std::size_t>(size));
             }
         }
-    }
-    return files;
-}
-
-std::map<std::string, std::string> microshift_config_of(const Repo::Impl& repo, GFile* root) {
-    std::vector<std::string> files = files_below(root, "usr/etc/microshift/config.d");
-    files.emplace_back("usr/etc/microshift/config.yaml");
-    std::map<std::string, std::string> config;
-    for (const std::string& file : files) {
-        std::string text = committed_file(repo, root, file.c_str());
-        if (file.ends_with(".yaml") && !text.empty()) {
-            config[file.substr(std::string_view("usr").size())] = std::move(text);
+        if (size < 0) {
+            throw unreadable(failure, path);
         }
     }
-    return config;
+
+    const Repo::Impl& repo_;
+    const std::string& checksum_;
+    ReadingLimits limits_;
+    std::string_view suffix_;
+    std::map<std::string, std::string> files_;
+    std::size_t entries_ = 0;
+    std::uint64_t bytes_ = 0;
+};
+
+/// The files of MicroShift's configuration into `parent`, or why they cannot be read.
+void read_microshift_config(const Repo::Impl& repo, GFile* root, Parent& parent) {
+    try {
+        ReadingFiles reading(repo, parent.checksum, config_limits, ".yaml");
+        reading.read(root, "/etc/microshift/config.yaml");
+        reading.read(root, "/etc/microshift/config.d");
+        parent.microshift_config = reading.take();
+    } catch (const Error& failure) {
+        parent.microshift_config_problem = failure.message();
+    }
 }
 
 Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
@@ -128,108 +243,12 @@ Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
     };
     parent.accounts.passwd = both("usr/lib/passwd", "usr/etc/passwd");
     parent.microshift = package_version(metadata.get(), "microshift");
-    parent.microshift_config = microshift_config_of(repo, root.get());
+    if (!parent.microshift.empty()) {
+        read_microshift_config(repo, root.get(), parent);
+    }
     parent.accounts.group = both("usr/lib/group", "usr/etc/group");
     return parent;
 }
-
-/// Reads the manifests of a commit, up to limits.
-class ReadingManifests {
-public:
-    ReadingManifests(const Repo::Impl& repo, const std::string& checksum)
-        : repo_(repo), checksum_(checksum) {}
-
-    /// `path` is that on a device.
-    // NOLINTNEXTLINE(misc-no-recursion): at most most_levels
-    void read(GFile* file, const std::string& path, unsigned level) {
-        switch (g_file_query_file_type(file, G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr)) {
-            case G_FILE_TYPE_DIRECTORY:
-                read_directory(file, path, level);
-                return;
-            case G_FILE_TYPE_REGULAR:
-                read_content(file, path);
-                return;
-            default:
-                return;
-        }
-    }
-
-    std::map<std::string, std::string> take() { return std::move(files_); }
-
-private:
-    static constexpr unsigned most_levels = 32;
-    static constexpr std::size_t most_manifests = 8192;
-    static constexpr std::uint64_t most_bytes = 64U << 20U;
-
-    [[nodiscard]] Error refused(const std::string& path, std::string_view why) const {
-        return error("{}: {} of commit {}: {}", repo_.path.string(), path, checksum_, why);
-    }
-
-    // NOLINTNEXTLINE(misc-no-recursion): at most most_levels
-    void read_directory(GFile* directory, const std::string& path, unsigned level) {
-        if (level > most_levels) {
-            throw refused(path, "more than 32 directories in each other");
-        }
-        GlibFailure failure;
-        const Handle<GFileEnumerator, g_object_unref> children(
-            g_file_enumerate_children(directory, "standard::name",
-                                      G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr, failure.out()));
-        if (!children) {
-            throw failure.to_error(repo_.path.string(), "cannot read " + path);
-        }
-        while (true) {
-            GFileInfo* info = nullptr;
-            GFile* child = nullptr;
-            if (g_file_enumerator_iterate(children.get(), &info, &child, nullptr, failure.out()) ==
-                FALSE) {
-                throw failure.to_error(repo_.path.string(), "cannot read " + path);
-            }
-            if (info == nullptr) {
-                return;
-            }
-            read(child, path + '/' + g_file_info_get_name(info), level + 1);
-        }
-    }
-
-    void read_content(GFile* file, const std::string& path) {
-        GlibFailure failure;
-        const Handle<GFileInfo, g_object_unref> info(g_file_query_info(
-            file, "standard::size", G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, nullptr, failure.out()));
-        if (!info) {
-            throw failure.to_error(repo_.path.string(), "cannot read " + path);
-        }
-        // The commit may lie about it, so that it is counted again below.
-        const goffset claimed = g_file_info_get_size(info.get());
-        if (files_.size() >= most_manifests || claimed < 0 ||
-            static_cast<std::uint64_t>(claimed) > most_bytes - bytes_) {
-            throw refused(path, "more than 8192 manifests or 64 MiB");
-        }
-        const Handle<GFileInputStream, g_object_unref> stream(
-            g_file_read(file, nullptr, failure.out()));
-        std::string& content = files_[path];
-        std::array<char, 64U << 10U> part{};
-        gssize size = stream ? 1 : -1;
-        while (size > 0) {
-            size = g_input_stream_read(G_INPUT_STREAM(stream.get()), part.data(), part.size(),
-                                       nullptr, failure.out());
-            if (size > 0) {
-                bytes_ += static_cast<std::uint64_t>(size);
-                if (bytes_ > most_bytes) {
-                    throw refused(path, "more than 8192 manifests or 64 MiB");
-                }
-                content.append(part.data(), static_cast<std::size_t>(size));
-            }
-        }
-        if (size < 0) {
-            throw failure.to_error(repo_.path.string(), "cannot read " + path);
-        }
-    }
-
-    const Repo::Impl& repo_;
-    const std::string& checksum_;
-    std::map<std::string, std::string> files_;
-    std::uint64_t bytes_ = 0;
-};
 
 }  // namespace
 
@@ -242,13 +261,10 @@ std::map<std::string, std::string> read_manifests(const Repo& repo, const std::s
         throw failure.to_error(impl.path.string(), "cannot read the commit " + checksum);
     }
     const FileHandle root(opened);
-    ReadingManifests reading(impl, checksum);
-    for (const char* top : {"etc/microshift", "usr/lib/microshift"}) {
+    ReadingFiles reading(impl, checksum, manifests_limits);
+    for (const char* top : {"/etc/microshift", "/usr/lib/microshift"}) {
         for (const char* name : {"manifests", "manifests.d"}) {
-            const std::string path = fmt::format("{}/{}", top, name);
-            const std::string committed = path.starts_with("etc/") ? "usr/" + path : path;
-            const FileHandle directory(g_file_resolve_relative_path(root.get(), committed.c_str()));
-            reading.read(directory.get(), '/' + path, 0);
+            reading.read(root.get(), fmt::format("{}/{}", top, name));
         }
     }
     return reading.take();

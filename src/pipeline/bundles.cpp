@@ -1,15 +1,21 @@
 #include "pipeline/bundles.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bundles/image_pins.hpp"
+#include "bundles/install/installed.hpp"
 #include "bundles/install/tombstones.hpp"
 #include "bundles/wanted_images.hpp"
 #include "customise/files/files.hpp"
+#include "customise/microshift/config_drop_in.hpp"
+#include "microshift/effective_config.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -43,6 +49,42 @@ ManifestFiles manifests_of_parent(const Context& ctx, const Repo& repo, const Pa
     }
 }
 
+/// Where MicroShift looks for manifests, unless it is configured otherwise.
+constexpr std::array<const char*, 2> microshift_directories{"/etc/microshift",
+                                                            "/usr/lib/microshift"};
+
+bool is_manifests_path(std::string_view path) {
+    return std::any_of(microshift_directories.begin(), microshift_directories.end(),
+                       [&](std::string_view top) {
+                           if (!path.starts_with(top)) {
+                               return false;
+                           }
+                           const std::string_view below = path.substr(top.size());
+                           const std::string_view name = below.substr(0, below.find('/', 1));
+                           return name.empty() || name == "/manifests" || name == "/manifests.d";
+                       });
+}
+
+/// Why it is not known which objects the image's MicroShift applies, or empty. What links lead to
+/// is not read; what a bundle of the parent brought may be there.
+std::string unknown_of_image(const Tree& tree) {
+    for (const char* top : microshift_directories) {
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, top)) {
+            if (entry.type == EntryType::symlink && is_manifests_path(path)) {
+                return fmt::format(
+                    "the image's {} is a link, and what it leads to is not looked at", path);
+            }
+        }
+    }
+    const nlohmann::json config = effective_config(config_files_of(tree)).values;
+    const nlohmann::json::json_pointer paths("/manifests/kustomizePaths");
+    if (config.contains(paths) && config.at(paths) != nlohmann::json(manifest_places())) {
+        return "the image's configuration of MicroShift sets manifests.kustomizePaths, and only "
+               "its default is known";
+    }
+    return {};
+}
+
 }  // namespace
 
 ImageFacts facts_of_image(const Blueprint& blueprint, const Resolution& resolution) {
@@ -73,14 +115,20 @@ void add_tombstones(const Context& ctx, const MicroshiftRequest& request,
                     const Repo& repo, const Parent& parent, Tree& tree) {
     const ManifestFiles before = manifests_of_parent(ctx, repo, parent);
     ManifestFiles image;
-    for (const char* top : {"/etc/microshift/manifests", "/usr/lib/microshift/manifests"}) {
+    for (const char* top : microshift_directories) {
         for (const auto& [path, entry] : entries_with_prefix(tree.entries, top)) {
-            if (entry.type == EntryType::file && !before.empty()) {
+            if (entry.type == EntryType::file && !before.empty() && is_manifests_path(path)) {
                 image[path] = read_entry(tree, path);
             }
         }
     }
     const Tombstones made = make_tombstones(ctx, request, bundles, image, before, kubernetes);
+    const std::string unknown = made.files.empty() ? "" : unknown_of_image(tree);
+    if (!unknown.empty()) {
+        ctx.console->warn(
+            fmt::format("no bundle of the parent commit is deleted on devices: {}", unknown));
+        return;
+    }
     for (const std::string& warning : made.warnings) {
         ctx.console->warn(warning);
     }

@@ -25,7 +25,8 @@ namespace edgegpu {
 
 /// Adds to the tree what makes MicroShift delete the bundles of the parent commit that the image
 /// does not have (make_tombstones), and says which these are. A parent whose manifests cannot be
-/// read is a warning.
+/// read is a warning, and so is an image of which it is not known what MicroShift applies: with
+/// links among its manifests, or with other `manifests.kustomizePaths` than the default.
 void add_tombstones(const Context& ctx, const MicroshiftRequest& request,
                     const std::vector<RenderedBundle>& bundles, KubernetesVersion kubernetes,
                     const Repo& repo, const Parent& parent, Tree& tree);

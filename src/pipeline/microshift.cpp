@@ -81,6 +81,13 @@ SourceLocation place_of(const Blueprint& blueprint, const std::string& pointer) 
 
 void compare_with_parent(const Context& ctx, const Blueprint& blueprint, const Parent& parent,
                          MicroshiftVersion version, const EffectiveConfig& now) {
+    if (!parent.microshift_config_problem.empty()) {
+        ctx.console->warn(fmt::format(
+            "whether devices with the parent commit can take over the image's configuration of "
+            "MicroShift is not checked, as that of the parent cannot be read: {}",
+            parent.microshift_config_problem));
+        return;
+    }
     const EffectiveConfig before = effective_config(parent.microshift_config);
     for (const std::string& text : before.unreadable) {
         ctx.console->warn(fmt::format(

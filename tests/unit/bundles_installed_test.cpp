@@ -52,6 +52,15 @@ TEST(Installed, ARootThatDoesMoreIsOneBundle) {
     }
 }
 
+TEST(Installed, ANameThatIsRepeatedCountsOnce) {
+    const std::string place = "/etc/microshift/manifests/";
+    const ManifestFiles files{{place + "kustomization.yaml", "resources: [b, a, a, b, a]\n"},
+                              {place + "a/kustomization.yaml", ""},
+                              {place + "b/kustomization.yaml", ""}};
+    EXPECT_THAT(sources(installed_bundles(files)),
+                ElementsAre("a=/etc/microshift/manifests/a", "b=/etc/microshift/manifests/b"));
+}
+
 TEST(Installed, Nothing) {
     EXPECT_THAT(installed_bundles({}), IsEmpty());
     EXPECT_THAT(installed_tombstones({}), IsEmpty());

@@ -1,5 +1,6 @@
 #include "bundles/install/tombstones.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -159,6 +160,22 @@ TEST_F(TombstonesTest, DataIsKeptUnlessTheBlueprintSaysOtherwise) {
     EXPECT_THAT(objects_of(make(others), "app"), Not(HasSubstr("Namespace")));
 }
 
+TEST_F(TombstonesTest, NamespacesOfTheSystemAreKept) {
+    const std::string namespaces =
+        object("v1", "Namespace", "kube-system") + object("v1", "Namespace", "openshift") +
+        object("v1", "Namespace", "openshift-dns") + object("v1", "Namespace", "openshiftfoo");
+    request_.delete_data = true;
+    const auto only_the_last =
+        AllOf(HasSubstr("\"openshiftfoo\""), Not(HasSubstr("kube-system")),
+              Not(HasSubstr("\"openshift\"")), Not(HasSubstr("openshift-dns")));
+    put(parent_, "app", namespaces);
+    EXPECT_THAT(objects_of(make(), "app"), only_the_last);
+    // A tombstone of the parent may have been made by anyone.
+    parent_ = make().files;
+    parent_.at(std::string(place) + "delete/app/objects.yaml") = namespaces;
+    EXPECT_THAT(objects_of(make(), "app"), only_the_last);
+}
+
 TEST_F(TombstonesTest, OnlyKindsThatEveryMicroshiftHas) {
     put(parent_, "app",
         object("nfd.k8s-sigs.io/v1alpha1", "NodeFeature", "n", "x") +
@@ -184,6 +201,31 @@ TEST_F(TombstonesTest, ABundleOfTheOldPlace) {
     parent_["/etc/microshift/manifests/a.yaml"] = object("v1", "ConfigMap", "a", "x");
     EXPECT_THAT(make({{"app", object("v1", "ConfigMap", "a", "x")}}).files, IsEmpty());
     EXPECT_THAT(make().bundles, ElementsAre("manifests"));
+}
+
+TEST_F(TombstonesTest, WithoutAProgramThatRenders) {
+    std::filesystem::remove(directory() / "kustomize");
+    put(parent_, "app", object("v1", "ConfigMap", "a", "x"));
+    put(parent_, "other", object("v1", "ConfigMap", "b", "x"));
+    const Tombstones made = make();
+    EXPECT_THAT(made.files, IsEmpty());
+    EXPECT_THAT(made.warnings,
+                ElementsAre(AllOf(HasSubstr("bundles need kustomize 5"), HasSubstr("in PATH"))));
+    // Nothing is to be rendered.
+    parent_ = {{std::string(place) + "README", ""}};
+    EXPECT_THAT(make().warnings, IsEmpty());
+}
+
+TEST_F(TombstonesTest, NotMoreThanSomeBundlesOfTheParent) {
+    const std::string graves = std::string(place) + "delete/";
+    for (unsigned i = 0; i < 300; ++i) {
+        parent_[fmt::format("{}x{}/kustomization.yaml", graves, i)] = "";
+    }
+    put(parent_, "app", object("v1", "ConfigMap", "a", "x"));
+    const Tombstones made = make();
+    EXPECT_THAT(made.bundles, ElementsAre("app"));
+    EXPECT_THAT(made.warnings,
+                ElementsAre(HasSubstr("300 tombstones: the objects of all but 256")));
 }
 
 TEST_F(TombstonesTest, AHostileParent) {

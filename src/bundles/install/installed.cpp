@@ -51,7 +51,7 @@ std::set<std::string> names_in(const ManifestFiles& manifests, const std::string
 }
 
 /// The directories that a kustomization lists, if it does nothing but that.
-std::optional<std::vector<std::string>> only_lists(const BundleFiles& bundle) {
+std::optional<std::set<std::string>> only_lists(const BundleFiles& bundle) {
     std::vector<YamlNode> documents;
     Mistakes ignored;
     ignored.attempt([&] {
@@ -61,11 +61,12 @@ std::optional<std::vector<std::string>> only_lists(const BundleFiles& bundle) {
     if (documents.size() != 1) {
         return std::nullopt;
     }
-    std::vector<std::string> names;
+    // The list of a hostile parent may have one name a million times.
+    std::set<std::string> names;
     for (const std::string& key : documents[0].keys) {
         if (key == "resources") {
             for (const YamlNode& name : documents[0].find(key)->items) {
-                names.push_back(name.text);
+                names.insert(name.text);
             }
         } else if (key != "apiVersion" && key != "kind") {
             return std::nullopt;

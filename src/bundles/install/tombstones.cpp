@@ -25,6 +25,8 @@ namespace {
 
 constexpr std::string_view commits_left = "edgegpu/commits-left";
 constexpr const char* objects_name = "objects.yaml";
+/// More bundles of a parent, which each take a run of a program, are not looked at.
+constexpr std::ptrdiff_t most_bundles = 256;
 /// Names of objects have no others besides letters and digits (roles may have colons).
 constexpr std::string_view name_characters = "_.-:";
 
@@ -55,7 +57,8 @@ bool holds_data(const DeletedObject& object) {
 
 /// Namespaces that every cluster has.
 bool is_system_namespace(std::string_view name) {
-    return name == "default" || name.starts_with("kube-") || name.starts_with("openshift");
+    return name == "default" || name == "openshift" || name.starts_with("kube-") ||
+           name.starts_with("openshift-");
 }
 
 /// Kinds of OpenShift that MicroShift always serves.
@@ -74,8 +77,9 @@ struct Dropped {
 /// Makes the tombstones of one image.
 class Burying {
 public:
-    Burying(const Context& ctx, const MicroshiftRequest& request, KubernetesVersion kubernetes)
-        : ctx_(ctx), request_(request), schemas_(kubernetes) {}
+    Burying(const Context& ctx, const MicroshiftRequest& request, KubernetesVersion kubernetes,
+            Renderer renderer)
+        : ctx_(ctx), request_(request), schemas_(kubernetes), renderer_(std::move(renderer)) {}
 
     /// What the image has; nothing is deleted unless all of it is known.
     bool add_image(const std::vector<RenderedBundle>& bundles, const ManifestFiles& image) {
@@ -100,13 +104,14 @@ public:
     }
 
     void add_parent(const ManifestFiles& parent) {
-        for (const BundleFiles& tombstone : installed_tombstones(parent)) {
+        for (const BundleFiles& tombstone : limited(installed_tombstones(parent), "tombstones")) {
             add_earlier(tombstone);
         }
-        for (const BundleFiles& bundle : installed_bundles(parent)) {
-            if (names_.contains(bundle.name) || !usable_name(bundle)) {
-                continue;
-            }
+        std::vector<BundleFiles> gone = installed_bundles(parent);
+        std::erase_if(gone, [&](const BundleFiles& bundle) {
+            return names_.contains(bundle.name) || !usable_name(bundle);
+        });
+        for (const BundleFiles& bundle : limited(std::move(gone), "bundles that are gone")) {
             if (const auto objects = rendered(bundle, "its objects are left on the devices")) {
                 for (const KubeObject& object : *objects) {
                     add_object(bundle.name,
@@ -150,10 +155,7 @@ private:
                                                     std::string_view consequence) {
         std::optional<std::vector<KubeObject>> objects;
         try {
-            if (!renderer_) {
-                renderer_ = find_renderer(ctx_);
-            }
-            objects = render_bundle(ctx_, *renderer_, bundle).objects;
+            objects = render_bundle(ctx_, renderer_, bundle).objects;
         } catch (const Error& failure) {
             if (failure.kind() == ErrorKind::interrupted) {
                 throw;
@@ -164,6 +166,17 @@ private:
                 fmt::format("{} does not render: {}", bundle.source.string(), consequence));
         }
         return objects;
+    }
+
+    /// The first ones, and a warning if there are more.
+    std::vector<BundleFiles> limited(std::vector<BundleFiles> bundles, std::string_view what) {
+        if (std::ssize(bundles) > most_bundles) {
+            result_.warnings.push_back(fmt::format(
+                "the parent commit has {} {}: the objects of all but {} are left on the devices",
+                bundles.size(), what, most_bundles));
+            bundles.erase(bundles.begin() + most_bundles, bundles.end());
+        }
+        return bundles;
     }
 
     bool usable_name(const BundleFiles& bundle) {
@@ -194,6 +207,12 @@ private:
                    : fmt::format("{} {}/{}", object.kind, object.name_space, object.name);
     }
 
+    /// Whether it is a namespace in which the system or the image has objects.
+    [[nodiscard]] bool is_inhabited(const DeletedObject& object) const {
+        return object.kind == "Namespace" &&
+               (used_namespaces_.contains(object.name) || is_system_namespace(object.name));
+    }
+
     void add_object(const std::string& bundle, const DeletedObject& given) {
         const DeletedObject object = normal(given);
         if (present_.contains(object) || !is_plain_name(object.name, name_characters)) {
@@ -203,10 +222,7 @@ private:
             custom_[bundle].push_back(title_of(object));
             return;
         }
-        const bool inhabited =
-            object.kind == "Namespace" &&
-            (used_namespaces_.contains(object.name) || is_system_namespace(object.name));
-        if (inhabited) {
+        if (is_inhabited(object)) {
             return;
         }
         if (holds_data(object) && !request_.delete_data) {
@@ -247,8 +263,7 @@ private:
             const bool known =
                 schemas_.scope_of(object.api_version, object.kind) || is_of_openshift(object);
             if (is_plain_name(object.name, name_characters) && known &&
-                !present_.contains(object) &&
-                !(object.kind == "Namespace" && used_namespaces_.contains(object.name)) &&
+                !present_.contains(object) && !is_inhabited(object) &&
                 (request_.delete_data || !holds_data(object))) {
                 Dropped& dropped = dropped_[tombstone.name];
                 dropped.left = left;
@@ -308,7 +323,7 @@ private:
     const Context& ctx_;
     const MicroshiftRequest& request_;
     KubernetesSchemas schemas_;
-    std::optional<Renderer> renderer_;
+    Renderer renderer_;
     std::set<std::string> names_;
     DeletedObjects present_;
     std::set<std::string> used_namespaces_;
@@ -318,15 +333,36 @@ private:
     Tombstones result_;
 };
 
+/// Nothing and a warning if there is none.
+std::optional<Renderer> renderer_or_warning(const Context& ctx, Tombstones& result) {
+    try {
+        return find_renderer(ctx);
+    } catch (const Error& failure) {
+        if (failure.kind() == ErrorKind::interrupted) {
+            throw;
+        }
+        result.warnings.push_back(
+            fmt::format("no bundle of the parent commit is deleted on devices: {} ({})",
+                        failure.message(), failure.hint()));
+        return std::nullopt;
+    }
+}
+
 }  // namespace
 
 Tombstones make_tombstones(const Context& ctx, const MicroshiftRequest& request,
                            const std::vector<RenderedBundle>& bundles, const ManifestFiles& image,
                            const ManifestFiles& parent, KubernetesVersion kubernetes) {
-    if (request.tombstones == 0 || parent.empty()) {
+    if (request.tombstones == 0 ||
+        (installed_bundles(parent).empty() && installed_tombstones(parent).empty())) {
         return {};
     }
-    Burying burying(ctx, request, kubernetes);
+    Tombstones none;
+    std::optional<Renderer> renderer = renderer_or_warning(ctx, none);
+    if (!renderer) {
+        return none;
+    }
+    Burying burying(ctx, request, kubernetes, std::move(*renderer));
     if (burying.add_image(bundles, image)) {
         burying.add_parent(parent);
     }
