@@ -1,20 +1,33 @@
 #include "microshift/config_check.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <nlohmann/json.hpp>
 
 #include "blueprint/toml/mistakes.hpp"
 #include "microshift/config_schema.hpp"
 #include "microshift/config_values.hpp"
+#include "support/source_location.hpp"
 
 namespace edgegpu {
 
 namespace {
 
 using nlohmann::json;
+
+const json::json_pointer kustomize_paths("/manifests/kustomizePaths");
+
+/// Whether MicroShift finds manifests in `directory` by one of the paths, which may be globs.
+bool is_found(const json& paths, const std::string& directory) {
+    return std::any_of(paths.begin(), paths.end(), [&](const json& path) {
+        return path.is_string() && ::fnmatch(path.get_ref<const std::string&>().c_str(),
+                                             directory.c_str(), FNM_PATHNAME) == 0;
+    });
+}
 
 constexpr const char* ignored_hint =
     "MicroShift ignores keys that it does not know, and does not start with values of another type";
@@ -28,20 +41,38 @@ void note_problems(const MicroshiftConfig& config, const std::vector<SchemaProbl
     }
 }
 
-/// A list of manifests that is empty disables the bundles of the blueprint.
+/// Manifests where the bundles are not disable the bundles of the blueprint.
 void check_manifests(const MicroshiftRequest& microshift, const json& document,
                      Mistakes& mistakes) {
-    const json::json_pointer paths("/manifests/kustomizePaths");
-    if (!microshift.bundles.empty() && document.contains(paths) && document[paths].empty() &&
-        document[paths].is_array()) {
-        mistakes.add(error_at(place_in(*microshift.config, paths.to_string()),
-                              "microshift.config.manifests.kustomizePaths: an empty list makes "
-                              "MicroShift apply no manifests, and the blueprint has bundles")
-                         .hinted("leave the key out, or name the directories of the bundles"));
+    if (const std::string unapplied = bundles_not_applied(microshift, document);
+        !unapplied.empty()) {
+        mistakes.add(error_at(place_in(*microshift.config, kustomize_paths.to_string()),
+                              "microshift.config.manifests.kustomizePaths: {}", unapplied)
+                         .hinted(not_applied_hint));
     }
 }
 
 }  // namespace
+
+std::string bundles_not_applied(const MicroshiftRequest& microshift, const json& configuration) {
+    if (microshift.bundles.empty() || !configuration.contains(kustomize_paths) ||
+        !configuration.at(kustomize_paths).is_array()) {
+        return {};
+    }
+    const json& paths = configuration.at(kustomize_paths);
+    const std::string top(enum_name(microshift.manifests));
+    const bool whole = microshift.manifests == ManifestsPlace::root;
+    const bool found = whole ? is_found(paths, top)
+                             : std::all_of(microshift.bundles.begin(), microshift.bundles.end(),
+                                           [&](const BundleRequest& bundle) {
+                                               return is_found(paths, top + '/' + bundle.name);
+                                           });
+    return found ? std::string()
+                 : fmt::format(
+                       "MicroShift looks for manifests in {}, and never applies the "
+                       "blueprint's bundles, which are in {}",
+                       paths.empty() ? "no directory" : shortened(paths.dump()), top);
+}
 
 SourceLocation place_in(const MicroshiftConfig& config, std::string_view pointer) {
     for (;; pointer = pointer.substr(0, pointer.rfind('/'))) {

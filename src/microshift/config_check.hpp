@@ -1,7 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "blueprint/microshift.hpp"
 #include "microshift/version.hpp"
@@ -19,6 +22,15 @@ void check_microshift_config(const MicroshiftRequest& microshift,
 /// as above, Error for a document that is no schema.
 void check_microshift_config(const MicroshiftConfig& config, std::string_view published_schema,
                              MicroshiftVersion version);
+
+/// Why MicroShift with a configuration (a JSON object) would never apply the blueprint's bundles:
+/// its `manifests.kustomizePaths` do not lead to them. Empty if they do, or if it does not set
+/// them.
+[[nodiscard]] std::string bundles_not_applied(const MicroshiftRequest& microshift,
+                                              const nlohmann::json& configuration);
+inline constexpr const char* not_applied_hint =
+    "add the place of the bundles to manifests.kustomizePaths, leave that out, or choose another "
+    "place with manifests in [microshift]";
 
 /// The place of a value in the blueprint: of the nearest one around it that has a place.
 [[nodiscard]] SourceLocation place_in(const MicroshiftConfig& config, std::string_view pointer);

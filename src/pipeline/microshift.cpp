@@ -153,6 +153,12 @@ void check_image_config(const Context& ctx, const Blueprint& blueprint,
     }
     const EffectiveConfig now = effective_config(config_files_of(tree));
     warn_of_values(ctx, now);
+    if (const std::string unapplied = bundles_not_applied(blueprint.microshift, now.values);
+        !unapplied.empty()) {
+        throw error_at(blueprint.microshift.location, "the image's configuration of MicroShift: {}",
+                       unapplied)
+            .hinted(not_applied_hint);
+    }
     if (parent && !parent->microshift.empty()) {
         compare_with_parent(ctx, blueprint, *parent, *version, now);
     }

@@ -63,7 +63,7 @@ TEST(ReleaseImages, AnythingElseIsRefused) {
         EXPECT_EQ(message.find('\x1b'), std::string::npos) << value;
     }
     const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
-    EXPECT_THAT(failure_of(R"({"images": {"a": )" + deep + "}}"),
+    EXPECT_THAT(release_failure(R"({"images": {"a": )" + deep + "}}"),
                 HasSubstr("\"a\" is no reference by digest: array"));
     // Long ones are not shown whole.
     EXPECT_LT(release_failure(R"({"images": {"a": ")" + std::string(900'000, 'x') + "\"}}").size(),

@@ -58,12 +58,26 @@ TEST_F(MicroshiftConfigCheckTest, DependsOnTheVersion) {
     EXPECT_NE(failure_in("[microshift.config]\netcd.memoryLimitMB = 1\n", "5.90"), "");
 }
 
-TEST_F(MicroshiftConfigCheckTest, AnEmptyListOfManifestsDisablesBundles) {
+TEST_F(MicroshiftConfigCheckTest, ManifestsElsewhereDisableBundles) {
     const std::string disabled = "config.manifests.kustomizePaths = []\n";
     EXPECT_EQ(failure_in("[microshift]\n" + disabled), "");
     put("bundle/kustomization.yaml", "resources: []\n");
-    EXPECT_NE(failure_in("[microshift]\nbundles = [\"./bundle\"]\n" + disabled)
-                  .find("b.toml:4:18: microshift.config.manifests.kustomizePaths: an empty list"),
+    const std::string bundles = "[microshift]\nbundles = [\"./bundle\"]\n";
+    EXPECT_NE(failure_in(bundles + disabled)
+                  .find("b.toml:4:18: microshift.config.manifests.kustomizePaths: MicroShift looks "
+                        "for manifests in no directory, and never applies"),
+              std::string::npos);
+    const auto with = [&](const std::string& place, const std::string& paths) {
+        return failure_in(bundles + "manifests = \"" + place +
+                          "\"\nconfig.manifests.kustomizePaths = [" + paths + "]\n");
+    };
+    EXPECT_NE(with("/etc/microshift/manifests", "\"/etc/other\"").find("never applies"),
+              std::string::npos);
+    EXPECT_EQ(with("/etc/microshift/manifests", "\"/etc/microshift/manifests\""), "");
+    EXPECT_EQ(with("/etc/microshift/manifests.d", "\"/etc/microshift/manifests.d/*\""), "");
+    EXPECT_EQ(with("/etc/microshift/manifests.d", "\"/etc/microshift/manifests.d/bundle\""), "");
+    EXPECT_NE(with("/etc/microshift/manifests.d", "\"/etc/microshift/manifests.d\"")
+                  .find("never applies"),
               std::string::npos);
 }
 

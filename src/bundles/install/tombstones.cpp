@@ -15,6 +15,7 @@
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "bundles/install/installed.hpp"
+#include "bundles/install/system_objects.hpp"
 #include "bundles/schema/kubernetes_schemas.hpp"
 #include "bundles/yaml_writer.hpp"
 #include "support/error.hpp"
@@ -53,12 +54,6 @@ bool holds_data(const DeletedObject& object) {
     static constexpr std::array<std::string_view, 4> kinds{
         "Namespace", "PersistentVolumeClaim", "PersistentVolume", "CustomResourceDefinition"};
     return std::find(kinds.begin(), kinds.end(), object.kind) != kinds.end();
-}
-
-/// Namespaces that every cluster has.
-bool is_system_namespace(std::string_view name) {
-    return name == "default" || name == "openshift" || name.starts_with("kube-") ||
-           name.starts_with("openshift-");
 }
 
 /// Kinds of OpenShift that MicroShift always serves.
@@ -131,6 +126,13 @@ public:
             result_.warnings.push_back(
                 fmt::format("bundle \"{}\" is gone, but devices keep what holds data: {}", name,
                             fmt::join(titles, ", ")));
+        }
+        for (const auto& [name, titles] : system_) {
+            result_.warnings.push_back(
+                fmt::format("bundle \"{}\" is gone, but devices keep what MicroShift or Kubernetes "
+                            "need, as the "
+                            "bundle left it: {}",
+                            name, fmt::join(titles, ", ")));
         }
         for (const auto& [name, titles] : custom_) {
             result_.warnings.push_back(fmt::format(
@@ -207,15 +209,23 @@ private:
                    : fmt::format("{} {}/{}", object.kind, object.name_space, object.name);
     }
 
-    /// Whether it is a namespace in which the system or the image has objects.
+    /// Whether it is a namespace in which the image has objects.
     [[nodiscard]] bool is_inhabited(const DeletedObject& object) const {
-        return object.kind == "Namespace" &&
-               (used_namespaces_.contains(object.name) || is_system_namespace(object.name));
+        return object.kind == "Namespace" && used_namespaces_.contains(object.name);
+    }
+
+    static bool is_of_system(const DeletedObject& object) {
+        const std::string group = std::get<0>(object.identity());
+        return belongs_to_system(group, object.kind, object.name_space, object.name);
     }
 
     void add_object(const std::string& bundle, const DeletedObject& given) {
         const DeletedObject object = normal(given);
         if (present_.contains(object) || !is_plain_name(object.name, name_characters)) {
+            return;
+        }
+        if (is_of_system(object)) {
+            system_[bundle].push_back(title_of(object));
             return;
         }
         if (!schemas_.scope_of(object.api_version, object.kind) && !is_of_openshift(object)) {
@@ -263,7 +273,7 @@ private:
             const bool known =
                 schemas_.scope_of(object.api_version, object.kind) || is_of_openshift(object);
             if (is_plain_name(object.name, name_characters) && known &&
-                !present_.contains(object) && !is_inhabited(object) &&
+                !present_.contains(object) && !is_inhabited(object) && !is_of_system(object) &&
                 (request_.delete_data || !holds_data(object))) {
                 Dropped& dropped = dropped_[tombstone.name];
                 dropped.left = left;
@@ -330,6 +340,7 @@ private:
     std::map<std::string, Dropped> dropped_;
     std::map<std::string, std::vector<std::string>> kept_;
     std::map<std::string, std::vector<std::string>> custom_;
+    std::map<std::string, std::vector<std::string>> system_;
     Tombstones result_;
 };
 
