@@ -80,7 +80,6 @@ struct BundleRequest {
     std::shared_ptr<const StoredSource> stored = nullptr;
     /// Of all its objects; empty: as they are.
     std::string name_space = {};
-    SourceLocation name_space_location = {};
     std::vector<BundleComponent> components = {};
     std::vector<BundleImage> images = {};
     std::vector<BundleReplicas> replicas = {};

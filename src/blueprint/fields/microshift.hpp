@@ -51,9 +51,9 @@ consteval auto fields_of(const BundleRequest*) {
     return all_fields_of<Bundle>(
         input("name", &Bundle::name), copied("source", &Bundle::source, &Bundle::stored),
         place(&Bundle::location), input("namespace", &Bundle::name_space),
-        place(&Bundle::name_space_location), input("components", &Bundle::components),
-        input("images", &Bundle::images), input("replicas", &Bundle::replicas),
-        input("patches", &Bundle::patches), input("values", &Bundle::values));
+        input("components", &Bundle::components), input("images", &Bundle::images),
+        input("replicas", &Bundle::replicas), input("patches", &Bundle::patches),
+        input("values", &Bundle::values));
 }
 
 consteval auto fields_of(const ImagePattern*) {

@@ -197,7 +197,6 @@ void read_bundle_changes(const TableReader& table, const ParseScope& scope,
                          BundleRequest& request) {
     request.name_space = checked(table, "namespace", is_dns_label,
                                  "letters from a to z, digits and '-', at most 63 characters");
-    request.name_space_location = table.location("namespace");
     for (const LocatedString& component : table.strings("components")) {
         if (is_plain_name(component.value, "_.-")) {
             request.components.push_back({component.value, component.location});
