@@ -27,7 +27,7 @@ protected:
         return {fixture_.ctx(), fixture_.repo(), fixture_.blueprint.ostree.ref};
     }
     [[nodiscard]] std::string put(const std::string& bytes, std::string_view extension) const {
-        const std::string checksum = sha256_hex(bytes);
+        std::string checksum = sha256_hex(bytes);
         const std::filesystem::path file =
             fixture_.repo() / "objects" / object_path(checksum, extension);
         std::filesystem::create_directories(file.parent_path());
