@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "disk/disk.hpp"
+#include "execution/context.hpp"
+#include "machine/guest.hpp"
+
+namespace edgegpu {
+
+/// What executes the guest's instructions. `automatic` is KVM if a guest starts with it within
+/// seconds, else TCG.
+enum class Accelerator { automatic, kvm, tcg };
+
+/// The hardware of a machine.
+struct MachineSettings {
+    /// raw image; the machine writes to it
+    std::filesystem::path disk;
+    Firmware firmware = Firmware::uefi;
+    Accelerator accelerator = Accelerator::automatic;
+    unsigned memory_mib = 2048;
+    unsigned processors = 2;
+    /// Host port that reaches the guest's port 22; 0: none.
+    std::uint16_t ssh_port = 0;
+    /// An existing directory for sockets, variables of the firmware, and "console.log".
+    std::filesystem::path work;
+};
+
+/// A machine in QEMU, which starts its disk through its firmware. It ends with the object.
+///
+/// A shell in the guest (guest_agent.hpp), which the disk brings in its /etc, answers `run` on the
+/// second serial port; the first is the console.
+class Machine : public Guest {
+public:
+    /// Starts it. Throws Error with a hint if there is no QEMU or no firmware.
+    Machine(const Context& ctx, const MachineSettings& settings);
+    ~Machine() override;
+
+    /// KVM or TCG, and for automatic why.
+    [[nodiscard]] std::string accelerator() const;
+    /// Waits until the guest answers; shows on the console of `ctx` what it is doing. Throws Error
+    /// with the end of the guest's console if it does not within `limit`.
+    void wait_until_up(std::chrono::seconds limit);
+    /// As in Guest.
+    GuestResult run(std::string_view script, std::chrono::seconds limit) override;
+    /// Has the guest restart in order, and waits until it answers again. How often it starts on the
+    /// way is up to its boot loader.
+    void reboot(std::chrono::seconds limit);
+    /// Waits until the guest, which restarts by itself, has gone down and answers again.
+    void wait_for_restart(std::chrono::seconds limit);
+    /// Writes what is on the graphical console as PNG.
+    void screenshot(const std::filesystem::path& png);
+    /// Has the guest shut down in order, and waits; ends it by force at `limit`.
+    void power_off(std::chrono::seconds limit);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace edgegpu
