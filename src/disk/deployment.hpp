@@ -55,6 +55,17 @@ struct DeploymentTarget {
     std::string bootloader = "none";
 };
 
+/// The boot entry of a deployment that was written.
+struct WrittenDeployment {
+    /// paths in the file system of /boot ("/ostree/…/vmlinuz-…"); no initrd: empty
+    std::string linux;
+    std::string initrd;
+    /// as the entry has them, with root= and ostree=
+    std::vector<std::string> arguments;
+    /// the directory that "loader" leads to, in the file system of /boot
+    Inode loader = 0;
+};
+
 /// Reads what a deployment of the commit needs to know. The headers of all file objects are read
 /// for it, but no content other than that of the kernel and its initramfs. Throws Error for a
 /// commit without a kernel in /usr/lib/modules, for a stateroot or remote that cannot be chosen
@@ -69,7 +80,7 @@ struct DeploymentTarget {
 /// compared with its checksum while it is written. Throws Error: objects that are missing or do not
 /// have their checksum, a file system that is full, injected paths that the deployment does not
 /// allow.
-void write_deployment(const Context& ctx, const RepositoryView& repository,
+WrittenDeployment write_deployment(const Context& ctx, const RepositoryView& repository,
                       const CommitView& commit, const DeploymentPlan& plan,
                       const DiskRequest& request, const DeploymentTarget& target,
                       const ImageLabels& labels, Ext4Writer& root, Ext4Writer& boot);

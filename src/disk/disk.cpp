@@ -32,10 +32,10 @@ namespace fs = std::filesystem;
 
 /// /boot has three kernels while an upgrade is deployed beside a rollback, and is not to be too
 /// small for those of later years.
-constexpr std::uint64_t boot_least = 512 * mebibyte;
+constexpr std::uint64_t boot_least = 512 * mib;
 /// Beside the image: what a device writes before anybody looks after it.
-constexpr std::uint64_t root_spare = 128 * mebibyte;
-constexpr std::uint64_t root_usual_spare = 1024 * mebibyte;
+constexpr std::uint64_t root_spare = 128 * mib;
+constexpr std::uint64_t root_usual_spare = 1024 * mib;
 
 /// Everything that a disk is made of, known before the first byte is written.
 struct DiskContent {

@@ -29,7 +29,7 @@ constexpr std::uint64_t esp_file_limit = 64ULL << 20U;
 constexpr std::size_t esp_count_limit = 4096;
 constexpr int esp_depth_limit = 16;
 /// UEFI requires FAT32 of fixed disks, which needs 65,525 clusters.
-constexpr std::uint64_t esp_least = 128 * mebibyte;
+constexpr std::uint64_t esp_least = 128 * mib;
 /// What FAT can record.
 constexpr std::int64_t fat_first = 315532800;
 constexpr std::int64_t fat_last = 4354819198;
@@ -213,7 +213,7 @@ std::uint64_t esp_size(const EspFiles& files) {
     for (const auto& [path, content] : files) {
         bytes += content.size();
     }
-    const std::uint64_t wanted = (3 * bytes + mebibyte - 1) / mebibyte * mebibyte;
+    const std::uint64_t wanted = (3 * bytes + mib - 1) / mib * mib;
     return std::max(esp_least, wanted);
 }
 

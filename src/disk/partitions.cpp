@@ -14,8 +14,8 @@ namespace edgegpu {
 namespace {
 
 /// Before the first partition, and behind the last one for the copy of the GPT.
-constexpr std::uint64_t margin = mebibyte;
-constexpr std::uint64_t bios_size = mebibyte;
+constexpr std::uint64_t margin = mib;
+constexpr std::uint64_t bios_size = mib;
 constexpr std::uint64_t gibibyte = 1ULL << 30U;
 
 struct PartitionType {
@@ -40,8 +40,8 @@ std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit) {
     return (size + unit - 1) / unit * unit;
 }
 
-std::string in_mebibytes(std::uint64_t size) {
-    return fmt::format("{} MiB", rounded_up(size, mebibyte) / mebibyte);
+std::string shown_mib(std::uint64_t size) {
+    return fmt::format("{} MiB", rounded_up(size, mib) / mib);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ std::vector<Partition> plan_partitions(const DiskNeeds& needs, const DiskIdentit
         Partition partition;
         partition.name = name;
         partition.offset = offset;
-        partition.size = rounded_up(bytes, mebibyte);
+        partition.size = rounded_up(bytes, mib);
         partition.uuid = identity.uuid(fmt::format("partition {}", name));
         if (name == "esp") {
             partition.file_system_uuid = fat_volume_name(identity.fat_volume_id("file system esp"));
@@ -71,17 +71,17 @@ std::vector<Partition> plan_partitions(const DiskNeeds& needs, const DiskIdentit
         add("esp", needs.esp);
     }
     add("boot", needs.boot);
-    const std::uint64_t least = offset + rounded_up(needs.root_least, mebibyte) + margin;
+    const std::uint64_t least = offset + rounded_up(needs.root_least, mib) + margin;
     if (size != 0 && size < least) {
         throw error(ErrorKind::usage, "a disk of {} is too small for this image: it needs {}",
-                    in_mebibytes(size), in_mebibytes(least))
+                    shown_mib(size), shown_mib(least))
             .hinted(fmt::format("--size {}M is the least; leave it out for a disk that has room "
                                 "for an update",
-                                least / mebibyte));
+                                least / mib));
     }
     const std::uint64_t end =
         size == 0 ? rounded_up(offset + needs.root_usual + margin, gibibyte) : size;
-    add("root", (end - margin - offset) / mebibyte * mebibyte);
+    add("root", (end - margin - offset) / mib * mib);
     return partitions;
 }
 

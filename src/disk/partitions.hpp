@@ -13,7 +13,7 @@
 namespace edgegpu {
 
 inline constexpr std::uint64_t sector_size = 512;
-inline constexpr std::uint64_t mebibyte = 1ULL << 20U;
+inline constexpr std::uint64_t mib = 1ULL << 20U;
 
 /// What must fit on a disk, in bytes.
 struct DiskNeeds {
