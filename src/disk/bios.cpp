@@ -101,19 +101,21 @@ GrubModules read_grub_modules(const CommitView& commit, const std::string& direc
     return modules;
 }
 
-std::string make_core_image(const Context& ctx, const GrubModules& modules,
-                            std::string_view boot_uuid) {
+std::string make_grub_image(const Context& ctx, const GrubModules& modules,
+                            const GrubImage& image) {
     const std::string directory = "i386-pc";
     ToolCommand command;
-    command.argv = {mkimage_program(), "-O", "i386-pc", "-d",
+    command.argv = {mkimage_program(), "-O", image.format, "-d",
                     fmt::format("{}/{}", tool_tree, directory), "-o", "core.img", "-c",
-                    "load.cfg", "-p", "(hd0)/grub2"};
-    for (const std::string_view name : core_modules) {
-        if (modules.contains(std::string(name) + ".mod")) {
-            command.argv.emplace_back(name);
+                    "load.cfg", "-p", image.prefix};
+    std::vector<std::string> wanted(core_modules.begin(), core_modules.end());
+    wanted.insert(wanted.end(), image.more_modules.begin(), image.more_modules.end());
+    for (const std::string& name : wanted) {
+        if (modules.contains(name + ".mod")) {
+            command.argv.push_back(name);
         }
     }
-    command.inputs = {{"load.cfg", core_grub_cfg(boot_uuid)}};
+    command.inputs = {{"load.cfg", image.config}};
     for (const auto& [name, content] : modules) {
         command.tree.emplace(directory + '/' + name, content);
     }

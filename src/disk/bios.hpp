@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "disk/disk.hpp"
 #include "execution/context.hpp"
@@ -18,10 +19,21 @@ using GrubModules = std::map<std::string, std::string>;
 /// Reads them from `directory` of the commit. Throws Error.
 [[nodiscard]] GrubModules read_grub_modules(const CommitView& commit, const std::string& directory);
 
-/// Makes GRUB's core image of the image's own modules with the builder's grub-mkimage, in a
-/// sandbox. It looks for the file system `boot_uuid`, and reads /grub2/grub.cfg there. Throws Error.
-[[nodiscard]] std::string make_core_image(const Context& ctx, const GrubModules& modules,
-                                          std::string_view boot_uuid);
+/// A GRUB with its first modules in one file, as grub-mkimage makes it.
+struct GrubImage {
+    /// grub-mkimage's name of it: "i386-pc" for a disk, "i386-pc-eltorito" for a CD
+    std::string format = "i386-pc";
+    /// what it runs first
+    std::string config;
+    /// where it looks for more of its files, unless `config` says so
+    std::string prefix = "(hd0)/grub2";
+    /// modules besides those that every image gets
+    std::vector<std::string> more_modules;
+};
+
+/// Makes it of the image's own modules with the builder's grub-mkimage, in a sandbox. Throws Error.
+[[nodiscard]] std::string make_grub_image(const Context& ctx, const GrubModules& modules,
+                                          const GrubImage& image);
 
 /// The first 440 bytes of a disk: `boot_image` (boot.img), which loads the sector `core_sector`.
 /// Throws Error for what is no boot.img.

@@ -21,6 +21,7 @@
 #include "disk/image_labels.hpp"
 #include "disk/partitions.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 
@@ -75,16 +76,6 @@ DiskNeeds needs_of(const DiskContent& content) {
     needs.root_least = plan.root_bytes + root_spare;
     needs.root_usual = 2 * plan.root_bytes + root_usual_spare;
     return needs;
-}
-
-void make_sparse_file(const fs::path& path, std::uint64_t size) {
-    const Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!file) {
-        throw errno_error(path.string(), errno);
-    }
-    if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0) {
-        throw write_error(path.parent_path().string(), path.string(), errno);
-    }
 }
 
 Ext4Format format_of(const Partition& partition, const DiskIdentity& identity,
@@ -152,6 +143,13 @@ void add_grub(const DiskContent& content, const WrittenDeployment& written,
     }
 }
 
+std::string core_image(const Context& ctx, const DiskContent& content,
+                       const std::string& boot_uuid) {
+    GrubImage image;
+    image.config = core_grub_cfg(boot_uuid);
+    return make_grub_image(ctx, content.modules, image);
+}
+
 DeploymentTarget target_of(const std::vector<Partition>& partitions, bool blscfg) {
     DeploymentTarget target;
     target.root_uuid = find_partition(partitions, "root")->file_system_uuid;
@@ -186,7 +184,7 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
     const DeploymentTarget target = target_of(disk.partitions, content.loaders.blscfg);
     if (const Partition* bios = find_partition(disk.partitions, "bios")) {
         write_bios_loader(path, *bios, content.modules.at("boot.img"),
-                          make_core_image(ctx, content.modules, target.boot_uuid));
+                          core_image(ctx, content, target.boot_uuid));
     }
     const ImageLabels labels(ctx, commit);
     DiskRequest complete = request;

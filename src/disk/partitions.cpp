@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "execution/process.hpp"
 #include "support/error.hpp"
+#include "support/glib.hpp"
+#include "support/handles.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -72,6 +77,9 @@ std::vector<Partition> plan_partitions(const DiskNeeds& needs, const DiskIdentit
     }
     add("boot", needs.boot);
     const std::uint64_t least = offset + rounded_up(needs.root_least, mib) + margin;
+    if (size == smallest_size) {
+        size = least;
+    }
     if (size != 0 && size < least) {
         throw error(ErrorKind::usage, "a disk of {} is too small for this image: it needs {}",
                     shown_mib(size), shown_mib(least))
@@ -92,6 +100,16 @@ std::uint64_t disk_size(const std::vector<Partition>& partitions) {
 const Partition* find_partition(const std::vector<Partition>& partitions, std::string_view name) {
     const auto found = std::ranges::find(partitions, name, &Partition::name);
     return found == partitions.end() ? nullptr : &*found;
+}
+
+void make_sparse_file(const std::filesystem::path& path, std::uint64_t size) {
+    const Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!file) {
+        throw errno_error(path.string(), errno);
+    }
+    if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0) {
+        throw write_error(path.parent_path().string(), path.string(), errno);
+    }
 }
 
 std::string partition_script(const std::vector<Partition>& partitions,

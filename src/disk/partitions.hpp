@@ -42,6 +42,9 @@ struct DiskNeeds {
 [[nodiscard]] const Partition* find_partition(const std::vector<Partition>& partitions,
                                               std::string_view name);
 
+/// Makes the new file `path` of `size` bytes that are all zero and take no space. Throws Error.
+void make_sparse_file(const std::filesystem::path& path, std::uint64_t size);
+
 /// The input of sfdisk(8) for a GPT with these partitions. Their types are those of the
 /// Discoverable Partitions Specification (root: that of x86-64).
 [[nodiscard]] std::string partition_script(const std::vector<Partition>& partitions,

@@ -64,7 +64,7 @@ std::string digest_from(const Context& ctx, const fs::path& path, std::uint64_t 
         throw errno_error(path.string(), errno);
     }
     Sha256 digest;
-    std::vector<char> buffer(mebibyte);
+    std::vector<char> buffer(mib);
     for (;;) {
         ctx.check_cancelled();
         const ssize_t size =
@@ -208,7 +208,7 @@ void add_bios(const Context& ctx, const GrubModules& modules, const MediumBoot& 
         "search --no-floppy --label --set=root {}\n"
         "set prefix=($root)/boot/grub2\nconfigfile $prefix/grub.cfg\n",
         iso.label);
-    image.modules = {"iso9660"};
+    image.more_modules = {"iso9660"};
     write_file(work / "eltorito.img", make_grub_image(ctx, modules, image));
     write_file(work / "hybrid.img", hybrid->second);
     write_file(work / "grub.cfg", medium_grub_cfg(boot));
@@ -273,7 +273,7 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
     settings.disk_file = disk_name;
     settings.remote =
         request.unsigned_commit ? "" : verifying_remote(repository, commit, installer.disk);
-    settings.digest = digest_from(ctx, work / "disk.raw", mebibyte);
+    settings.digest = digest_from(ctx, work / "disk.raw", mib);
 
     MediumBoot boot;
     boot.title = settings.title;
