@@ -161,8 +161,8 @@ bool has_signature(const RepositoryView& repository, const CommitView& commit) {
     if (ostree_repo_read_commit_detached_metadata(repository.handle(),
                                                   commit.info().checksum.c_str(), &metadata,
                                                   nullptr, failure.out()) == FALSE) {
-        throw error("commit {}: its signatures cannot be read: {}", commit.info().name,
-                    failure.message());
+        throw failure.to_error(repository.path(),
+                               fmt::format("signatures of commit {}", commit.info().name));
     }
     const VariantHandle owned(metadata);
     if (!owned) {
