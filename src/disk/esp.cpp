@@ -101,8 +101,7 @@ private:
 };
 
 /// The path of `name` in `directory`, in whatever case.
-std::string find_file(const EspFiles& files, const std::string& directory,
-                      std::string_view name) {
+std::string find_file(const EspFiles& files, const std::string& directory, std::string_view name) {
     const std::string wanted = folded(directory + '/' + std::string(name));
     for (const auto& [path, content] : files) {
         if (folded(path) == wanted) {
@@ -221,8 +220,8 @@ void copy_into(const fs::path& disk, std::uint64_t offset, const fs::path& from)
         }
         const std::string_view bytes(block.data(), static_cast<std::size_t>(count));
         if (bytes.find_first_not_of('\0') != std::string_view::npos &&
-            ::pwrite(target.get(), bytes.data(), bytes.size(),
-                     static_cast<off_t>(offset) + at) != count) {
+            ::pwrite(target.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset) + at) !=
+                count) {
             throw write_error(disk.parent_path().string(), disk.string(), errno);
         }
         at += count;
@@ -263,8 +262,8 @@ void write_esp(const Context& ctx, const fs::path& disk, const Partition& esp,
     std::erase(id, '-');
     // --invariant has a number of its own, which -i replaces. Hidden sectors are those before the
     // partition.
-    tools.run({"mkfs.vfat", "--invariant", "-F", "32", "-S", std::to_string(sector_size), "-i", id, "-n", "EFI", "-h",
-               std::to_string(esp.offset / sector_size), fat.string()});
+    tools.run({"mkfs.vfat", "--invariant", "-F", "32", "-S", std::to_string(sector_size), "-i", id,
+               "-n", "EFI", "-h", std::to_string(esp.offset / sector_size), fat.string()});
     std::set<std::string> directories;
     for (const auto& [path, content] : files) {
         ctx.check_cancelled();

@@ -35,8 +35,8 @@ void complete_fallback(EspFiles& files, const std::vector<std::string>& grub_dir
             const std::string name = lower(path.substr(path.rfind('/') + 1));
             if (path.starts_with(directory + '/') &&
                 (name.starts_with("grub") || name.starts_with("mm")) && name.ends_with(".efi")) {
-                programs.emplace_back(fallback_directory + path.substr(path.rfind('/') + 1),
-                                      content);
+                programs.emplace_back(
+                    std::string(fallback_directory) + path.substr(path.rfind('/') + 1), content);
             }
         }
         for (auto& [path, content] : programs) {
