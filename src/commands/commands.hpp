@@ -119,6 +119,9 @@ struct ImageCommand {
     std::filesystem::path injection;
     /// "zstd" or "none"
     std::string compress = "none";
+    /// parse_target_rule; of installation media, which need it
+    std::string target_rule;
+    bool allow_unsigned = false;
     bool force = false;
 };
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
-#include "disk/image.hpp"
+#include "image_file/image.hpp"
 #include "disk/injection_file.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
@@ -57,6 +57,22 @@ ImageRequest request_of(const ImageCommand& command, const RepositoryView& repos
     request.disk.remote = command.remote;
     request.disk.stateroot = command.stateroot;
     request.disk.kernel_arguments = command.kernel_arguments;
+    if (request.type == ImageType::installer_iso) {
+        if (command.target_rule.empty()) {
+            throw error(ErrorKind::usage, "an installation medium needs --target-rule")
+                .hinted(std::string(target_rule_forms));
+        }
+        if (!command.size.empty()) {
+            throw error(ErrorKind::usage,
+                        "--size does not apply to an installation medium: the disk grows to what "
+                        "the machine has");
+        }
+        request.target = parse_target_rule(command.target_rule);
+        request.unsigned_commit = command.allow_unsigned;
+    } else if (!command.target_rule.empty() || command.allow_unsigned) {
+        throw error(ErrorKind::usage, "{} applies to --type installer-iso only",
+                    command.target_rule.empty() ? "--allow-unsigned" : "--target-rule");
+    }
     if (!command.size.empty()) {
         request.disk.size = parse_size(command.size).value();
     }

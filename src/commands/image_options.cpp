@@ -5,7 +5,7 @@
 
 #include "commands/option_values.hpp"
 #include "commands/options.hpp"
-#include "disk/disk_format.hpp"
+#include "image_file/disk_format.hpp"
 #include "support/enum_names.hpp"
 
 namespace edgegpu {
@@ -40,6 +40,16 @@ void add_disk_options(CLI::App& verb, ImageCommand& image) {
         ->type_name("FILE");
 }
 
+void add_installer_options(CLI::App& verb, ImageCommand& image) {
+    verb.add_option("--target-rule", image.target_rule,
+                    "installer-iso: the disk to overwrite, as conditions with commas between them, "
+                    "which exactly one disk has to meet: size>=100G,model=Samsung*; or any, for "
+                    "the only disk")
+        ->type_name("RULE");
+    verb.add_flag("--allow-unsigned", image.allow_unsigned,
+                  "installer-iso: install a commit whose signature cannot be verified");
+}
+
 }  // namespace
 
 void add_image(CLI::App& app, ImageCommand& image) {
@@ -55,7 +65,8 @@ void add_image(CLI::App& app, ImageCommand& image) {
         ->type_name("DIR");
     const std::vector<std::string> types = image_types();
     verb->add_option("--type", image.type,
-                     "Form of the image; ami: raw, checked for Amazon EC2 (default: raw)")
+                     "Form of the image; ami: raw, checked for Amazon EC2; "
+                     "installer-iso: a medium that installs the commit (default: raw)")
         ->check(one_of(types))
         ->type_name(fmt::format("{}", fmt::join(types, "|")));
     verb->add_option("--output", image.output,
@@ -63,6 +74,7 @@ void add_image(CLI::App& app, ImageCommand& image) {
                      "directory); FILE.sha256 and FILE.json are written beside it")
         ->type_name("FILE");
     add_disk_options(*verb, image);
+    add_installer_options(*verb, image);
     verb->add_option("--compress", image.compress, "Compress the image (default: none)")
         ->check(one_of({"none", "zstd"}))
         ->type_name("none|zstd");

@@ -5,16 +5,20 @@
 #include <string>
 
 #include "disk/disk.hpp"
-#include "disk/disk_format.hpp"
+#include "image_file/disk_format.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
+#include "installer/target_rule.hpp"
 #include "report/commit_view.hpp"
 
 namespace edgegpu {
 
-/// A disk image to write.
+/// An image file to write.
 struct ImageRequest {
     DiskRequest disk;
+    /// of installation media: which disk they overwrite, and whether they verify the commit
+    TargetRule target;
+    bool unsigned_commit = false;
     ImageType type = ImageType::raw;
     /// compressed with zstd
     bool zstd = false;

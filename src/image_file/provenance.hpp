@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "disk/image.hpp"
+#include "image_file/image.hpp"
 #include "report/commit_view.hpp"
 
 namespace edgegpu {

@@ -1,4 +1,4 @@
-#include "disk/disk_format.hpp"
+#include "image_file/disk_format.hpp"
 
 #include <algorithm>
 #include <cerrno>

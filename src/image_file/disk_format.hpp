@@ -18,7 +18,9 @@ enum class ImageType {
     /// Hyper-V's and Azure's, of fixed size
     vhd,
     /// raw, checked for what EC2 needs
-    ami
+    ami,
+    /// a medium that installs the commit
+    installer_iso
 };
 
 /// Name in options and documents.
@@ -34,6 +36,8 @@ enum class ImageType {
             return "vhd";
         case ImageType::ami:
             return "ami";
+        case ImageType::installer_iso:
+            return "installer-iso";
     }
     return {};
 }

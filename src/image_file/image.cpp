@@ -1,4 +1,4 @@
-#include "disk/image.hpp"
+#include "image_file/image.hpp"
 
 #include <array>
 #include <cerrno>
@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "disk/cloud_check.hpp"
-#include "disk/provenance.hpp"
+#include "image_file/cloud_check.hpp"
+#include "image_file/provenance.hpp"
+#include "installer/installer.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -118,9 +119,13 @@ public:
           current_(unfinished_.file("disk.raw")) {}
 
     Image write() {
-        write_raw();
-        if (!is_raw(request_.type)) {
-            convert();
+        if (request_.type == ImageType::installer_iso) {
+            write_iso_image();
+        } else {
+            write_raw();
+            if (!is_raw(request_.type)) {
+                convert();
+            }
         }
         if (request_.zstd) {
             compress();
@@ -136,6 +141,16 @@ private:
         image_.disk = write_disk(ctx_, repository_, commit_, request_.disk, current_);
         stages_.end(fmt::format("{}, {} partitions", human_size(image_.disk.size),
                                 image_.disk.partitions.size()));
+    }
+    void write_iso_image() {
+        stages_.begin("installer", "writing an installation medium with");
+        InstallerRequest installer;
+        installer.disk = request_.disk;
+        installer.target = request_.target;
+        installer.unsigned_commit = request_.unsigned_commit;
+        current_ = unfinished_.file("installer.iso");
+        image_.disk = write_installer(ctx_, repository_, commit_, installer, current_).disk;
+        stages_.end(human_size(fs::file_size(current_)));
     }
     void replace_current(const std::string& name) {
         fs::remove(current_);
@@ -197,7 +212,9 @@ std::string image_file_name(const ImageRequest& request, const CommitInfo& commi
             character = '-';
         }
     }
-    name += request.type == ImageType::ami ? ".ami.raw" : fmt::format(".{}", request.type);
+    name += request.type == ImageType::ami             ? ".ami.raw"
+            : request.type == ImageType::installer_iso ? ".iso"
+                                                       : fmt::format(".{}", request.type);
     return request.zstd ? name + ".zst" : name;
 }
 

@@ -1,4 +1,4 @@
-#include "disk/provenance.hpp"
+#include "image_file/provenance.hpp"
 
 #include <string>
 
