@@ -57,18 +57,20 @@ private:
     fs::path path_;
 };
 
-/// The SHA-256 of a file from `offset` on.
-std::string digest_from(const Context& ctx, const fs::path& path, std::uint64_t offset) {
+/// The SHA-256 of the bytes of a file from `offset` to before `end`.
+std::string digest_between(const Context& ctx, const fs::path& path, std::uint64_t offset,
+                           std::uint64_t end) {
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) {
         throw errno_error(path.string(), errno);
     }
     Sha256 digest;
     std::vector<char> buffer(mib);
-    for (;;) {
+    while (offset < end) {
         ctx.check_cancelled();
         const ssize_t size =
-            ::pread(file.get(), buffer.data(), buffer.size(), static_cast<off_t>(offset));
+            ::pread(file.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), end - offset),
+                    static_cast<off_t>(offset));
         if (size < 0 && errno == EINTR) {
             continue;
         }
@@ -76,11 +78,12 @@ std::string digest_from(const Context& ctx, const fs::path& path, std::uint64_t 
             throw errno_error(path.string(), errno);
         }
         if (size == 0) {
-            return digest.hex();
+            throw error("{}: is shorter than its partitions", path.string());
         }
         digest.update(buffer.data(), static_cast<std::size_t>(size));
         offset += static_cast<std::uint64_t>(size);
     }
+    return digest.hex();
 }
 
 std::string required_file(const CommitView& commit, const std::string& path) {
@@ -273,7 +276,8 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
     settings.disk_file = disk_name;
     settings.remote =
         request.unsigned_commit ? "" : verifying_remote(repository, commit, installer.disk);
-    settings.digest = digest_from(ctx, work / "disk.raw", mib);
+    settings.digest = digest_between(ctx, work / "disk.raw", mib,
+                                     find_partition(installer.disk.partitions, "root")->offset);
 
     MediumBoot boot;
     boot.title = settings.title;
