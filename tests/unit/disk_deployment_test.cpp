@@ -287,6 +287,15 @@ TEST_F(DeploymentTest, ADiskThatIsTooSmallIsAnError) {
     EXPECT_THAT(writing_fails(16U << 20U), ::testing::ContainsRegex("too small|is full"));
 }
 
+TEST_F(DeploymentTest, ATreeWithoutEndIsAnError) {
+    std::string deep = "/usr/lib/d";
+    for (int i = 0; i < 20; ++i) {
+        fixture.add_directory(deep);
+        deep += "/" + std::string(250, 'd');
+    }
+    EXPECT_THAT(planning_fails(), HasSubstr("or longer ones than 4096 bytes"));
+}
+
 TEST_F(DeploymentTest, DamagedObjectsAreErrors) {
     const CommitView view = commit();
     const std::string tool = view.find("/usr/bin/tool")->checksum;
