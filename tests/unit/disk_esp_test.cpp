@@ -13,7 +13,7 @@
 namespace edgegpu {
 namespace {
 
-constexpr const char* boot_id = "11111111-2222-8333-8444-555555555555";
+constexpr const char* esp_boot_id = "11111111-2222-8333-8444-555555555555";
 
 /// A commit whose /usr/lib/ostree-boot/efi/EFI has the files.
 class EspFixture : public test::CommitFixture {
@@ -93,11 +93,11 @@ TEST(Esp, HasThePackagesFilesAndAConfigurationBesideEachGrub) {
     fixture.add_efi("redhat/grub.cfg", "the package's");
     fixture.add_efi("BOOT/BOOTX64.EFI", "fallback");
     const CommitView commit = fixture.view();
-    const EspFiles files = esp_files(commit, find_boot_loaders(commit), boot_id);
+    const EspFiles files = esp_files(commit, find_boot_loaders(commit), esp_boot_id);
     EXPECT_EQ(names_of(files), "EFI/BOOT/BOOTX64.EFI EFI/redhat/grub.cfg EFI/redhat/grubx64.efi "
                                "EFI/redhat/shimx64.efi");
     EXPECT_EQ(files.at("EFI/BOOT/BOOTX64.EFI"), "fallback");
-    EXPECT_NE(files.at("EFI/redhat/grub.cfg").find(boot_id), std::string::npos);
+    EXPECT_NE(files.at("EFI/redhat/grub.cfg").find(esp_boot_id), std::string::npos);
 }
 
 TEST(Esp, WithoutFallbackTheVendorsShimIsCopied) {
@@ -106,7 +106,7 @@ TEST(Esp, WithoutFallbackTheVendorsShimIsCopied) {
     fixture.add_efi("redhat/grubx64.efi", "grub");
     fixture.add_efi("redhat/mmx64.efi", "mm");
     const CommitView commit = fixture.view();
-    const EspFiles files = esp_files(commit, find_boot_loaders(commit), boot_id);
+    const EspFiles files = esp_files(commit, find_boot_loaders(commit), esp_boot_id);
     EXPECT_EQ(files.at("EFI/BOOT/BOOTX64.EFI"), "shim");
     EXPECT_EQ(files.at("EFI/BOOT/grubx64.efi"), "grub");
     EXPECT_EQ(files.at("EFI/BOOT/mmx64.efi"), "mm");
@@ -119,7 +119,7 @@ TEST(Esp, NamesThatFatCannotHaveAreErrors) {
         fixture.add_efi(name, "x");
         const CommitView commit = fixture.view();
         const BootLoaders loaders = find_boot_loaders(commit);
-        EXPECT_THROW((void)esp_files(commit, loaders, boot_id), Error) << name;
+        EXPECT_THROW((void)esp_files(commit, loaders, esp_boot_id), Error) << name;
     }
 }
 
