@@ -25,10 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t mib = 1U << 20U;
+constexpr std::uint64_t mebibyte = 1U << 20U;
 
 /// A reader of `text`.
-ContentReader reading(std::string_view text) {
+ContentReader ext4_content(std::string_view text) {
     return [left = std::string(text)](char* buffer, std::size_t size) mutable {
         const std::size_t got = left.copy(buffer, size);
         left.erase(0, got);
@@ -47,7 +47,7 @@ protected:
     ~Ext4Test() override { fs::remove_all(directory); }
 
     [[nodiscard]] static Ext4Format format(std::uint64_t size) {
-        return {mib,
+        return {mebibyte,
                 size,
                 "12345678-9abc-8def-8123-456789abcdef",
                 "abcdef12-9abc-8def-8123-456789abcdef",
@@ -58,7 +58,7 @@ protected:
     [[nodiscard]] fs::path disk(std::uint64_t size, const std::string& name = "disk") const {
         const fs::path path = directory / name;
         std::ofstream(path).close();
-        fs::resize_file(path, size + 2 * mib);
+        fs::resize_file(path, size + 2 * mebibyte);
         return path;
     }
 
@@ -91,16 +91,16 @@ protected:
 };
 
 TEST_F(Ext4Test, FilesHaveContentOwnerModeTimeAndAttributes) {
-    const fs::path path = disk(32 * mib);
-    Ext4Writer writer(ctx, path, format(32 * mib));
+    const fs::path path = disk(32 * mebibyte);
+    Ext4Writer writer(ctx, path, format(32 * mebibyte));
     NodeAttributes attributes{04755, 100'000, 70'000, -1, {}};
     attributes.attributes["security.selinux"] = std::string("system_u:object_r:bin_t:s0\0", 27);
     attributes.attributes["security.capability"] =
         std::string("\1\0\0\2\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
     attributes.attributes["user.large"] = std::string(3000, 'x');
     const Inode bin = writer.add_directory(writer.root(), "bin", {0711, 1, 2, 4'000'000'000, {}});
-    writer.add_file(bin, "tool", 5, reading("hello"), attributes);
-    writer.add_file(bin, "empty", 0, reading(""), {});
+    writer.add_file(bin, "tool", 5, ext4_content("hello"), attributes);
+    writer.add_file(bin, "empty", 0, ext4_content(""), {});
     writer.finish();
     EXPECT_EQ(check(path), "");
     EXPECT_EQ(debugfs("cat /bin/tool"), "debugfs 1.47.0 (5-Feb-2023)\nhello");
@@ -121,16 +121,17 @@ TEST_F(Ext4Test, FilesHaveContentOwnerModeTimeAndAttributes) {
 TEST_F(Ext4Test, TheSameCallsMakeTheSameBytes) {
     const auto make = [&](const std::string& name, mode_t mask) {
         const mode_t old = ::umask(mask);
-        const fs::path path = disk(64 * mib, name);
+        const fs::path path = disk(64 * mebibyte, name);
         {
-            Ext4Writer writer(ctx, path, format(64 * mib));
+            Ext4Writer writer(ctx, path, format(64 * mebibyte));
             NodeAttributes labelled;
             labelled.attributes["user.b"] = std::string(200, 'b');
             labelled.attributes["user.a"] = "a";
             for (int i = 0; i < 100; ++i) {
                 const Inode inner =
                     writer.add_directory(writer.root(), fmt::format("d{}", i), labelled);
-                writer.add_file(inner, "f", 100'000, reading(std::string(100'000, 'z')), labelled);
+                writer.add_file(inner, "f", 100'000, ext4_content(std::string(100'000, 'z')),
+                                labelled);
             }
             writer.finish();
         }
@@ -143,11 +144,11 @@ TEST_F(Ext4Test, TheSameCallsMakeTheSameBytes) {
 }
 
 TEST_F(Ext4Test, ADirectoryOfManyNamesAndManyDirectories) {
-    const fs::path path = disk(256 * mib);
-    Ext4Writer writer(ctx, path, format(256 * mib));
+    const fs::path path = disk(256 * mebibyte);
+    Ext4Writer writer(ctx, path, format(256 * mebibyte));
     const Inode many = writer.add_directory(writer.root(), "many", {});
     for (int i = 0; i < 5000; ++i) {
-        writer.add_file(many, fmt::format("file-{}", i), 1, reading("x"), {});
+        writer.add_file(many, fmt::format("file-{}", i), 1, ext4_content("x"), {});
     }
     const Inode deep = writer.add_directory(writer.root(), "directories", {});
     for (int i = 0; i < 3000; ++i) {
@@ -160,9 +161,9 @@ TEST_F(Ext4Test, ADirectoryOfManyNamesAndManyDirectories) {
 }
 
 TEST_F(Ext4Test, HardLinksShareAnInode) {
-    const fs::path path = disk(32 * mib);
-    Ext4Writer writer(ctx, path, format(32 * mib));
-    const Inode file = writer.add_file(writer.root(), "a", 3, reading("abc"), {});
+    const fs::path path = disk(32 * mebibyte);
+    Ext4Writer writer(ctx, path, format(32 * mebibyte));
+    const Inode file = writer.add_file(writer.root(), "a", 3, ext4_content("abc"), {});
     const Inode link = writer.add_symlink(writer.root(), "l", "a", {0777, 0, 0, 0, {}});
     writer.add_link(writer.root(), "b", file);
     writer.add_link(writer.root(), "m", link);
@@ -175,8 +176,8 @@ TEST_F(Ext4Test, HardLinksShareAnInode) {
 }
 
 TEST_F(Ext4Test, SymlinksOfAnyLength) {
-    const fs::path path = disk(32 * mib);
-    Ext4Writer writer(ctx, path, format(32 * mib));
+    const fs::path path = disk(32 * mebibyte);
+    Ext4Writer writer(ctx, path, format(32 * mebibyte));
     const NodeAttributes plain{0777, 0, 0, 0, {}};
     NodeAttributes labelled = plain;
     labelled.attributes["security.selinux"] = std::string(150, 'l');
@@ -195,9 +196,9 @@ TEST_F(Ext4Test, SymlinksOfAnyLength) {
 }
 
 TEST_F(Ext4Test, ABigFileOfZerosTakesNoSpaceOnTheDisk) {
-    const fs::path path = disk(1024 * mib);
-    Ext4Writer writer(ctx, path, format(1024 * mib));
-    std::uint64_t left = 700 * mib;
+    const fs::path path = disk(1024 * mebibyte);
+    Ext4Writer writer(ctx, path, format(1024 * mebibyte));
+    std::uint64_t left = 700 * mebibyte;
     writer.add_file(writer.root(), "big", left,
                     [&](char* buffer, std::size_t size) {
                         const std::size_t got = std::min<std::uint64_t>(size, left);
@@ -211,26 +212,26 @@ TEST_F(Ext4Test, ABigFileOfZerosTakesNoSpaceOnTheDisk) {
     EXPECT_THAT(debugfs("stat /big"), HasSubstr("Size: 734003200"));
     struct stat status {};
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
-    EXPECT_LT(status.st_blocks * 512U, 8 * mib);
+    EXPECT_LT(status.st_blocks * 512U, 8 * mebibyte);
 }
 
 TEST_F(Ext4Test, AFullFileSystemSaysHowMuchIsMissing) {
-    const fs::path path = disk(16 * mib);
-    Ext4Writer writer(ctx, path, format(16 * mib));
+    const fs::path path = disk(16 * mebibyte);
+    Ext4Writer writer(ctx, path, format(16 * mebibyte));
     const std::uint64_t room = writer.free_bytes();
-    EXPECT_GT(room, 10 * mib);
+    EXPECT_GT(room, 10 * mebibyte);
     try {
-        writer.add_file(writer.root(), "big", 64 * mib, reading(""), {});
+        writer.add_file(writer.root(), "big", 64 * mebibyte, ext4_content(""), {});
         FAIL();
     } catch (const Error& failure) {
         EXPECT_EQ(failure.message(),
                   fmt::format("the file system is full: big needs {} bytes, {} are left: {} are "
                               "missing",
-                              64 * mib, room, 64 * mib - room));
+                              64 * mebibyte, room, 64 * mebibyte - room));
     }
     try {
         for (int i = 0; i < 100'000; ++i) {
-            writer.add_file(writer.root(), fmt::format("f{}", i), 0, reading(""), {});
+            writer.add_file(writer.root(), fmt::format("f{}", i), 0, ext4_content(""), {});
         }
         FAIL();
     } catch (const Error& failure) {
@@ -239,8 +240,8 @@ TEST_F(Ext4Test, AFullFileSystemSaysHowMuchIsMissing) {
 }
 
 TEST_F(Ext4Test, NamesAreChecked) {
-    const fs::path path = disk(32 * mib);
-    Ext4Writer writer(ctx, path, format(32 * mib));
+    const fs::path path = disk(32 * mebibyte);
+    Ext4Writer writer(ctx, path, format(32 * mebibyte));
     const std::string longest(255, 'n');
     writer.add_directory(writer.root(), longest, {});
     EXPECT_THROW(writer.add_directory(writer.root(), longest, {}), Error);
@@ -255,10 +256,10 @@ TEST_F(Ext4Test, NamesAreChecked) {
 }
 
 TEST_F(Ext4Test, ContentOfAnotherSizeIsAnError) {
-    const fs::path path = disk(32 * mib);
-    Ext4Writer writer(ctx, path, format(32 * mib));
-    EXPECT_THROW(writer.add_file(writer.root(), "short", 4, reading("abc"), {}), Error);
-    EXPECT_THROW(writer.add_file(writer.root(), "long", 2, reading("abc"), {}), Error);
+    const fs::path path = disk(32 * mebibyte);
+    Ext4Writer writer(ctx, path, format(32 * mebibyte));
+    EXPECT_THROW(writer.add_file(writer.root(), "short", 4, ext4_content("abc"), {}), Error);
+    EXPECT_THROW(writer.add_file(writer.root(), "long", 2, ext4_content("abc"), {}), Error);
 }
 
 TEST_F(Ext4Test, TheSizeForFilesIsEnough) {
@@ -268,7 +269,7 @@ TEST_F(Ext4Test, TheSizeForFilesIsEnough) {
         Ext4Writer writer(ctx, path, format(size));
         for (std::uint64_t i = 0; i < count; ++i) {
             writer.add_file(writer.root(), fmt::format("f{}", i), 12'000,
-                            reading(std::string(12'000, 'x')), {});
+                            ext4_content(std::string(12'000, 'x')), {});
         }
         writer.finish();
         EXPECT_EQ(check(path), "");
@@ -276,8 +277,8 @@ TEST_F(Ext4Test, TheSizeForFilesIsEnough) {
 }
 
 TEST_F(Ext4Test, AnImmutableDirectoryAndLostAndFound) {
-    const fs::path path = disk(32 * mib);
-    Ext4Writer writer(ctx, path, format(32 * mib));
+    const fs::path path = disk(32 * mebibyte);
+    Ext4Writer writer(ctx, path, format(32 * mebibyte));
     NodeAttributes labelled{0700, 0, 0, 5, {}};
     labelled.attributes["security.selinux"] = std::string("lost\0", 5);
     writer.set_attributes(writer.lost_and_found(), labelled);
