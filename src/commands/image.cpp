@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
-#include "disk/image.hpp"
-#include "disk/injection_file.hpp"
+#include "disk/image/image.hpp"
+#include "disk/image/injection_file.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"

@@ -5,7 +5,7 @@
 
 #include "commands/option_values.hpp"
 #include "commands/options.hpp"
-#include "disk/disk_format.hpp"
+#include "disk/image/disk_format.hpp"
 #include "support/enum_names.hpp"
 
 namespace edgegpu {

@@ -1,10 +1,10 @@
-#include "disk/disk_format.hpp"
+#include "disk/image/disk_format.hpp"
 
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
-#include "disk/cloud_check.hpp"
+#include "disk/image/cloud_check.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
@@ -23,8 +23,8 @@ public:
         fs::resize_file(raw, (16U << 20U) - 3);
         write_file(directory() / "end", "end");
         int status = 0;
-        (void)test::output_of(
-            "cat " + (directory() / "end").string() + " >> " + raw.string(), &status);
+        (void)test::output_of("cat " + (directory() / "end").string() + " >> " + raw.string(),
+                              &status);
     }
     fs::path raw;
 };
@@ -32,8 +32,10 @@ public:
 TEST(DiskFormat, EachFormHasTheSameDiskAndTheSameBytesEachTime) {
     for (const ImageType type : {ImageType::qcow2, ImageType::vmdk, ImageType::vhd}) {
         const DiskFixture fixture;
-        const fs::path one = fixture.directory() / "one";
-        const fs::path two = fixture.directory() / "two";
+        const fs::path one = fixture.directory() / "one/disk";
+        const fs::path two = fixture.directory() / "two/disk";
+        make_directories(one.parent_path());
+        make_directories(two.parent_path());
         convert_disk(fixture.ctx(), fixture.raw, type, "commit", 1700000000, one);
         int status = 0;
         (void)test::output_of("sleep 1.1", &status);

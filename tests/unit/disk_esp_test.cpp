@@ -19,8 +19,8 @@ constexpr const char* esp_boot_id = "11111111-2222-8333-8444-555555555555";
 class EspFixture : public test::CommitFixture {
 public:
     EspFixture() {
-        for (const char* path : {"/usr/lib/ostree-boot", "/usr/lib/ostree-boot/efi",
-                                 "/usr/lib/ostree-boot/efi/EFI"}) {
+        for (const char* path :
+             {"/usr/lib/ostree-boot", "/usr/lib/ostree-boot/efi", "/usr/lib/ostree-boot/efi/EFI"}) {
             if (!tree.entries.contains(path)) {
                 add_directory(path);
             }
@@ -35,7 +35,8 @@ public:
         add_file(top + path, content);
     }
     CommitView view() {
-        return RepositoryView(repo()).open(build().checksum);
+        const Commit commit = build();
+        return RepositoryView(repo()).open(commit.checksum);
     }
 };
 
@@ -94,8 +95,9 @@ TEST(Esp, HasThePackagesFilesAndAConfigurationBesideEachGrub) {
     fixture.add_efi("BOOT/BOOTX64.EFI", "fallback");
     const CommitView commit = fixture.view();
     const EspFiles files = esp_files(commit, find_boot_loaders(commit), esp_boot_id);
-    EXPECT_EQ(names_of(files), "EFI/BOOT/BOOTX64.EFI EFI/redhat/grub.cfg EFI/redhat/grubx64.efi "
-                               "EFI/redhat/shimx64.efi");
+    EXPECT_EQ(names_of(files),
+              "EFI/BOOT/BOOTX64.EFI EFI/redhat/grub.cfg EFI/redhat/grubx64.efi "
+              "EFI/redhat/shimx64.efi");
     EXPECT_EQ(files.at("EFI/BOOT/BOOTX64.EFI"), "fallback");
     EXPECT_NE(files.at("EFI/redhat/grub.cfg").find(esp_boot_id), std::string::npos);
 }
@@ -144,11 +146,11 @@ TEST(Esp, IsTheSameFileSystemWheneverItIsMade) {
     const std::string part = disk.string() + "@@" + std::to_string(esp.offset);
     EXPECT_EQ(test::output_of("mtype -i " + part + " ::/EFI/redhat/grub.cfg", &status),
               "configfile\n");
-    EXPECT_NE(test::output_of("/usr/sbin/blkid -p -O " + std::to_string(esp.offset) + ' ' +
-                                  disk.string(),
-                              &status)
-                  .find("UUID=\"ABCD-1234\" VERSION=\"FAT32\""),
-              std::string::npos);
+    EXPECT_NE(
+        test::output_of("/usr/sbin/blkid -p -O " + std::to_string(esp.offset) + ' ' + disk.string(),
+                        &status)
+            .find("UUID=\"ABCD-1234\" VERSION=\"FAT32\""),
+        std::string::npos);
     // FAT has times of two seconds.
     (void)test::output_of("sleep 2.1", &status);
     EXPECT_TRUE(once == make());

@@ -1,4 +1,4 @@
-#include "disk/injection_file.hpp"
+#include "disk/image/injection_file.hpp"
 
 #include <filesystem>
 
@@ -30,7 +30,8 @@ public:
     Injection read(const std::string& text) {
         const std::filesystem::path file = directory() / "machine.toml";
         write_file(file, text);
-        return read_injection_file(file, RepositoryView(repo()).open(build().checksum));
+        const Commit commit = build();
+        return read_injection_file(file, RepositoryView(repo()).open(commit.checksum));
     }
     std::string failure(const std::string& text) {
         try {
@@ -108,8 +109,12 @@ TEST(InjectionFile, AllMistakesAreReportedWithTheirLines) {
     InjectionFixture fixture;
     const std::string said = fixture.failure(
         "hostname = \"a_b\"\nhostnme = \"x\"\n"
-        "[[user_keys]]\nuser = \"nobody-here\"\nkey = \"" + std::string(public_key) + "\"\n"
-        "[[user_keys]]\nuser = \"daemon\"\nkey = \"" + std::string(public_key) + "\"\n"
+        "[[user_keys]]\nuser = \"nobody-here\"\nkey = \"" +
+        std::string(public_key) +
+        "\"\n"
+        "[[user_keys]]\nuser = \"daemon\"\nkey = \"" +
+        std::string(public_key) +
+        "\"\n"
         "[[files]]\npath = \"/usr/bin/x\"\ndata = \"x\"\n"
         "[[files]]\npath = \"/etc/../x\"\ndata = \"x\"\n"
         "[[files]]\npath = \"/etc/x\"\n"

@@ -1,4 +1,4 @@
-#include "disk/injection_file.hpp"
+#include "disk/image/injection_file.hpp"
 
 #include <algorithm>
 #include <array>

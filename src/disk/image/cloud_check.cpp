@@ -1,4 +1,4 @@
-#include "disk/cloud_check.hpp"
+#include "disk/image/cloud_check.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "disk/provenance.hpp"
+#include "disk/image/provenance.hpp"
 
 #include <string>
 

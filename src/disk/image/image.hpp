@@ -5,7 +5,7 @@
 #include <string>
 
 #include "disk/disk.hpp"
-#include "disk/disk_format.hpp"
+#include "disk/image/disk_format.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
 #include "report/commit_view.hpp"

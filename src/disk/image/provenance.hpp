@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "disk/image.hpp"
+#include "disk/image/image.hpp"
 #include "report/commit_view.hpp"
 
 namespace edgegpu {

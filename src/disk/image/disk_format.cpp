@@ -1,4 +1,4 @@
-#include "disk/disk_format.hpp"
+#include "disk/image/disk_format.hpp"
 
 #include <algorithm>
 #include <cerrno>
