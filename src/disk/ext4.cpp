@@ -226,8 +226,9 @@ void Ext4Writer::Impl::write_directory(Inode number, const OpenDirectory& direct
         }
     };
     allocate_ext4_blocks(fs.get(), number, inode, blocks.size(), "a directory", goal, write_piece);
-    check_ext4("a directory", ext2fs_inode_size_set(fs.get(), reinterpret_cast<ext2_inode*>(&inode),
-                                                    blocks.size() * ext4_block));
+    check_ext4("a directory",
+               ext2fs_inode_size_set(fs.get(), reinterpret_cast<ext2_inode*>(&inode),
+                                     static_cast<ext2_off64_t>(blocks.size() * ext4_block)));
     // With more directories than it can count, a directory has the number 1.
     const unsigned links_of = directory.directories + 2;
     inode.i_links_count = static_cast<__u16>(links_of >= max_ext4_links ? 1 : links_of);

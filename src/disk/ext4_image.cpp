@@ -190,7 +190,7 @@ std::vector<std::string> directory_blocks(ext2_filsys fs, Inode number,
     ext2_dir_entry_2* last = nullptr;
     const auto add = [&](const std::string& name, Inode inode, int type) {
         const std::size_t size = entry_size(name.size());
-        if (used + size > usable) {
+        if (last != nullptr && used + size > usable) {
             last->rec_len = static_cast<__u16>(last->rec_len + usable - used);
             blocks.emplace_back(ext4_block, '\0');
             used = 0;
