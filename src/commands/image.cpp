@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
-#include "image_file/image.hpp"
-#include "disk/injection_file.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
 #include "execution/stage.hpp"
+#include "image_file/image.hpp"
+#include "image_file/injection_file.hpp"
 #include "report/commit_view.hpp"
 #include "support/error.hpp"
 #include "support/quantity.hpp"
@@ -47,6 +47,28 @@ std::string followed_ref(const RepositoryView& repository, const CommitView& com
     return remote == std::string::npos ? name : name.substr(remote + 1);
 }
 
+/// What applies to installation media.
+void set_installer(ImageRequest& request, const ImageCommand& command) {
+    if (request.type != ImageType::installer_iso) {
+        if (!command.target_rule.empty() || command.allow_unsigned) {
+            throw error(ErrorKind::usage, "{} applies to --type installer-iso only",
+                        command.target_rule.empty() ? "--allow-unsigned" : "--target-rule");
+        }
+        return;
+    }
+    if (command.target_rule.empty()) {
+        throw error(ErrorKind::usage, "an installation medium needs --target-rule")
+            .hinted(std::string(target_rule_forms));
+    }
+    if (!command.size.empty()) {
+        throw error(ErrorKind::usage,
+                    "--size does not apply to an installation medium: the disk grows to what the "
+                    "machine has");
+    }
+    request.target = parse_target_rule(command.target_rule);
+    request.unsigned_commit = command.allow_unsigned;
+}
+
 ImageRequest request_of(const ImageCommand& command, const RepositoryView& repository,
                         const CommitView& commit) {
     ImageRequest request;
@@ -57,22 +79,7 @@ ImageRequest request_of(const ImageCommand& command, const RepositoryView& repos
     request.disk.remote = command.remote;
     request.disk.stateroot = command.stateroot;
     request.disk.kernel_arguments = command.kernel_arguments;
-    if (request.type == ImageType::installer_iso) {
-        if (command.target_rule.empty()) {
-            throw error(ErrorKind::usage, "an installation medium needs --target-rule")
-                .hinted(std::string(target_rule_forms));
-        }
-        if (!command.size.empty()) {
-            throw error(ErrorKind::usage,
-                        "--size does not apply to an installation medium: the disk grows to what "
-                        "the machine has");
-        }
-        request.target = parse_target_rule(command.target_rule);
-        request.unsigned_commit = command.allow_unsigned;
-    } else if (!command.target_rule.empty() || command.allow_unsigned) {
-        throw error(ErrorKind::usage, "{} applies to --type installer-iso only",
-                    command.target_rule.empty() ? "--allow-unsigned" : "--target-rule");
-    }
+    set_installer(request, command);
     if (!command.size.empty()) {
         request.disk.size = parse_size(command.size).value();
     }

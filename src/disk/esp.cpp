@@ -178,7 +178,7 @@ public:
     /// Writes a file with a time.
     [[nodiscard]] fs::path put(const std::string& path, std::string_view content,
                                std::int64_t time) const {
-        const fs::path file = path_ / "files" / path;
+        fs::path file = path_ / "files" / path;
         make_directories(file.parent_path());
         write_file(file, content);
         const std::array<timespec, 2> times{timespec{time, 0}, timespec{time, 0}};

@@ -49,7 +49,7 @@ enum class ImageType {
 
 /// Converts the raw image `raw` to `output`, a new file, with qemu-img. `seed` (the commit's
 /// checksum) replaces what qemu-img draws at random, and `time` (Unix time) the present: the same
-/// raw image gives the same bytes. `type` is not a raw one. Throws Error.
+/// raw image and file name give the same bytes. `type` is not a raw one. Throws Error.
 void convert_disk(const Context& ctx, const std::filesystem::path& raw, ImageType type,
                   std::string_view seed, std::int64_t time, const std::filesystem::path& output);
 

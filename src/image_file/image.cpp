@@ -1,6 +1,6 @@
 #include "image_file/image.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -79,9 +79,21 @@ std::pair<std::uint64_t, std::string> digest_of(const Context& ctx, const fs::pa
     Sha256 digest;
     std::string piece(digest_piece, '\0');
     std::uint64_t done = 0;
+    // Where the next bytes are that are not in a hole, which need not be read.
+    std::uint64_t data = 0;
     while (true) {
         ctx.check_cancelled();
-        const ssize_t count = ::read(file.get(), piece.data(), piece.size());
+        if (done >= data) {
+            const off_t next = ::lseek(file.get(), static_cast<off_t>(done), SEEK_DATA);
+            data = next >= 0 ? static_cast<std::uint64_t>(next) : errno == ENXIO ? total : done;
+        }
+        ssize_t count = 0;
+        if (data - std::min(data, done) >= piece.size()) {
+            std::ranges::fill(piece, '\0');
+            count = static_cast<ssize_t>(piece.size());
+        } else {
+            count = ::pread(file.get(), piece.data(), piece.size(), static_cast<off_t>(done));
+        }
         if (count < 0 && errno == EINTR) {
             continue;
         }
@@ -158,9 +170,11 @@ private:
     }
     void convert() {
         stages_.begin("convert", "converting the disk of");
+        // A VMDK has its own name in it.
+        const std::string name = fmt::format("disk.{}", request_.type);
         convert_disk(ctx_, current_, request_.type, commit_.info().checksum, commit_.info().time,
-                     unfinished_.file("disk.converted"));
-        replace_current("disk.converted");
+                     unfinished_.file(name));
+        replace_current(name);
         stages_.end(
             fmt::format("{}, {}", enum_name(request_.type), human_size(fs::file_size(current_))));
     }

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "disk/disk.hpp"
-#include "image_file/disk_format.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
+#include "image_file/disk_format.hpp"
 #include "installer/target_rule.hpp"
 #include "report/commit_view.hpp"
 

@@ -58,7 +58,11 @@ TEST(Bios, CoreImageIsMadeOfTheImagesModulesAndIsTheSameEachTime) {
 
 TEST(Bios, DamagedModulesAreAnErrorOfGrub) {
     const test::CommitFixture fixture;
-    const GrubModules damaged{{"kernel.img", "x"}, {"boot.img", "x"}, {"normal.mod", "\x7f" "ELF"},
+    const GrubModules damaged{{"kernel.img", "x"},
+                              {"boot.img", "x"},
+                              {"normal.mod",
+                               "\x7f"
+                               "ELF"},
                               {"moddep.lst", "normal: nothing\n"}};
     EXPECT_THROW((void)make_core_image(fixture.ctx(), damaged, "1-2-3"), Error);
 }

@@ -13,14 +13,14 @@
 namespace edgegpu {
 namespace {
 
-constexpr const char* boot_id = "11111111-2222-8333-8444-555555555555";
+constexpr const char* esp_boot_id = "11111111-2222-8333-8444-555555555555";
 
 /// A commit whose /usr/lib/ostree-boot/efi/EFI has the files.
 class EspFixture : public test::CommitFixture {
 public:
     EspFixture() {
-        for (const char* path : {"/usr/lib/ostree-boot", "/usr/lib/ostree-boot/efi",
-                                 "/usr/lib/ostree-boot/efi/EFI"}) {
+        for (const char* path :
+             {"/usr/lib/ostree-boot", "/usr/lib/ostree-boot/efi", "/usr/lib/ostree-boot/efi/EFI"}) {
             if (!tree.entries.contains(path)) {
                 add_directory(path);
             }
@@ -35,7 +35,8 @@ public:
         add_file(top + path, content);
     }
     CommitView view() {
-        return RepositoryView(repo()).open(build().checksum);
+        const Commit commit = build();
+        return RepositoryView(repo()).open(commit.checksum);
     }
 };
 
@@ -93,11 +94,12 @@ TEST(Esp, HasThePackagesFilesAndAConfigurationBesideEachGrub) {
     fixture.add_efi("redhat/grub.cfg", "the package's");
     fixture.add_efi("BOOT/BOOTX64.EFI", "fallback");
     const CommitView commit = fixture.view();
-    const EspFiles files = esp_files(commit, find_boot_loaders(commit), boot_id);
-    EXPECT_EQ(names_of(files), "EFI/BOOT/BOOTX64.EFI EFI/redhat/grub.cfg EFI/redhat/grubx64.efi "
-                               "EFI/redhat/shimx64.efi");
+    const EspFiles files = esp_files(commit, find_boot_loaders(commit), esp_boot_id);
+    EXPECT_EQ(names_of(files),
+              "EFI/BOOT/BOOTX64.EFI EFI/redhat/grub.cfg EFI/redhat/grubx64.efi "
+              "EFI/redhat/shimx64.efi");
     EXPECT_EQ(files.at("EFI/BOOT/BOOTX64.EFI"), "fallback");
-    EXPECT_NE(files.at("EFI/redhat/grub.cfg").find(boot_id), std::string::npos);
+    EXPECT_NE(files.at("EFI/redhat/grub.cfg").find(esp_boot_id), std::string::npos);
 }
 
 TEST(Esp, WithoutFallbackTheVendorsShimIsCopied) {
@@ -106,7 +108,7 @@ TEST(Esp, WithoutFallbackTheVendorsShimIsCopied) {
     fixture.add_efi("redhat/grubx64.efi", "grub");
     fixture.add_efi("redhat/mmx64.efi", "mm");
     const CommitView commit = fixture.view();
-    const EspFiles files = esp_files(commit, find_boot_loaders(commit), boot_id);
+    const EspFiles files = esp_files(commit, find_boot_loaders(commit), esp_boot_id);
     EXPECT_EQ(files.at("EFI/BOOT/BOOTX64.EFI"), "shim");
     EXPECT_EQ(files.at("EFI/BOOT/grubx64.efi"), "grub");
     EXPECT_EQ(files.at("EFI/BOOT/mmx64.efi"), "mm");
@@ -119,7 +121,7 @@ TEST(Esp, NamesThatFatCannotHaveAreErrors) {
         fixture.add_efi(name, "x");
         const CommitView commit = fixture.view();
         const BootLoaders loaders = find_boot_loaders(commit);
-        EXPECT_THROW((void)esp_files(commit, loaders, boot_id), Error) << name;
+        EXPECT_THROW((void)esp_files(commit, loaders, esp_boot_id), Error) << name;
     }
 }
 
@@ -144,11 +146,11 @@ TEST(Esp, IsTheSameFileSystemWheneverItIsMade) {
     const std::string part = disk.string() + "@@" + std::to_string(esp.offset);
     EXPECT_EQ(test::output_of("mtype -i " + part + " ::/EFI/redhat/grub.cfg", &status),
               "configfile\n");
-    EXPECT_NE(test::output_of("/usr/sbin/blkid -p -O " + std::to_string(esp.offset) + ' ' +
-                                  disk.string(),
-                              &status)
-                  .find("UUID=\"ABCD-1234\" VERSION=\"FAT32\""),
-              std::string::npos);
+    EXPECT_NE(
+        test::output_of("/usr/sbin/blkid -p -O " + std::to_string(esp.offset) + ' ' + disk.string(),
+                        &status)
+            .find("UUID=\"ABCD-1234\" VERSION=\"FAT32\""),
+        std::string::npos);
     // FAT has times of two seconds.
     (void)test::output_of("sleep 2.1", &status);
     EXPECT_TRUE(once == make());

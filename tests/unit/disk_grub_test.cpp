@@ -10,7 +10,7 @@
 namespace edgegpu {
 namespace {
 
-constexpr const char* boot_id = "11111111-2222-8333-8444-555555555555";
+constexpr const char* grub_boot_id = "11111111-2222-8333-8444-555555555555";
 
 /// What GRUB's own parser says.
 std::string grub_says(const std::string& script) {
@@ -23,25 +23,25 @@ std::string grub_says(const std::string& script) {
 }
 
 TEST(Grub, ReadsEveryConfiguration) {
-    EXPECT_EQ(grub_says(boot_grub_cfg(boot_id, true)), "");
-    EXPECT_EQ(grub_says(boot_grub_cfg(boot_id, false)), "");
-    EXPECT_EQ(grub_says(esp_grub_cfg(boot_id)), "");
-    EXPECT_EQ(grub_says(core_grub_cfg(boot_id)), "");
+    EXPECT_EQ(grub_says(boot_grub_cfg(grub_boot_id, true)), "");
+    EXPECT_EQ(grub_says(boot_grub_cfg(grub_boot_id, false)), "");
+    EXPECT_EQ(grub_says(esp_grub_cfg(grub_boot_id)), "");
+    EXPECT_EQ(grub_says(core_grub_cfg(grub_boot_id)), "");
     EXPECT_NE(grub_says("if true; then\n"), "");
 }
 
 TEST(Grub, ReadsEntriesItselfOrHasOstreeWriteThem) {
-    const std::string own = boot_grub_cfg(boot_id, true);
+    const std::string own = boot_grub_cfg(grub_boot_id, true);
     EXPECT_NE(own.find("\nblscfg\n"), std::string::npos);
     EXPECT_EQ(own.find("loader/grub.cfg"), std::string::npos);
-    const std::string generated = boot_grub_cfg(boot_id, false);
+    const std::string generated = boot_grub_cfg(grub_boot_id, false);
     EXPECT_EQ(generated.find("\nblscfg\n"), std::string::npos);
     EXPECT_NE(generated.find("source ($boot)/loader/grub.cfg"), std::string::npos);
     EXPECT_NE(generated.find("\n  linux \"$@\"\n"), std::string::npos);
 }
 
 TEST(Grub, CountsBootsBehindTheEntriesWhichMaySetTheDefault) {
-    const std::string text = boot_grub_cfg(boot_id, false);
+    const std::string text = boot_grub_cfg(grub_boot_id, false);
     const std::size_t entries = text.find("loader/grub.cfg");
     const std::size_t counting = text.find("set default=1");
     ASSERT_NE(entries, std::string::npos);
@@ -72,7 +72,7 @@ TEST(Grub, FirstMenuTakesHostileTitlesAndArgumentsLiterally) {
     entry.linux = "/ostree/lab-1/vmlinuz-6";
     entry.initrd = "/ostree/lab-1/initramfs-6.img";
     entry.arguments = {"root=UUID=x", "a=$b;reboot", "c=it's", "quiet"};
-    const std::string text = loader_grub_cfg(entry, boot_id);
+    const std::string text = loader_grub_cfg(entry, grub_boot_id);
     EXPECT_EQ(grub_says(text), "");
     EXPECT_NE(text.find("menuentry 'it'\\''s; reboot {' "), std::string::npos) << text;
     EXPECT_NE(text.find("\nlinux /ostree/lab-1/vmlinuz-6 root=UUID=x 'a=$b;reboot' 'c=it'\\''s' "
@@ -82,7 +82,7 @@ TEST(Grub, FirstMenuTakesHostileTitlesAndArgumentsLiterally) {
 }
 
 TEST(Grub, FirstMenuWithoutInitramfsHasNoInitrd) {
-    EXPECT_EQ(loader_grub_cfg({"t", "/k", "", {}}, boot_id).find("initrd"), std::string::npos);
+    EXPECT_EQ(loader_grub_cfg({"t", "/k", "", {}}, grub_boot_id).find("initrd"), std::string::npos);
 }
 
 }  // namespace

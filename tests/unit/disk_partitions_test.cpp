@@ -65,9 +65,10 @@ TEST(Partitions, ADiskTooSmallIsAnErrorThatNamesTheLeastSizeWhichIsEnough) {
     EXPECT_EQ(too_small(both_firmwares(), 1544 * mib - 1),
               "a disk of 1544 MiB is too small for this image: it needs 1544 MiB | --size 1544M is "
               "the least; leave it out for a disk that has room for an update");
-    EXPECT_EQ(too_small(both_firmwares(), 1), "a disk of 1 MiB is too small for this image: it "
-                                              "needs 1544 MiB | --size 1544M is the least; leave "
-                                              "it out for a disk that has room for an update");
+    EXPECT_EQ(too_small(both_firmwares(), 1),
+              "a disk of 1 MiB is too small for this image: it "
+              "needs 1544 MiB | --size 1544M is the least; leave "
+              "it out for a disk that has room for an update");
     EXPECT_EQ(too_small(both_firmwares(), 1544 * mib), "no error");
 }
 

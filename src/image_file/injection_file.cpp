@@ -1,4 +1,4 @@
-#include "disk/injection_file.hpp"
+#include "image_file/injection_file.hpp"
 
 #include <algorithm>
 #include <array>
