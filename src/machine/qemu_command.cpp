@@ -11,27 +11,21 @@ namespace {
 
 using nlohmann::json;
 
-/// As JSON: in QEMU's own syntax a comma of a path would have to be doubled.
+/// As JSON: in QEMU's own syntax a comma of a path would have to be doubled. Nothing is synced:
+/// what is written need not survive a crash of the host, and firmware writes its variables word by
+/// word.
 std::string block_device(const char* name, const std::filesystem::path& file,
                          std::string_view format, bool read_only) {
+    const json cache{{"no-flush", true}, {"direct", false}};
     return json{{"driver", format},
                 {"node-name", name},
                 {"read-only", read_only},
-                {"file",
-                 {{"driver", "file"}, {"filename", file.string()}, {"read-only", read_only}}}}
-        .dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-/// A disk that need not survive a crash of the host: nothing is synced.
-std::string disk_device(const std::filesystem::path& file) {
-    const json cache{{"no-flush", true}, {"direct", false}};
-    return json{{"driver", "raw"},
-                {"node-name", "disk"},
                 {"discard", "unmap"},
                 {"cache", cache},
                 {"file",
                  {{"driver", "file"},
                   {"filename", file.string()},
+                  {"read-only", read_only},
                   {"discard", "unmap"},
                   {"cache", cache}}}}
         .dump(-1, ' ', false, json::error_handler_t::replace);
@@ -90,7 +84,7 @@ std::vector<std::string> qemu_command(const std::string& qemu, const MachineSett
         "-netdev", network(settings),
         // No ROM: nothing is to be booted from the network.
         "-device", "virtio-net-pci,netdev=net,romfile=",
-        "-blockdev", disk_device(settings.disk),
+        "-blockdev", block_device("disk", settings.disk, "raw", false),
         "-device", "virtio-blk-pci,drive=disk,bootindex=1"};
     if (uefi) {
         const std::vector<std::string> flash = flash_devices(*uefi);
