@@ -110,7 +110,8 @@ void Machine::power_off(std::chrono::seconds limit) {
     }
     if (!impl_->qemu->status()) {
         if (impl_->ctx.console != nullptr) {
-            impl_->ctx.console->note("the guest did not shut down in time; its machine was stopped");
+            impl_->ctx.console->note(
+                "the guest did not shut down in time; its machine was stopped");
         }
         impl_->qemu->kill();
     }

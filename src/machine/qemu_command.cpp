@@ -76,16 +76,15 @@ std::vector<std::string> qemu_command(const std::string& qemu, const MachineSett
         execution.cpu, "-smp", std::to_string(settings.processors), "-m",
         std::to_string(settings.memory_mib), "-rtc", "base=utc",
         // For screenshots.
-        "-vga", "std",
-        "-chardev", socket("monitor", sockets.monitor), "-mon", "chardev=monitor,mode=control",
-        "-chardev", socket("console", sockets.console), "-serial", "chardev:console",
-        "-chardev", socket("agent", sockets.agent), "-serial", "chardev:agent",
-        "-object", "rng-builtin,id=rng", "-device", "virtio-rng-pci,rng=rng",
-        "-netdev", network(settings),
+        "-vga", "std", "-chardev", socket("monitor", sockets.monitor), "-mon",
+        "chardev=monitor,mode=control", "-chardev", socket("console", sockets.console), "-serial",
+        "chardev:console", "-chardev", socket("agent", sockets.agent), "-serial", "chardev:agent",
+        "-object", "rng-builtin,id=rng", "-device", "virtio-rng-pci,rng=rng", "-netdev",
+        network(settings),
         // No ROM: nothing is to be booted from the network.
-        "-device", "virtio-net-pci,netdev=net,romfile=",
-        "-blockdev", block_device("disk", settings.disk, "raw", false),
-        "-device", "virtio-blk-pci,drive=disk,bootindex=1"};
+        "-device", "virtio-net-pci,netdev=net,romfile=", "-blockdev",
+        block_device("disk", settings.disk, "raw", false), "-device",
+        "virtio-blk-pci,drive=disk,bootindex=1"};
     if (uefi) {
         const std::vector<std::string> flash = flash_devices(*uefi);
         argv.insert(argv.end(), flash.begin(), flash.end());

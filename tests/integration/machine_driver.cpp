@@ -37,9 +37,8 @@ nlohmann::json execute(edgegpu::Machine& machine, const std::string& line) {
         words >> limit;
         std::getline(words, script);
         const edgegpu::GuestResult result = machine.run(script, std::chrono::seconds(limit));
-        return {{"status", result.status},
-                {"output", result.output},
-                {"timed_out", result.timed_out}};
+        return {
+            {"status", result.status}, {"output", result.output}, {"timed_out", result.timed_out}};
     }
     return nlohmann::json::object();
 }

@@ -24,7 +24,7 @@ protected:
         return choose_execution(ctx, program, Accelerator::automatic, std::nullopt, device).text;
     }
 
-    TemporaryDirectory directory;
+    test::TemporaryDirectory directory;
     Context ctx;
 };
 
@@ -42,11 +42,11 @@ TEST_F(AcceleratorTest, SaysWhyItEmulates) {
 
 TEST_F(AcceleratorTest, TriesProcessorsUntilOneWorks) {
     // The descriptor's number follows "fd=".
-    const Execution works = choose_execution(
-        ctx,
-        qemu("case \" $* \" in *' host '*) echo no; exit 1;; esac\n"
-             "fd=${*##*fd=}; eval \"echo x >&${fd%% *}\"; exec sleep 1000"),
-        Accelerator::automatic, std::nullopt, "/dev/null");
+    const Execution works =
+        choose_execution(ctx,
+                         qemu("case \" $* \" in *' host '*) echo no; exit 1;; esac\n"
+                              "fd=${*##*fd=}; eval \"echo x >&${fd%% *}\"; exec sleep 1000"),
+                         Accelerator::automatic, std::nullopt, "/dev/null");
     EXPECT_EQ(works.accelerator, Accelerator::kvm);
     EXPECT_EQ(works.cpu, "host,-arch-capabilities");
     EXPECT_EQ(works.text, "KVM (processor host,-arch-capabilities)");

@@ -73,8 +73,9 @@ std::string failure_of(MachinePeer& peer, std::chrono::milliseconds patience = s
 TEST(AgentChannel, FindsFramesInNoise) {
     MachinePeer peer([](const std::string&) {
         return "\033[2J@edgegpu hello 1 " + boot_2 + " running\n" + std::string(100000, 'x') +
-               hello(boot_2).substr(1) + "@edgegpu hello 2 " + boot_2 + " running\n@edgegpu hello 1 " +
-               boot_2 + "\n@edgegpu hello 1 ../../etc/passwd running\n@edgegpu hello 1 " + boot_2 +
+               hello(boot_2).substr(1) + "@edgegpu hello 2 " + boot_2 +
+               " running\n@edgegpu hello 1 " + boot_2 +
+               "\n@edgegpu hello 1 ../../etc/passwd running\n@edgegpu hello 1 " + boot_2 +
                " \033[31m\n@edgegpu\n@edgegpu  \n\0\n" + hello(boot_1, "degraded");
     });
     AgentChannel agent(agent_watch, peer.take());
@@ -121,7 +122,8 @@ TEST(AgentChannel, GivesUpWhatNeverArrivesWhole) {
     MachinePeer huge(agent_that([](const std::string& id) {
         std::string text;
         for (int i = 0; i < 1000; ++i) {
-            text += "@edgegpu data " + id + " " + std::to_string(i) + " " + std::string(3000, 'A') + "\n";
+            text += "@edgegpu data " + id + " " + std::to_string(i) + " " + std::string(3000, 'A') +
+                    "\n";
         }
         return text + "@edgegpu done " + id + " 0 0 99999999999999999999999 x\n";
     }));
@@ -136,7 +138,8 @@ TEST(AgentChannel, GivesUpWhatNeverArrivesWhole) {
 TEST(AgentChannel, NoticesThatTheGuestGoesAway) {
     MachinePeer restarted(agent_that([](const std::string&) { return hello(boot_2, "starting"); }));
     EXPECT_EQ(failure_of(restarted), "the guest restarted while a script ran in it");
-    MachinePeer down(agent_that([](const std::string&) { return "@edgegpu bye " + boot_1 + "\n"; }));
+    MachinePeer down(
+        agent_that([](const std::string&) { return "@edgegpu bye " + boot_1 + "\n"; }));
     EXPECT_EQ(failure_of(down), "the guest went down while a script ran in it");
     MachinePeer* self = nullptr;
     MachinePeer closed(agent_that([&](const std::string& id) {
@@ -212,7 +215,7 @@ private:
         }
     }
 
-    TemporaryDirectory directory;
+    test::TemporaryDirectory directory;
     Fd master_;
     Fd slave_;
     Fd socket_;
@@ -232,8 +235,8 @@ TEST_F(GuestAgentTest, RunsScriptsAndReturnsTheirEnd) {
 }
 
 TEST_F(GuestAgentTest, CarriesLongScriptsAndOutput) {
-    const GuestResult result = agent->run(
-        "# " + std::string(30000, 'x') + "\nseq 1 60000; echo the end", script_limit);
+    const GuestResult result =
+        agent->run("# " + std::string(30000, 'x') + "\nseq 1 60000; echo the end", script_limit);
     EXPECT_EQ(result.status, 0);
     EXPECT_EQ(result.output.size(), 262144U);
     EXPECT_THAT(result.output, EndsWith("59999\n60000\nthe end\n"));
@@ -253,9 +256,10 @@ TEST_F(GuestAgentTest, EndsWhatDoesNotEnd) {
 
 TEST_F(GuestAgentTest, SaysGoodbye) {
     EXPECT_EQ(message_of([&] {
-                  agent->run("kill $(cat /proc/[0-9]*/stat 2>/dev/null | true; ps -o ppid= -p "
-                             "$(ps -o ppid= -p $$)); sleep 1000",
-                             script_limit);
+                  agent->run(
+                      "kill $(cat /proc/[0-9]*/stat 2>/dev/null | true; ps -o ppid= -p "
+                      "$(ps -o ppid= -p $$)); sleep 1000",
+                      script_limit);
               }),
               "the guest went down while a script ran in it");
 }

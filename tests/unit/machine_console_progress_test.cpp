@@ -43,7 +43,8 @@ TEST(ConsoleProgress, FollowsABoot) {
 
 TEST(ConsoleProgress, ShowsNothingThatDrivesATerminal) {
     const ConsoleProgress progress = after(
-        "[    0.000000] Linux version\n[    1.0] a\x07\x08\x9b\033]0;title\x07z\033c\033[31mred\x01\n");
+        "[    0.000000] Linux version\n[    1.0] "
+        "a\x07\x08\x9b\033]0;title\x07z\033c\033[31mred\x01\n");
     for (const std::string& text : {progress.summary(), progress.last(9).back()}) {
         EXPECT_EQ(text.find_first_of(std::string("\0\x01\x07\x08\x1b\x9b", 6)), text.npos) << text;
     }
@@ -51,8 +52,9 @@ TEST(ConsoleProgress, ShowsNothingThatDrivesATerminal) {
 }
 
 TEST(ConsoleProgress, KnowsBootsThatAreOver) {
-    EXPECT_EQ(after("[    1.0] ---[ end Kernel panic - not syncing: VFS: no root ]---\r\n").failure(),
-              "kernel panic: VFS: no root ]---");
+    EXPECT_EQ(
+        after("[    1.0] ---[ end Kernel panic - not syncing: VFS: no root ]---\r\n").failure(),
+        "kernel panic: VFS: no root ]---");
     EXPECT_EQ(after("You are in emergency mode. After logging in, type\n").failure(),
               "systemd's emergency mode");
     EXPECT_EQ(after("Entering emergency mode. Exit the shell to continue.\n").failure(),
@@ -65,9 +67,10 @@ TEST(ConsoleProgress, KnowsBootsThatAreOver) {
 
 TEST(ConsoleProgress, DoesNotGiveUpWhatGoesOn) {
     // With panic=10, the boot loader counts it.
-    EXPECT_EQ(after("[    1.0] Kernel panic - not syncing: VFS\n[    1.1] Rebooting in 10 seconds..\n")
-                  .failure(),
-              "");
+    EXPECT_EQ(
+        after("[    1.0] Kernel panic - not syncing: VFS\n[    1.1] Rebooting in 10 seconds..\n")
+            .failure(),
+        "");
     EXPECT_EQ(after("my-service[7]: You are in emergency mode\n").failure(), "");
     EXPECT_EQ(after("[  OK  ] Reached target emergency.target - Emergency Mode.\n").failure(), "");
 }

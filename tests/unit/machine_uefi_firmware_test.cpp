@@ -39,7 +39,7 @@ protected:
         }
     }
 
-    TemporaryDirectory directory;
+    test::TemporaryDirectory directory;
     fs::path root = directory.path();
 };
 
@@ -74,7 +74,8 @@ TEST_F(UefiFirmwareTest, LetsTheAdministratorHideADescriptor) {
 TEST_F(UefiFirmwareTest, SkipsWhatIsNoDescriptor) {
     for (const std::string text :
          {"", "{", "[]", "null", "{\"mapping\": 7}", "{\"interface-types\": [\"uefi\"]}",
-          "{\"interface-types\": [\"uefi\"], \"mapping\": {\"device\": \"flash\", \"mode\": []}}"}) {
+          "{\"interface-types\": [\"uefi\"], \"mapping\": {\"device\": \"flash\", \"mode\": "
+          "[]}}"}) {
         put("usr/share/qemu/firmware/10-bad.json", text);
         EXPECT_EQ(found(), "there is no UEFI firmware for virtual machines") << text;
     }
