@@ -29,7 +29,7 @@ nlohmann::json execute(edgegpu::Machine& machine, const std::string& line) {
         machine.power_off(std::chrono::seconds(60));
     } else if (command == "screenshot") {
         std::string file;
-        words >> file;
+        std::getline(words >> std::ws, file);
         machine.screenshot(file);
     } else {
         int limit = 0;
