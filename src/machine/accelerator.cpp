@@ -129,7 +129,7 @@ std::string find_qemu() {
     const char* path = std::getenv("PATH");
     const std::string_view directories = path == nullptr ? "/usr/bin:/bin" : path;
     for (const std::string_view directory : split(directories, ':')) {
-        const std::string program = std::string(directory) + "/qemu-system-x86_64";
+        std::string program = std::string(directory) + "/qemu-system-x86_64";
         if (!directory.empty() && ::access(program.c_str(), X_OK) == 0) {
             return program;
         }

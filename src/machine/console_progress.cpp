@@ -184,7 +184,7 @@ void ConsoleProgress::judge(std::string_view line) {
 }
 
 std::string ConsoleProgress::summary() const {
-    const std::string name(phase_name(phase_));
+    std::string name(phase_name(phase_));
     // Firmware and boot loaders draw menus.
     if (shown_.empty() || phase_ < Phase::kernel) {
         return name;

@@ -79,7 +79,7 @@ void Machine::Impl::start() {
     if (settings.firmware == Firmware::uefi) {
         firmware = prepare_firmware();
     }
-    auto [monitor, its_monitor] = make_channel();
+    std::pair<Fd, Fd> monitor = make_channel();
     auto [serial, its_serial] = make_channel();
     auto [answers, its_answers] = make_channel();
     auto [bios, its_bios] = make_channel();
@@ -87,8 +87,9 @@ void Machine::Impl::start() {
     ProcessRequest request;
     request.argv =
         qemu_command(program, settings, execution, firmware,
-                     {its_monitor.get(), its_serial.get(), its_answers.get(), its_bios.get()});
-    request.descriptors = {its_monitor.get(), its_serial.get(), its_answers.get(), its_bios.get()};
+                     {monitor.second.get(), its_serial.get(), its_answers.get(), its_bios.get()});
+    request.descriptors = {monitor.second.get(), its_serial.get(), its_answers.get(),
+                           its_bios.get()};
     request.purpose = "machine with " + settings.disk.filename().string();
     std::vector<Fd> consoles;
     consoles.push_back(std::move(serial));
@@ -96,12 +97,12 @@ void Machine::Impl::start() {
     console.emplace(std::move(consoles), settings.work / "console.log");
     qemu.emplace(ctx, std::move(request));
     // Whoever has them keeps the channels open.
-    its_monitor.reset();
+    monitor.second.reset();
     its_serial.reset();
     its_answers.reset();
     its_bios.reset();
     ctx.log.info("machine started", {{"disk", settings.disk}, {"accelerator", execution.text}});
-    guarded([&] { qmp.emplace(process_watch, std::move(monitor), monitor_limit); });
+    guarded([&] { qmp.emplace(process_watch, std::move(monitor.first), monitor_limit); });
     agent.emplace(boot_watch, std::move(answers));
 }
 
