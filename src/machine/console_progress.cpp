@@ -4,6 +4,9 @@
 #include <array>
 #include <utility>
 
+#include <glib.h>
+
+#include "support/glib.hpp"
 #include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
@@ -82,6 +85,12 @@ std::string_view unit_line(std::string_view line) {
     return {};
 }
 
+/// On one line, without control characters. A byte that is not part of UTF-8 may be one elsewhere.
+std::string shown(std::string_view line) {
+    const TextHandle valid(g_utf8_make_valid(line.data(), static_cast<gssize>(line.size())));
+    return printable_line(valid.get());
+}
+
 std::string_view phase_name(Phase phase) {
     switch (phase) {
         case Phase::firmware:
@@ -138,13 +147,13 @@ void ConsoleProgress::take(std::string_view bytes) {
         }
     }
     // A prompt has no end.
-    judge(line_);
+    judge(line_, false);
 }
 
 void ConsoleProgress::take_line() {
     carriage_return_ = false;
-    judge(line_);
-    std::string line = printable_line(std::exchange(line_, {}));
+    judge(line_, true);
+    std::string line = shown(std::exchange(line_, {}));
     if (trim(line).empty()) {
         return;
     }
@@ -154,7 +163,7 @@ void ConsoleProgress::take_line() {
     }
 }
 
-void ConsoleProgress::judge(std::string_view line) {
+void ConsoleProgress::judge(std::string_view line, bool complete) {
     const std::string_view text = without_time(line);
     if (trim(text).empty()) {
         return;
@@ -169,17 +178,17 @@ void ConsoleProgress::judge(std::string_view line) {
         }
     }
     for (const End& end : ends) {
-        if (failure_.empty() && text.starts_with(end.text)) {
+        const bool is_panic = end.name == "kernel panic";
+        if (failure_.empty() && text.starts_with(end.text) && (complete || !is_panic)) {
             failure_ = std::string(end.name);
-            if (const std::string_view rest = trim(text.substr(end.text.size()));
-                end.name == "kernel panic" && !rest.empty()) {
-                failure_ += ": " + printable_line(rest);
+            if (is_panic) {
+                failure_ += ": " + shown(trim(text.substr(end.text.size()), " -]\r"));
             }
         }
     }
     const std::string_view unit = unit_line(text);
     if (phase_ != Phase::system || !unit.empty()) {
-        shown_ = printable_line(phase_ == Phase::system ? unit : text);
+        shown_ = shown(phase_ == Phase::system ? unit : text);
     }
 }
 
@@ -195,7 +204,7 @@ std::string ConsoleProgress::summary() const {
 std::vector<std::string> ConsoleProgress::last(std::size_t count) const {
     std::vector<std::string> result(lines_.begin(), lines_.end());
     if (!trim(line_).empty()) {
-        result.push_back(printable_line(line_));
+        result.push_back(shown(line_));
     }
     if (result.size() > count) {
         result.erase(result.begin(), result.end() - static_cast<std::ptrdiff_t>(count));

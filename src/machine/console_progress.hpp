@@ -29,7 +29,7 @@ public:
 
 private:
     void take_line();
-    void judge(std::string_view line);
+    void judge(std::string_view line, bool complete);
 
     Phase phase_ = Phase::firmware;
     std::string line_;

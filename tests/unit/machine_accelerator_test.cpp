@@ -37,7 +37,7 @@ TEST_F(AcceleratorTest, SaysWhyItEmulates) {
     EXPECT_EQ(chosen(qemu("echo noise; echo 'KVM internal error. Suberror: 1'; printf "
                           "'emulation failure\\033[2J\\n'; exec sleep 1000")),
               "TCG (software emulation): KVM: KVM internal error. Suberror: 1 (emulation "
-              "failure\\x1B[2J)");
+              "failure\\x1b[2J)");
 }
 
 TEST_F(AcceleratorTest, TriesProcessorsUntilOneWorks) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <glib.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +47,8 @@ TEST(ConsoleProgress, ShowsNothingThatDrivesATerminal) {
         "[    0.000000] Linux version\n[    1.0] "
         "a\x07\x08\x9b\033]0;title\x07z\033c\033[31mred\x01\n");
     for (const std::string& text : {progress.summary(), progress.last(9).back()}) {
-        EXPECT_EQ(text.find_first_of(std::string("\0\x01\x07\x08\x1b\x9b", 6)), text.npos) << text;
+        EXPECT_EQ(text.find_first_of(std::string("\0\x01\x07\x08\x1b", 5)), text.npos) << text;
+        EXPECT_TRUE(g_utf8_validate(text.c_str(), -1, nullptr)) << text;
     }
     EXPECT_LE(progress.summary().size(), 90U);
 }
@@ -54,7 +56,7 @@ TEST(ConsoleProgress, ShowsNothingThatDrivesATerminal) {
 TEST(ConsoleProgress, KnowsBootsThatAreOver) {
     EXPECT_EQ(
         after("[    1.0] ---[ end Kernel panic - not syncing: VFS: no root ]---\r\n").failure(),
-        "kernel panic: VFS: no root ]---");
+        "kernel panic: VFS: no root");
     EXPECT_EQ(after("You are in emergency mode. After logging in, type\n").failure(),
               "systemd's emergency mode");
     EXPECT_EQ(after("Entering emergency mode. Exit the shell to continue.\n").failure(),
