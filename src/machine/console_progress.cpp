@@ -86,7 +86,7 @@ std::string_view unit_line(std::string_view line) {
 }
 
 /// On one line, without control characters. A byte that is not part of UTF-8 may be one elsewhere.
-std::string shown(std::string_view line) {
+std::string console_text(std::string_view line) {
     const TextHandle valid(g_utf8_make_valid(line.data(), static_cast<gssize>(line.size())));
     return printable_line(valid.get());
 }
@@ -153,7 +153,7 @@ void ConsoleProgress::take(std::string_view bytes) {
 void ConsoleProgress::take_line() {
     carriage_return_ = false;
     judge(line_, true);
-    std::string line = shown(std::exchange(line_, {}));
+    std::string line = console_text(std::exchange(line_, {}));
     if (trim(line).empty()) {
         return;
     }
@@ -182,13 +182,13 @@ void ConsoleProgress::judge(std::string_view line, bool complete) {
         if (failure_.empty() && text.starts_with(end.text) && (complete || !is_panic)) {
             failure_ = std::string(end.name);
             if (is_panic) {
-                failure_ += ": " + shown(trim(text.substr(end.text.size()), " -]\r"));
+                failure_ += ": " + console_text(trim(text.substr(end.text.size()), " -]\r"));
             }
         }
     }
     const std::string_view unit = unit_line(text);
     if (phase_ != Phase::system || !unit.empty()) {
-        shown_ = shown(phase_ == Phase::system ? unit : text);
+        shown_ = console_text(phase_ == Phase::system ? unit : text);
     }
 }
 
@@ -204,7 +204,7 @@ std::string ConsoleProgress::summary() const {
 std::vector<std::string> ConsoleProgress::last(std::size_t count) const {
     std::vector<std::string> result(lines_.begin(), lines_.end());
     if (!trim(line_).empty()) {
-        result.push_back(shown(line_));
+        result.push_back(console_text(line_));
     }
     if (result.size() > count) {
         result.erase(result.begin(), result.end() - static_cast<std::ptrdiff_t>(count));
