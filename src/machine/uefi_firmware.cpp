@@ -113,8 +113,8 @@ UefiFirmware find_uefi_firmware(bool secure_boot, const fs::path& host) {
         }
     }
     for (const Place& place : places) {
-        const UefiFirmware firmware{host / place.code, host / place.variables, "raw", "raw",
-                                    place.secure_boot};
+        UefiFirmware firmware{host / place.code, host / place.variables, "raw", "raw",
+                              place.secure_boot};
         if (place.secure_boot == secure_boot && is_there(firmware)) {
             return firmware;
         }
