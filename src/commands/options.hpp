@@ -15,6 +15,7 @@ struct CommandLine {
     ResolveCommand resolve;
     WhyCommand why;
     DiffCommand diff;
+    TestCommand test;
     CheckCommand check;
     CacheCommand cache;
     std::string gpu;
@@ -31,6 +32,9 @@ void add_build(CLI::App& app, BuildCommand& build);
 void add_resolve(CLI::App& app, ResolveCommand& resolve);
 void add_why(CLI::App& app, WhyCommand& why);
 void add_check(CLI::App& app, CheckCommand& check);
+
+/// `test` (test_options.cpp).
+void add_test(CLI::App& app, TestCommand& test);
 
 /// `--cache-dir` of a command.
 void add_cache_dir(CLI::App& verb, std::filesystem::path& cache_dir);
