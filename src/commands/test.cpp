@@ -9,8 +9,8 @@
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
-#include "machine/rehearsal.hpp"
-#include "machine/test_report.hpp"
+#include "machine/rehearsal/rehearsal.hpp"
+#include "machine/rehearsal/test_report.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

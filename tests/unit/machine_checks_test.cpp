@@ -1,6 +1,6 @@
 // What checks make of what a guest answers. There is no machine behind these guests.
 
-#include "machine/checks.hpp"
+#include "machine/rehearsal/checks.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "machine/image_facts.hpp"
+#include "machine/rehearsal/image_facts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What a report makes of a guest's output, which may be anything.
 
-#include "machine/test_report.hpp"
+#include "machine/rehearsal/test_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

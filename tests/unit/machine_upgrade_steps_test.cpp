@@ -1,4 +1,4 @@
-#include "machine/upgrade_steps.hpp"
+#include "machine/rehearsal/upgrade_steps.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "machine/user_checks.hpp"
+#include "machine/rehearsal/user_checks.hpp"
 
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "machine/guest_files.hpp"
+#include "machine/rehearsal/guest_files.hpp"
 #include "machine_guests.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -1,11 +1,11 @@
-#include "machine/device_under_test.hpp"
+#include "machine/rehearsal/device_under_test.hpp"
 
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "machine/guest_agent.hpp"
-#include "machine/upgrade_steps.hpp"
+#include "machine/rehearsal/upgrade_steps.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/text.hpp"

@@ -1,4 +1,4 @@
-#include "machine/test_report.hpp"
+#include "machine/rehearsal/test_report.hpp"
 
 #include <string_view>
 

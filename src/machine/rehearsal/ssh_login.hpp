@@ -7,8 +7,8 @@
 
 #include "disk/injection.hpp"
 #include "execution/context.hpp"
-#include "machine/checks.hpp"
-#include "machine/image_facts.hpp"
+#include "machine/rehearsal/checks.hpp"
+#include "machine/rehearsal/image_facts.hpp"
 
 namespace edgegpu {
 

@@ -1,9 +1,9 @@
-#include "machine/upgrade_steps.hpp"
+#include "machine/rehearsal/upgrade_steps.hpp"
 
 #include <fmt/format.h>
 
 #include "embedded_upgrade_steps.hpp"
-#include "machine/guest_files.hpp"
+#include "machine/rehearsal/guest_files.hpp"
 #include "support/shell_text.hpp"
 #include "support/text.hpp"
 

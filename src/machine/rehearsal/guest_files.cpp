@@ -1,4 +1,4 @@
-#include "machine/guest_files.hpp"
+#include "machine/rehearsal/guest_files.hpp"
 
 #include <algorithm>
 

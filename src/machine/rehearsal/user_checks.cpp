@@ -1,9 +1,9 @@
-#include "machine/user_checks.hpp"
+#include "machine/rehearsal/user_checks.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "machine/guest_files.hpp"
+#include "machine/rehearsal/guest_files.hpp"
 #include "support/digest.hpp"
 #include "support/directory.hpp"
 #include "support/error.hpp"

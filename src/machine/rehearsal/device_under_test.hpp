@@ -10,11 +10,11 @@
 
 #include "disk/disk.hpp"
 #include "execution/context.hpp"
-#include "machine/checks.hpp"
-#include "machine/image_facts.hpp"
 #include "machine/machine.hpp"
-#include "machine/rehearsal.hpp"
-#include "machine/ssh_login.hpp"
+#include "machine/rehearsal/checks.hpp"
+#include "machine/rehearsal/image_facts.hpp"
+#include "machine/rehearsal/rehearsal.hpp"
+#include "machine/rehearsal/ssh_login.hpp"
 
 namespace edgegpu {
 

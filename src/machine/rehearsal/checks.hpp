@@ -10,7 +10,7 @@
 
 #include "execution/context.hpp"
 #include "machine/guest.hpp"
-#include "machine/image_facts.hpp"
+#include "machine/rehearsal/image_facts.hpp"
 
 namespace edgegpu {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "machine/checks.hpp"
 #include "machine/guest.hpp"
+#include "machine/rehearsal/checks.hpp"
 
 namespace edgegpu {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "machine/rehearsal.hpp"
+#include "machine/rehearsal/rehearsal.hpp"
 
 namespace edgegpu {
 

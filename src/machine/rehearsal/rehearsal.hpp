@@ -6,9 +6,9 @@
 
 #include "disk/disk.hpp"
 #include "execution/context.hpp"
-#include "machine/checks.hpp"
 #include "machine/machine.hpp"
-#include "machine/user_checks.hpp"
+#include "machine/rehearsal/checks.hpp"
+#include "machine/rehearsal/user_checks.hpp"
 
 namespace edgegpu {
 

@@ -1,4 +1,4 @@
-#include "machine/checks.hpp"
+#include "machine/rehearsal/checks.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "machine/checks.hpp"
 #include "machine/guest.hpp"
-#include "machine/image_facts.hpp"
+#include "machine/rehearsal/checks.hpp"
+#include "machine/rehearsal/image_facts.hpp"
 
 namespace edgegpu {
 

@@ -1,4 +1,4 @@
-#include "machine/ssh_login.hpp"
+#include "machine/rehearsal/ssh_login.hpp"
 
 #include <utility>
 

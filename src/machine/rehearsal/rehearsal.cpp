@@ -1,4 +1,4 @@
-#include "machine/rehearsal.hpp"
+#include "machine/rehearsal/rehearsal.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "execution/stage.hpp"
-#include "machine/device_under_test.hpp"
 #include "machine/file_server.hpp"
-#include "machine/upgrade_steps.hpp"
+#include "machine/rehearsal/device_under_test.hpp"
+#include "machine/rehearsal/upgrade_steps.hpp"
 #include "report/commit_view.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
