@@ -123,6 +123,27 @@ struct TestCommand {
     std::filesystem::path output;
 };
 
+/// `edgegpu image`
+struct ImageCommand {
+    /// a ref, a checksum, or the beginning of one, each followed by any number of ^
+    std::string commit;
+    std::filesystem::path repo = "repo";
+    /// name of an ImageType
+    std::string type = "raw";
+    /// empty: from ref, version and type, in the working directory
+    std::filesystem::path output;
+    /// parse_size; empty: as large as needed
+    std::string size;
+    std::string stateroot;
+    std::string remote;
+    std::vector<std::string> kernel_arguments;
+    /// TOML file with what belongs to one machine; empty: none
+    std::filesystem::path injection;
+    /// "zstd" or "none"
+    std::string compress = "none";
+    bool force = false;
+};
+
 /// `edgegpu cache`
 struct CacheCommand {
     /// "prune"; empty: only show the contents
@@ -156,6 +177,9 @@ int run_diff(const GlobalOptions& global, const DiffCommand& command);
 
 /// Boots a commit in a machine and prints what the checks found. Returns 1 if one failed.
 int run_test(const GlobalOptions& global, const TestCommand& command);
+
+/// Writes a disk image of a commit, and prints a summary of it.
+int run_image(const GlobalOptions& global, const ImageCommand& command);
 
 /// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);

@@ -42,6 +42,8 @@ struct CommitInfo {
     std::string kernel;
     /// version of the NVIDIA driver, or empty
     std::string driver;
+    /// digest of everything that a build of edgegpu read, or empty
+    std::string inputs_digest;
     /// in order; nothing if the metadata do not have them
     std::optional<std::vector<std::string>> kernel_arguments;
     /// in the order of the metadata; nothing if these do not have them

@@ -35,7 +35,7 @@ struct CheckResult {
 /// A check that a script does in the guest.
 struct Check {
     std::string name;
-    /// bash; begins with what guest/checks/common.bash declares, and ends with a verdict
+    /// bash; begins with what checks/common.bash declares, and ends with a verdict
     std::string_view script;
     /// variables of the script
     std::map<std::string, std::string> parameters;
