@@ -141,6 +141,10 @@ public:
     [[nodiscard]] CommitView open(const std::string& name) const;
     /// All refs ("REMOTE:REF" for those of remotes) with the checksums of their commits.
     [[nodiscard]] std::map<std::string, std::string> refs() const;
+    /// The repository itself, for what reads objects as they are.
+    [[nodiscard]] OstreeRepo* handle() const noexcept { return repo_.get(); }
+    /// Its path, for messages.
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
 private:
     [[nodiscard]] std::string resolve(const std::string& name) const;
