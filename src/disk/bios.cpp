@@ -41,10 +41,10 @@ constexpr std::size_t core_size_limit = 0x78000;
 /// What the core image needs to read its configuration from the file system of /boot, and what that
 /// uses. Those that an image's GRUB does not have are left out.
 constexpr std::array<std::string_view, 26> core_modules{
-    "biosdisk", "part_gpt",   "part_msdos", "ext2",   "xfs",     "search", "search_fs_uuid",
-    "search_label", "configfile", "normal", "loadenv", "serial", "terminal", "linux",
-    "linux16",  "gzio",       "test",       "echo",   "sleep",   "regexp", "blscfg",
-    "increment", "reboot",    "halt",       "true",   "minicmd"};
+    "biosdisk",     "part_gpt",   "part_msdos", "ext2",    "xfs",    "search",   "search_fs_uuid",
+    "search_label", "configfile", "normal",     "loadenv", "serial", "terminal", "linux",
+    "linux16",      "gzio",       "test",       "echo",    "sleep",  "regexp",   "blscfg",
+    "increment",    "reboot",     "halt",       "true",    "minicmd"};
 
 void put_number(std::string& bytes, std::size_t at, std::uint64_t value, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
@@ -85,8 +85,8 @@ GrubModules read_grub_modules(const CommitView& commit, const std::string& direc
         throw error("commit {}: {} is not a directory", commit.info().name, directory);
     }
     for (const auto& [name, file] : commit.list(*node, directory)) {
-        const bool wanted = name.ends_with(".mod") || name.ends_with(".lst") ||
-                            name.ends_with(".img");
+        const bool wanted =
+            name.ends_with(".mod") || name.ends_with(".lst") || name.ends_with(".img");
         if (file.directory || !wanted) {
             continue;
         }
@@ -105,9 +105,17 @@ std::string make_core_image(const Context& ctx, const GrubModules& modules,
                             std::string_view boot_uuid) {
     const std::string directory = "i386-pc";
     ToolCommand command;
-    command.argv = {mkimage_program(), "-O", "i386-pc", "-d",
-                    fmt::format("{}/{}", tool_tree, directory), "-o", "core.img", "-c",
-                    "load.cfg", "-p", "(hd0)/grub2"};
+    command.argv = {mkimage_program(),
+                    "-O",
+                    "i386-pc",
+                    "-d",
+                    fmt::format("{}/{}", tool_tree, directory),
+                    "-o",
+                    "core.img",
+                    "-c",
+                    "load.cfg",
+                    "-p",
+                    "(hd0)/grub2"};
     for (const std::string_view name : core_modules) {
         if (modules.contains(std::string(name) + ".mod")) {
             command.argv.emplace_back(name);

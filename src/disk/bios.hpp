@@ -19,7 +19,8 @@ using GrubModules = std::map<std::string, std::string>;
 [[nodiscard]] GrubModules read_grub_modules(const CommitView& commit, const std::string& directory);
 
 /// Makes GRUB's core image of the image's own modules with the builder's grub-mkimage, in a
-/// sandbox. It looks for the file system `boot_uuid`, and reads /grub2/grub.cfg there. Throws Error.
+/// sandbox. It looks for the file system `boot_uuid`, and reads /grub2/grub.cfg there. Throws
+/// Error.
 [[nodiscard]] std::string make_core_image(const Context& ctx, const GrubModules& modules,
                                           std::string_view boot_uuid);
 

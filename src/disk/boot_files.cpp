@@ -21,30 +21,44 @@ void copy_directory(const CommitObjects& objects, const CommitTree& tree,
     write_tree(boot, boot.add_directory(parent, name, copy.attributes), copy, objects);
 }
 
+WrittenDeployment paths_and_arguments(const DeploymentPlan& plan, const KernelLayout& layout,
+                                      const DeploymentTarget& target) {
+    const std::string place =
+        fmt::format("/ostree/boot.1/{}/{}/0", plan.stateroot, plan.boot_checksum);
+    WrittenDeployment written;
+    written.arguments = {"root=UUID=" + target.root_uuid, "rw"};
+    for (const std::string& argument : plan.kernel_arguments) {
+        if (argument != "rw") {
+            written.arguments.push_back(argument);
+        }
+    }
+    if (!layout.initramfs) {
+        written.arguments.push_back(
+            fmt::format("init={}/usr/lib/ostree/ostree-prepare-root", place));
+    }
+    written.arguments.push_back("ostree=" + place);
+    const std::string files = "/ostree/" + kernel_directory_name(plan);
+    written.linux = fmt::format("{}/vmlinuz-{}", files, plan.kernel);
+    if (layout.initramfs) {
+        written.initrd = fmt::format("{}/initramfs-{}.img", files, plan.kernel);
+    }
+    return written;
+}
+
 }  // namespace
 
 std::string boot_entry(const DeploymentPlan& plan, const KernelLayout& layout,
                        const DeploymentTarget& target) {
-    const std::string place =
-        fmt::format("/ostree/boot.1/{}/{}/0", plan.stateroot, plan.boot_checksum);
-    std::string options = fmt::format("root=UUID={} rw", target.root_uuid);
-    for (const std::string& argument : plan.kernel_arguments) {
-        if (argument != "rw") {
-            options += " " + argument;
-        }
-    }
-    if (!layout.initramfs) {
-        options += fmt::format(" init={}/usr/lib/ostree/ostree-prepare-root", place);
-    }
-    options += " ostree=" + place;
+    const WrittenDeployment written = paths_and_arguments(plan, layout, target);
     const std::string files = "/ostree/" + kernel_directory_name(plan);
-    std::string entry = fmt::format("title {}\nversion 1\noptions {}\n", plan.title, options);
+    std::string entry = fmt::format("title {}\nversion 1\noptions {}\n", plan.title,
+                                    fmt::join(written.arguments, " "));
     if (layout.device_tree) {
         entry += fmt::format("devicetree {}/devicetree-{}\n", files, plan.kernel);
     }
-    entry += fmt::format("linux {}/vmlinuz-{}\n", files, plan.kernel);
+    entry += fmt::format("linux {}\n", written.linux);
     if (layout.initramfs) {
-        entry += fmt::format("initrd {}/initramfs-{}.img\n", files, plan.kernel);
+        entry += fmt::format("initrd {}\n", written.initrd);
     }
     if (layout.device_trees != nullptr) {
         entry += fmt::format("fdtdir {}/dtb\n", files);
@@ -52,9 +66,9 @@ std::string boot_entry(const DeploymentPlan& plan, const KernelLayout& layout,
     return entry;
 }
 
-void write_boot_files(const CommitObjects& objects, const KernelLayout& layout,
-                      const DeploymentPlan& plan, const DeploymentTarget& target,
-                      const ImageLabels& labels, Ext4Writer& boot) {
+WrittenDeployment write_boot_files(const CommitObjects& objects, const KernelLayout& layout,
+                                   const DeploymentPlan& plan, const DeploymentTarget& target,
+                                   const ImageLabels& labels, Ext4Writer& boot) {
     const auto labelled = [&](const std::string& path, EntryType type, unsigned mode) {
         return labels.attributes(path, type, mode, plan.time);
     };
@@ -78,8 +92,9 @@ void write_boot_files(const CommitObjects& objects, const KernelLayout& layout,
     if (layout.device_trees != nullptr) {
         copy_directory(objects, *layout.device_trees, plan, kernels, "dtb", boot);
     }
-    const Inode entries =
-        directory(directory(boot.root(), "/boot/loader.1"), "/boot/loader.1/entries");
+    WrittenDeployment written = paths_and_arguments(plan, layout, target);
+    written.loader = directory(boot.root(), "/boot/loader.1");
+    const Inode entries = directory(written.loader, "/boot/loader.1/entries");
     const std::string entry = boot_entry(plan, layout, target);
     const std::string entry_name = fmt::format("ostree-1-{}.conf", plan.stateroot);
     boot.add_file(entries, entry_name, entry.size(), reader_of(entry),
@@ -90,6 +105,7 @@ void write_boot_files(const CommitObjects& objects, const KernelLayout& layout,
     if (!target.esp_uuid.empty()) {
         directory(boot.root(), "/boot/efi");
     }
+    return written;
 }
 
 }  // namespace edgegpu

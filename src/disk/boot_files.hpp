@@ -13,8 +13,8 @@ namespace edgegpu {
                                      const DeploymentTarget& target);
 
 /// Writes kernel, initramfs and boot entry into the empty file system for /boot. Throws Error.
-void write_boot_files(const CommitObjects& objects, const KernelLayout& layout,
-                      const DeploymentPlan& plan, const DeploymentTarget& target,
-                      const ImageLabels& labels, Ext4Writer& boot);
+WrittenDeployment write_boot_files(const CommitObjects& objects, const KernelLayout& layout,
+                                   const DeploymentPlan& plan, const DeploymentTarget& target,
+                                   const ImageLabels& labels, Ext4Writer& boot);
 
 }  // namespace edgegpu

@@ -60,8 +60,8 @@ BootLoaders find_boot_loaders(const CommitView& commit) {
                     has_grub = true;
                     const std::optional<std::string> content =
                         commit.read(path + '/' + name, loader_limit);
-                    all_read_entries = all_read_entries && content &&
-                                       content->find("blscfg") != std::string::npos;
+                    all_read_entries =
+                        all_read_entries && content && content->find("blscfg") != std::string::npos;
                 }
             }
             if (has_grub) {
@@ -81,8 +81,9 @@ BootLoaders find_boot_loaders(const CommitView& commit) {
     if (found.firmware().empty()) {
         throw error("commit {} has no boot loader: neither a GRUB in {} nor GRUB's modules in {}",
                     commit.info().name, top, bios_tree)
-            .hinted("add packages to the blueprint: grub2-efi-x64 and shim-x64 for UEFI, grub2-pc "
-                    "for a BIOS");
+            .hinted(
+                "add packages to the blueprint: grub2-efi-x64 and shim-x64 for UEFI, grub2-pc "
+                "for a BIOS");
     }
     found.blscfg = all_read_entries;
     return found;

@@ -33,8 +33,7 @@ bool initramfs_contains(std::string_view initramfs, std::string_view text) {
             return true;
         }
         initramfs.remove_prefix(std::min(end + trailer.size(), initramfs.size()));
-        initramfs.remove_prefix(
-            std::min(initramfs.find_first_not_of('\0'), initramfs.size()));
+        initramfs.remove_prefix(std::min(initramfs.find_first_not_of('\0'), initramfs.size()));
     }
     try {
         return decompress(initramfs, unpacked_limit, "initramfs").find(text) != std::string::npos;
@@ -53,18 +52,22 @@ void check_for_ec2(const Context& ctx, const CommitView& commit, const DiskReque
         commit.read(modules + "/initramfs.img", initramfs_limit);
     if (!has_line_with(built_in, "nvme") &&
         !(initramfs && initramfs_contains(*initramfs, "/nvme.ko"))) {
-        throw error("commit {}: neither the kernel nor the initramfs has the driver nvme, without "
-                    "which it finds no disk on EC2",
-                    commit.info().name)
-            .hinted("add it to the initramfs: add_drivers+=\" nvme \" in a file of "
-                    "/etc/dracut.conf.d, by an overlay of the blueprint");
+        throw error(
+            "commit {}: neither the kernel nor the initramfs has the driver nvme, without "
+            "which it finds no disk on EC2",
+            commit.info().name)
+            .hinted(
+                "add it to the initramfs: add_drivers+=\" nvme \" in a file of "
+                "/etc/dracut.conf.d, by an overlay of the blueprint");
     }
     if (!has_line_with(built_in, "ena") && !has_line_with(loadable, "ena")) {
-        throw error("commit {}: the kernel has no driver ena, without which it has no network on "
-                    "EC2",
-                    commit.info().name)
-            .hinted("add the package of the kernel's modules to the blueprint "
-                    "(kernel-modules-core)");
+        throw error(
+            "commit {}: the kernel has no driver ena, without which it has no network on "
+            "EC2",
+            commit.info().name)
+            .hinted(
+                "add the package of the kernel's modules to the blueprint "
+                "(kernel-modules-core)");
     }
     std::vector<std::string> arguments =
         commit.info().kernel_arguments.value_or(std::vector<std::string>());
@@ -74,8 +77,9 @@ void check_for_ec2(const Context& ctx, const CommitView& commit, const DiskReque
         return argument == "console=ttyS0" || argument.starts_with("console=ttyS0,");
     });
     if (!has_console && ctx.console != nullptr) {
-        ctx.console->warn("EC2 shows the serial console alone, and console=ttyS0 is not among the "
-                          "kernel arguments: add --karg console=ttyS0");
+        ctx.console->warn(
+            "EC2 shows the serial console alone, and console=ttyS0 is not among the "
+            "kernel arguments: add --karg console=ttyS0");
     }
 }
 

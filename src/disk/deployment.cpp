@@ -322,10 +322,10 @@ std::uint64_t bytes_of(const CommitObjects& objects) {
 
 }  // namespace
 
-void write_deployment(const Context& ctx, const RepositoryView& repository,
-                      const CommitView& commit, const DeploymentPlan& plan,
-                      const DiskRequest& request, const DeploymentTarget& target,
-                      const ImageLabels& labels, Ext4Writer& root, Ext4Writer& boot) {
+WrittenDeployment write_deployment(const Context& ctx, const RepositoryView& repository,
+                                   const CommitView& commit, const DeploymentPlan& plan,
+                                   const DiskRequest& request, const DeploymentTarget& target,
+                                   const ImageLabels& labels, Ext4Writer& root, Ext4Writer& boot) {
     try {
         const CommitObjects objects(ctx, repository, commit);
         check_room(root, bytes_of(objects), "the root file system");
@@ -333,7 +333,7 @@ void write_deployment(const Context& ctx, const RepositoryView& repository,
         FileTree var = initial_var(labels, plan.time);
         inject(request.injection, labels, plan.time, etc, var);
         SysrootWriter(ctx, objects, plan, labels, root).write(target, etc, var);
-        write_boot_files(objects, read_kernel_layout(objects), plan, target, labels, boot);
+        return write_boot_files(objects, read_kernel_layout(objects), plan, target, labels, boot);
     } catch (Error& failure) {
         throw failure.traced(fmt::format("while deploying commit {}", plan.commit));
     }

@@ -81,8 +81,8 @@ struct WrittenDeployment {
 /// have their checksum, a file system that is full, injected paths that the deployment does not
 /// allow.
 WrittenDeployment write_deployment(const Context& ctx, const RepositoryView& repository,
-                      const CommitView& commit, const DeploymentPlan& plan,
-                      const DiskRequest& request, const DeploymentTarget& target,
-                      const ImageLabels& labels, Ext4Writer& root, Ext4Writer& boot);
+                                   const CommitView& commit, const DeploymentPlan& plan,
+                                   const DiskRequest& request, const DeploymentTarget& target,
+                                   const ImageLabels& labels, Ext4Writer& root, Ext4Writer& boot);
 
 }  // namespace edgegpu

@@ -87,8 +87,7 @@ void make_sparse_file(const fs::path& path, std::uint64_t size) {
     }
 }
 
-Ext4Format format_of(const Partition& partition, const DiskIdentity& identity,
-                     std::int64_t time) {
+Ext4Format format_of(const Partition& partition, const DiskIdentity& identity, std::int64_t time) {
     Ext4Format format;
     format.offset = partition.offset;
     format.size = partition.size;
@@ -193,12 +192,12 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
     // First, so that the request can replace them.
     const Injection grow = grow_root_files();
     complete.injection.insert(complete.injection.begin(), grow.begin(), grow.end());
-    Ext4Writer root(ctx, path, format_of(*find_partition(disk.partitions, "root"), identity,
-                                         plan.time));
-    Ext4Writer boot(ctx, path, format_of(*find_partition(disk.partitions, "boot"), identity,
-                                         plan.time));
-    const WrittenDeployment written = write_deployment(ctx, repository, commit, plan, complete,
-                                                       target, labels, root, boot);
+    Ext4Writer root(ctx, path,
+                    format_of(*find_partition(disk.partitions, "root"), identity, plan.time));
+    Ext4Writer boot(ctx, path,
+                    format_of(*find_partition(disk.partitions, "boot"), identity, plan.time));
+    const WrittenDeployment written =
+        write_deployment(ctx, repository, commit, plan, complete, target, labels, root, boot);
     add_grub(content, written, target.boot_uuid, labels, boot);
     boot.finish();
     root.finish();

@@ -96,9 +96,9 @@ void fix_vhd(const fs::path& path, std::string_view digest, std::int64_t time) {
     if (bytes.size() != vhd_footer_size || !bytes.starts_with("conectix")) {
         throw error("{}: qemu-img wrote no VHD footer", path.string());
     }
-    put_big_endian(bytes, vhd_time_at,
-                   static_cast<std::uint32_t>(std::clamp<std::int64_t>(time - vhd_epoch, 0,
-                                                                       UINT32_MAX)));
+    put_big_endian(
+        bytes, vhd_time_at,
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(time - vhd_epoch, 0, UINT32_MAX)));
     for (std::size_t i = 0; i < vhd_uuid_size; ++i) {
         bytes[vhd_uuid_at + i] =
             static_cast<char>(std::stoi(std::string(digest.substr(2 * i, 2)), nullptr, 16));
@@ -148,9 +148,10 @@ void convert_disk(const Context& ctx, const fs::path& raw, ImageType type, std::
 }
 
 void compress_disk(const Context& ctx, const fs::path& input, const fs::path& output) {
-    run_writer(ctx, {"zstd", "-q", "-T0", "-6", "--no-progress", "-o", output.string(), "--",
-                     input.string()},
-               output);
+    run_writer(
+        ctx,
+        {"zstd", "-q", "-T0", "-6", "--no-progress", "-o", output.string(), "--", input.string()},
+        output);
 }
 
 }  // namespace edgegpu

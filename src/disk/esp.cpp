@@ -1,21 +1,27 @@
 #include "disk/esp.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cerrno>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "disk/grub.hpp"
 #include "disk/partitions.hpp"
 #include "execution/process.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/glib.hpp"
+#include "support/handles.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -28,6 +34,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t esp_file_limit = 64ULL << 20U;
 constexpr std::size_t esp_count_limit = 4096;
 constexpr int esp_depth_limit = 16;
+constexpr std::size_t esp_copy_block = 64U << 10U;
 /// UEFI requires FAT32 of fixed disks, which needs 65,525 clusters.
 constexpr std::uint64_t esp_least = 128 * mib;
 /// What FAT can record.
@@ -94,8 +101,7 @@ private:
 };
 
 /// The path of `name` in `directory`, in whatever case.
-std::string find_file(const EspFiles& files, const std::string& directory,
-                      std::string_view name) {
+std::string find_file(const EspFiles& files, const std::string& directory, std::string_view name) {
     const std::string wanted = folded(directory + '/' + std::string(name));
     for (const auto& [path, content] : files) {
         if (folded(path) == wanted) {
@@ -132,14 +138,10 @@ void add_fallback(EspFiles& files, const std::vector<std::string>& directories) 
     }
 }
 
-/// A program on the file system in a disk's file.
+/// Programs that work on a FAT file system, whose times are all `time`.
 class EspTools {
 public:
-    EspTools(const Context& ctx, const fs::path& disk, const Partition& esp, std::int64_t time)
-        : ctx_(ctx),
-          disk_(disk),
-          drive_(fmt::format("{}@@{}", disk.string(), esp.offset)),
-          time_(time) {}
+    EspTools(const Context& ctx, std::int64_t time) : ctx_(ctx), time_(time) {}
 
     void run(std::vector<std::string> argv) const {
         ProcessRequest request;
@@ -150,16 +152,13 @@ public:
         request.purpose = "EFI system partition";
         const ProcessResult result = run_process(ctx_, request);
         if (result.status != 0) {
-            throw error("{}: {} failed: {}", disk_.string(), request.argv.front(),
+            throw error("EFI system partition: {} failed: {}", request.argv.front(),
                         fmt::join(last_lines(result.output, 3), "; "));
         }
     }
-    [[nodiscard]] const std::string& drive() const noexcept { return drive_; }
 
 private:
     const Context& ctx_;
-    const fs::path& disk_;
-    std::string drive_;
     std::int64_t time_;
 };
 
@@ -179,7 +178,7 @@ public:
     /// Writes a file with a time.
     [[nodiscard]] fs::path put(const std::string& path, std::string_view content,
                                std::int64_t time) const {
-        const fs::path file = path_ / path;
+        const fs::path file = path_ / "files" / path;
         make_directories(file.parent_path());
         write_file(file, content);
         const std::array<timespec, 2> times{timespec{time, 0}, timespec{time, 0}};
@@ -188,10 +187,46 @@ public:
         }
         return file;
     }
+    /// An empty file for the file system: mkfs.vfat takes its parameters from the size of the whole
+    /// file, even if it is told to use a part.
+    [[nodiscard]] fs::path make_empty(std::uint64_t size) const {
+        fs::path file = path_ / "fat";
+        write_file(file, "");
+        if (::truncate(file.c_str(), static_cast<off_t>(size)) != 0) {
+            throw write_error(path_.parent_path().string(), file.string(), errno);
+        }
+        return file;
+    }
 
 private:
     fs::path path_;
 };
+
+/// Copies what is not zero to `offset` of the disk, which has zeros there.
+void copy_into(const fs::path& disk, std::uint64_t offset, const fs::path& from) {
+    const Fd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+    const Fd target(::open(disk.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!source || !target) {
+        throw errno_error(source ? disk.string() : from.string(), errno);
+    }
+    std::string block(esp_copy_block, '\0');
+    for (off_t at = 0;;) {
+        const ssize_t count = ::pread(source.get(), block.data(), block.size(), at);
+        if (count < 0) {
+            throw errno_error(from.string(), errno);
+        }
+        if (count == 0) {
+            return;
+        }
+        const std::string_view bytes(block.data(), static_cast<std::size_t>(count));
+        if (bytes.find_first_not_of('\0') != std::string_view::npos &&
+            ::pwrite(target.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset) + at) !=
+                count) {
+            throw write_error(disk.parent_path().string(), disk.string(), errno);
+        }
+        at += count;
+    }
+}
 
 }  // namespace
 
@@ -220,27 +255,28 @@ std::uint64_t esp_size(const EspFiles& files) {
 void write_esp(const Context& ctx, const fs::path& disk, const Partition& esp,
                const EspFiles& files, std::int64_t time) {
     const std::int64_t fat_time = std::clamp(time, fat_first, fat_last);
-    const EspTools tools(ctx, disk, esp, fat_time);
+    const EspTools tools(ctx, fat_time);
+    const EspStaging staging(disk);
+    const fs::path fat = staging.make_empty(esp.size);
     std::string id = esp.file_system_uuid;
     std::erase(id, '-');
-    // BLOCKS has units of 1024 bytes; hidden sectors are those before the file system.
-    tools.run({"mkfs.vfat", "-F", "32", "-S", std::to_string(sector_size), "-i", id, "-n", "EFI",
-               "--invariant", "--offset", std::to_string(esp.offset / sector_size), "-h",
-               std::to_string(esp.offset / sector_size), disk.string(),
-               std::to_string(esp.size / 1024)});
-    const EspStaging staging(disk);
+    // --invariant has a number of its own, which -i replaces. Hidden sectors are those before the
+    // partition.
+    tools.run({"mkfs.vfat", "--invariant", "-F", "32", "-S", std::to_string(sector_size), "-i", id,
+               "-n", "EFI", "-h", std::to_string(esp.offset / sector_size), fat.string()});
     std::set<std::string> directories;
     for (const auto& [path, content] : files) {
         ctx.check_cancelled();
         for (std::size_t slash = path.find('/'); slash != std::string::npos;
              slash = path.find('/', slash + 1)) {
             if (directories.insert(path.substr(0, slash)).second) {
-                tools.run({"mmd", "-i", tools.drive(), "::/" + path.substr(0, slash)});
+                tools.run({"mmd", "-i", fat.string(), "::/" + path.substr(0, slash)});
             }
         }
         const fs::path file = staging.put(path, content, fat_time);
-        tools.run({"mcopy", "-m", "-n", "-i", tools.drive(), file.string(), "::/" + path});
+        tools.run({"mcopy", "-m", "-n", "-i", fat.string(), file.string(), "::/" + path});
     }
+    copy_into(disk, esp.offset, fat);
 }
 
 }  // namespace edgegpu

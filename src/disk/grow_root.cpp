@@ -24,8 +24,8 @@ Injection grow_root_files() {
     return {file("/etc/edgegpu/grow-root", embedded::grow_root, 0755),
             file(unit, embedded::edgegpu_grow_root_service, 0644), wanted,
             // systemd may apply all presets at the first boot, and the usual one disables the rest.
-            file("/etc/systemd/system-preset/80-edgegpu-grow-root.preset",
-                 "enable " + name + "\n", 0644)};
+            file("/etc/systemd/system-preset/80-edgegpu-grow-root.preset", "enable " + name + "\n",
+                 0644)};
 }
 
 }  // namespace edgegpu

@@ -19,8 +19,9 @@ constexpr int most_boots = 20;
 std::string count_down() {
     std::string text;
     for (int count = 1; count <= most_boots; ++count) {
-        text += fmt::format("  elif [ \"$boot_counter\" = \"{}\" ]; then\n    set boot_counter={}\n",
-                            count, count - 1);
+        text +=
+            fmt::format("  elif [ \"$boot_counter\" = \"{}\" ]; then\n    set boot_counter={}\n",
+                        count, count - 1);
     }
     text.pop_back();
     return text;

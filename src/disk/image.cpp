@@ -146,8 +146,8 @@ private:
         convert_disk(ctx_, current_, request_.type, commit_.info().checksum, commit_.info().time,
                      unfinished_.file("disk.converted"));
         replace_current("disk.converted");
-        stages_.end(fmt::format("{}, {}", enum_name(request_.type),
-                                human_size(fs::file_size(current_))));
+        stages_.end(
+            fmt::format("{}, {}", enum_name(request_.type), human_size(fs::file_size(current_))));
     }
     void compress() {
         stages_.begin("compress", "compressing the disk of");

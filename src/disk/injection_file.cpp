@@ -181,9 +181,9 @@ StaticNetwork read_static_network(const TableReader& table) {
 
 /// NetworkManager's keyfile, nm-settings-keyfile(5).
 std::string keyfile_of(const StaticNetwork& network) {
-    std::string text = fmt::format(
-        "[connection]\nid={0}\ntype=ethernet\ninterface-name={0}\nautoconnect=true\n",
-        network.interface);
+    std::string text =
+        fmt::format("[connection]\nid={0}\ntype=ethernet\ninterface-name={0}\nautoconnect=true\n",
+                    network.interface);
     for (const int family : {4, 6}) {
         text += fmt::format("\n[ipv{}]\n", family);
         std::size_t count = 0;
@@ -211,8 +211,7 @@ std::string keyfile_of(const StaticNetwork& network) {
 
 /// systemd.network(5).
 std::string networkd_file_of(const StaticNetwork& network) {
-    std::string text =
-        fmt::format("[Match]\nName={}\n\n[Network]\nDHCP=no\n", network.interface);
+    std::string text = fmt::format("[Match]\nName={}\n\n[Network]\nDHCP=no\n", network.interface);
     for (const std::string& address : network.addresses) {
         text += fmt::format("Address={}\n", address);
     }
@@ -229,17 +228,18 @@ void add_network(const TableReader& table, const CommitView& commit, Injection& 
     const StaticNetwork network = read_static_network(table);
     if (commit.find("/usr/sbin/NetworkManager") || commit.find("/usr/bin/NetworkManager")) {
         // Readable for others, NetworkManager refuses it.
-        injection.push_back(injected_file(
-            fmt::format("/etc/NetworkManager/system-connections/{}.nmconnection",
-                        network.interface),
-            keyfile_of(network), 0600));
+        injection.push_back(
+            injected_file(fmt::format("/etc/NetworkManager/system-connections/{}.nmconnection",
+                                      network.interface),
+                          keyfile_of(network), 0600));
     } else if (commit.find("/usr/lib/systemd/systemd-networkd")) {
         injection.push_back(
             injected_file(fmt::format("/etc/systemd/network/10-{}.network", network.interface),
                           networkd_file_of(network), 0644));
     } else {
-        throw error_at(table.location(), "the image has neither NetworkManager nor "
-                                         "systemd-networkd for \"{}\"",
+        throw error_at(table.location(),
+                       "the image has neither NetworkManager nor "
+                       "systemd-networkd for \"{}\"",
                        "network");
     }
 }

@@ -96,10 +96,10 @@ const Partition* find_partition(const std::vector<Partition>& partitions, std::s
 
 std::string partition_script(const std::vector<Partition>& partitions,
                              const DiskIdentity& identity) {
-    std::string script = fmt::format(
-        "label: gpt\nlabel-id: {}\nunit: sectors\nfirst-lba: {}\nlast-lba: {}\n\n",
-        identity.uuid("disk"), margin / sector_size,
-        (disk_size(partitions) - margin) / sector_size - 1);
+    std::string script =
+        fmt::format("label: gpt\nlabel-id: {}\nunit: sectors\nfirst-lba: {}\nlast-lba: {}\n\n",
+                    identity.uuid("disk"), margin / sector_size,
+                    (disk_size(partitions) - margin) / sector_size - 1);
     for (const Partition& partition : partitions) {
         const PartitionType& type = type_of(partition.name);
         script += fmt::format("start={}, size={}, type={}, uuid={}, name=\"{}\"\n",
@@ -112,8 +112,8 @@ std::string partition_script(const std::vector<Partition>& partitions,
 void write_partition_table(const Context& ctx, const std::filesystem::path& disk,
                            const std::vector<Partition>& partitions, const DiskIdentity& identity) {
     ProcessRequest request;
-    request.argv = {"sfdisk",           "--quiet", "--no-reread", "--no-tell-kernel", "--lock=no",
-                    "--wipe=never", disk.string()};
+    request.argv = {"sfdisk",    "--quiet",      "--no-reread", "--no-tell-kernel",
+                    "--lock=no", "--wipe=never", disk.string()};
     request.input = partition_script(partitions, identity);
     request.purpose = "partition table";
     const ProcessResult result = run_process(ctx, request);
