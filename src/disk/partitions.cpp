@@ -25,10 +25,12 @@ struct PartitionType {
     std::string_view label;
 };
 
+// /boot is Linux's file system of no purpose: if it had that of an extended boot loader partition,
+// systemd would want to mount the EFI system partition at /efi on a BIOS, which no image has.
 constexpr std::array<PartitionType, 4> partition_types{{
     {"bios", "21686148-6449-6e6f-744e-656564454649", "bios-boot"},
     {"esp", "c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "efi-system"},
-    {"boot", "bc13c2ff-59e6-4262-a352-b275fd6f7172", "boot"},
+    {"boot", "0fc63daf-8483-4772-8e79-3d69d8477de4", "boot"},
     {"root", "4f68bce3-e8cd-4db1-96e7-fbcaf984b709", "root"},
 }};
 

@@ -3,15 +3,21 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "execution/background_process.hpp"
+#include "machine/line_channel.hpp"
+#include "machine/qemu_command.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/terminal_text.hpp"
@@ -21,7 +27,7 @@ namespace edgegpu {
 
 namespace {
 
-constexpr std::chrono::seconds probe_limit{5};
+constexpr std::chrono::seconds probe_limit{10};
 constexpr std::chrono::milliseconds probe_pause{20};
 constexpr const char* rhel_qemu = "/usr/libexec/qemu-kvm";
 constexpr const char* emulation = "TCG (software emulation)";
@@ -52,25 +58,50 @@ std::optional<Unusable> unusable(const std::string& device) {
     return Unusable{device + ": " + std::strerror(code), ""};
 }
 
-/// Whether a machine with this processor starts; if not, why.
+/// The machine that is tried: nothing but firmware, which prints to the inherited socket.
+std::vector<std::string> probe_command(const std::string& qemu, const std::string& cpu,
+                                       const std::optional<UefiFirmware>& uefi, int socket) {
+    std::vector<std::string> argv{qemu, "-no-user-config", "-nodefaults", "-display", "none",
+                                  "-machine", machine_type(uefi), "-accel", "kvm", "-cpu", cpu,
+                                  "-m", "128", "-chardev",
+                                  fmt::format("socket,id=firmware,fd={}", socket)};
+    if (uefi) {
+        const std::vector<std::string> flash = flash_devices(*uefi);
+        argv.insert(argv.end(), flash.begin(), flash.end());
+        argv.insert(argv.end(), {"-serial", "chardev:firmware"});
+    } else {
+        argv.insert(argv.end(), {"-device", "isa-debugcon,iobase=0x402,chardev=firmware"});
+    }
+    return argv;
+}
+
+/// Why a machine with this processor does not work; nothing if it does.
 std::optional<std::string> try_model(const Context& ctx, const std::string& qemu,
-                                     const std::string& cpu, bool& silent) {
+                                     const std::string& cpu,
+                                     const std::optional<UefiFirmware>& uefi, bool& silent) {
+    auto [printed, its_end] = make_channel();
     ProcessRequest request;
-    request.argv = {qemu, "-no-user-config", "-nodefaults", "-display", "none", "-machine", "q35",
-                    "-accel", "kvm", "-cpu", cpu, "-m", "64",
-                    // SeaBIOS prints what it does.
-                    "-chardev", "stdio,id=firmware,signal=off", "-device",
-                    "isa-debugcon,iobase=0x402,chardev=firmware"};
+    request.argv = probe_command(qemu, cpu, uefi, its_end.get());
+    request.descriptors = {its_end.get()};
     request.purpose = "does KVM work?";
     BackgroundProcess probe(ctx, request);
+    its_end.reset();
     const auto deadline = std::chrono::steady_clock::now() + probe_limit;
     while (std::chrono::steady_clock::now() < deadline) {
         ctx.check_cancelled();
-        const std::optional<int> status = probe.status();
-        if (probe.output().find("SeaBIOS") != std::string::npos) {
+        char byte = 0;
+        if (::recv(printed.get(), &byte, 1, MSG_DONTWAIT) == 1) {
             return std::nullopt;
         }
-        if (status) {
+        // QEMU waits for somebody to look at the machine then.
+        if (const std::size_t at = probe.output().find("KVM internal error");
+            at != std::string::npos) {
+            const std::vector<std::string_view> lines =
+                lines_of(std::string_view(probe.output()).substr(at));
+            return printable_line(lines.front()) +
+                   (lines.size() > 1 ? " (" + printable_line(lines[1]) + ")" : "");
+        }
+        if (const std::optional<int> status = probe.status()) {
             const std::vector<std::string> lines = last_lines(probe.output(), 1);
             return lines.empty() ? fmt::format("QEMU ended with status {}", *status)
                                  : printable_line(lines.back());
@@ -78,7 +109,7 @@ std::optional<std::string> try_model(const Context& ctx, const std::string& qemu
         std::this_thread::sleep_for(probe_pause);
     }
     silent = true;
-    return "a guest executed nothing within 5 seconds";
+    return fmt::format("a guest executed nothing within {} seconds", probe_limit.count());
 }
 
 }  // namespace
@@ -101,7 +132,7 @@ std::string find_qemu() {
 }
 
 Execution choose_execution(const Context& ctx, const std::string& qemu, Accelerator wanted,
-                           const std::string& device) {
+                           const std::optional<UefiFirmware>& uefi, const std::string& device) {
     if (wanted == Accelerator::tcg) {
         return {Accelerator::tcg, "max", emulation};
     }
@@ -111,9 +142,11 @@ Execution choose_execution(const Context& ctx, const std::string& qemu, Accelera
     } else {
         bool silent = false;
         for (const char* cpu : processor_models) {
-            const std::optional<std::string> failure = try_model(ctx, qemu, cpu, silent);
+            const std::optional<std::string> failure = try_model(ctx, qemu, cpu, uefi, silent);
             if (!failure) {
-                return {Accelerator::kvm, cpu, "KVM"};
+                return {Accelerator::kvm, cpu,
+                        std::string_view(cpu) == "host" ? "KVM"
+                                                        : fmt::format("KVM (processor {})", cpu)};
             }
             why.reason = *failure;
             // Another processor would not make it execute anything.

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "execution/context.hpp"
 #include "machine/machine.hpp"
+#include "machine/uefi_firmware.hpp"
 
 namespace edgegpu {
 
@@ -22,11 +23,14 @@ struct Execution {
 [[nodiscard]] std::string find_qemu();
 
 /// Decides what executes guests. KVM is tried: a machine without a disk has to get its firmware to
-/// print something within five seconds, with one processor model after the other. Nested
-/// virtualisation may offer /dev/kvm and fail at that. Throws Error for Accelerator::kvm if KVM
-/// does not work, for `qemu` that cannot be started. `device` is /dev/kvm.
+/// print something within ten seconds, with one processor model after the other. Nested
+/// virtualisation may offer /dev/kvm and fail at that, with SeaBIOS or with UEFI alone, which uses
+/// more of the processor. Throws Error for Accelerator::kvm if KVM does not work, for `qemu` that
+/// cannot be started. `uefi`: the firmware, whose variables are written to; without, SeaBIOS.
+/// `device` is /dev/kvm.
 [[nodiscard]] Execution choose_execution(const Context& ctx, const std::string& qemu,
                                          Accelerator wanted,
+                                         const std::optional<UefiFirmware>& uefi,
                                          const std::string& device = "/dev/kvm");
 
 }  // namespace edgegpu

@@ -55,16 +55,17 @@ std::optional<UefiFirmware> Machine::Impl::prepare_firmware() {
     }
     UefiFirmware firmware = find_uefi_firmware(settings.secure_boot);
     const fs::path copy = settings.work / "firmware-variables";
-    write_file(copy, read_file(firmware.variables, variables_limit), 0600);
     variables.emplace(copy);
+    write_file(copy, read_file(firmware.variables, variables_limit), 0600);
     firmware.variables = copy;
     return firmware;
 }
 
 void Machine::Impl::start() {
     const std::string program = find_qemu();
-    execution = choose_execution(ctx, program, settings.accelerator);
-    const std::optional<UefiFirmware> firmware = prepare_firmware();
+    std::optional<UefiFirmware> firmware = prepare_firmware();
+    execution = choose_execution(ctx, program, settings.accelerator, firmware);
+    firmware = prepare_firmware();  // what was tried has left its traces
     auto [monitor, its_monitor] = make_channel();
     auto [serial, its_serial] = make_channel();
     auto [answers, its_answers] = make_channel();
@@ -99,11 +100,15 @@ void Machine::Impl::check_running() {
     if (*status == 0) {
         throw error("the machine is off: the guest has shut down");
     }
-    Error failure = error("the machine ended: QEMU's exit status is {}", *status);
+    throw ended(fmt::format("the machine ended: QEMU's exit status is {}", *status));
+}
+
+Error Machine::Impl::ended(const std::string& how) {
+    Error failure(how);
     for (const std::string& line : last_lines(qemu->output(), shown_lines)) {
         failure.traced(printable_line(line));
     }
-    throw failure;
+    return failure;
 }
 
 void Machine::Impl::explain_end() {
@@ -127,6 +132,10 @@ void Machine::Impl::check_boot() {
             ctx.log.debug("the guest was reset");
             console->restart();
             agent->forget();
+        } else if (*event == "STOP") {
+            // Nobody asked for that: KVM met an instruction that it cannot execute, or the disk of
+            // the host is full.
+            throw ended("the machine stopped");
         }
     }
 }

@@ -80,6 +80,8 @@ private:
     void start();
     [[nodiscard]] std::optional<UefiFirmware> prepare_firmware();
     void explain_end();
+    /// The Error of a machine that does not run any more, with what QEMU printed.
+    [[nodiscard]] Error ended(const std::string& how);
     void show(const Wait& wait, std::chrono::seconds limit);
     [[nodiscard]] bool settled(const std::string& previous) const;
     [[nodiscard]] Error described(const Error& failure);

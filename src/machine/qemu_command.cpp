@@ -37,15 +37,6 @@ std::string disk_device(const std::filesystem::path& file) {
         .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::string machine_type(const std::optional<UefiFirmware>& uefi) {
-    std::string type = "q35";
-    if (uefi) {
-        type += ",pflash0=code,pflash1=variables";
-        type += uefi->needs_smm ? ",smm=on" : "";
-    }
-    return type;
-}
-
 std::string network(const MachineSettings& settings) {
     std::string text = "user,id=net";
     if (settings.ssh_port != 0) {
@@ -55,6 +46,25 @@ std::string network(const MachineSettings& settings) {
 }
 
 }  // namespace
+
+std::string machine_type(const std::optional<UefiFirmware>& uefi) {
+    std::string type = "q35";
+    if (uefi) {
+        type += ",pflash0=code,pflash1=variables";
+        type += uefi->needs_smm ? ",smm=on" : "";
+    }
+    return type;
+}
+
+std::vector<std::string> flash_devices(const UefiFirmware& uefi) {
+    std::vector<std::string> argv{
+        "-blockdev", block_device("code", uefi.code, uefi.code_format, true), "-blockdev",
+        block_device("variables", uefi.variables, uefi.variables_format, false)};
+    if (uefi.needs_smm) {
+        argv.insert(argv.end(), {"-global", "driver=cfi.pflash01,property=secure,value=on"});
+    }
+    return argv;
+}
 
 std::vector<std::string> qemu_command(const std::string& qemu, const MachineSettings& settings,
                                       const Execution& execution,
@@ -83,13 +93,8 @@ std::vector<std::string> qemu_command(const std::string& qemu, const MachineSett
         "-blockdev", disk_device(settings.disk),
         "-device", "virtio-blk-pci,drive=disk,bootindex=1"};
     if (uefi) {
-        argv.insert(argv.end(),
-                    {"-blockdev", block_device("code", uefi->code, uefi->code_format, true),
-                     "-blockdev",
-                     block_device("variables", uefi->variables, uefi->variables_format, false)});
-        if (uefi->needs_smm) {
-            argv.insert(argv.end(), {"-global", "driver=cfi.pflash01,property=secure,value=on"});
-        }
+        const std::vector<std::string> flash = flash_devices(*uefi);
+        argv.insert(argv.end(), flash.begin(), flash.end());
     } else if (sockets.firmware >= 0) {
         argv.insert(argv.end(), {"-chardev", socket("firmware", sockets.firmware), "-device",
                                  "isa-debugcon,iobase=0x402,chardev=firmware"});

@@ -22,6 +22,10 @@ struct QemuSockets {
     int firmware = -1;
 };
 
+/// The value of -machine, and the arguments that give a machine of that type its flash memory.
+[[nodiscard]] std::string machine_type(const std::optional<UefiFirmware>& uefi);
+[[nodiscard]] std::vector<std::string> flash_devices(const UefiFirmware& uefi);
+
 /// The arguments with which QEMU is such a machine. `uefi`: without a value, QEMU's own SeaBIOS;
 /// its `variables` are those of this machine, which it writes to.
 [[nodiscard]] std::vector<std::string> qemu_command(const std::string& qemu,
