@@ -31,7 +31,8 @@ void require_success(Guest& guest, const std::string& script, const std::string&
 void put_file(Guest& guest, const std::string& path, std::string_view content, unsigned mode) {
     const std::string file = shell_word(path);
     const std::string part = shell_word(path + ".part");
-    require_success(guest, fmt::format("umask 022\nmkdir -p -- \"$(dirname -- {})\" && : >{}", file, part),
+    require_success(guest,
+                    fmt::format("umask 022\nmkdir -p -- \"$(dirname -- {})\" && : >{}", file, part),
                     path);
     for (std::size_t at = 0; at < content.size(); at += piece_size) {
         const std::string_view piece = content.substr(at, piece_size);

@@ -122,8 +122,8 @@ private:
 
     /// Starts the machine with the older commit, and leads it to this repository. Returns whether
     /// it can be upgraded.
-    bool prepare(DeviceUnderTest& device, FileServer& server) {
-        return device.phase("before-upgrade", result_.from, result_.phases, [&](Phase& phase) {
+    bool prepare(DeviceUnderTest& device, FileServer& server, const char* name) {
+        return device.phase(name, result_.from, result_.phases, [&](Phase& phase) {
             device.start(phase);
             for (const Check& check : basic_checks(device.facts())) {
                 device.check(phase, check);
@@ -159,7 +159,7 @@ private:
         FileServer server(ctx_, request_.repo, host_in_guest);
         DeviceUnderTest device(ctx_, request_, "upgrade", ref_, repository_, *old_, credential);
         note_accelerator(device);
-        if (prepare(device, server) || can_go_on()) {
+        if (prepare(device, server, "before-upgrade") || can_go_on()) {
             device.phase("upgrade", facts_.commit, result_.phases, [&](Phase& phase) {
                 if (!device.check(phase, upgrade_check(device.facts(), facts_.commit))) {
                     return;
@@ -186,7 +186,7 @@ private:
         begin("rollback", "taking back");
         FileServer server(ctx_, request_.repo, host_in_guest);
         DeviceUnderTest device(ctx_, request_, "rollback", ref_, repository_, *old_, credential);
-        if (prepare(device, server) || can_go_on()) {
+        if (prepare(device, server, "before-rollback") || can_go_on()) {
             device.phase("rollback", result_.from, result_.phases, [&](Phase& phase) {
                 if (device.facts().greenboot.empty()) {
                     CheckResult none;

@@ -29,9 +29,9 @@ struct RehearsalRequest {
     std::filesystem::path work;
 };
 
-/// The checks of one stay in one state: "boot", "before the upgrade", …
+/// The checks of a machine in one state.
 struct Phase {
-    /// "boot", "before-upgrade", "upgrade", "rollback"
+    /// "boot", "before-upgrade", "upgrade", "before-rollback", "rollback"
     std::string name;
     /// the commit that should run
     std::string commit;

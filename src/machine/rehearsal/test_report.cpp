@@ -27,10 +27,11 @@ std::string clean_line(const std::string& text) {
 
 std::string title_of(const Phase& phase) {
     const std::string commit = phase.commit.substr(0, short_checksum);
-    return phase.name == "before-upgrade" ? fmt::format("before the upgrade, {}", commit)
-           : phase.name == "upgrade"      ? fmt::format("upgrade to {}", commit)
-           : phase.name == "rollback"     ? fmt::format("rollback to {}", commit)
-                                          : fmt::format("{} of {}", phase.name, commit);
+    return phase.name == "before-upgrade"    ? fmt::format("before the upgrade: {}", commit)
+           : phase.name == "before-rollback" ? fmt::format("before the rollback: {}", commit)
+           : phase.name == "upgrade"         ? fmt::format("upgrade to {}", commit)
+           : phase.name == "rollback"        ? fmt::format("rollback to {}", commit)
+                                             : fmt::format("{} of {}", phase.name, commit);
 }
 
 std::string verdict_column(Verdict verdict, bool colored) {
