@@ -23,14 +23,14 @@ CheckResult result_of(const GuestResult& answer) {
     return run_check(guest, {"x", "body", {}, std::chrono::seconds(1), ""});
 }
 
-ImageFacts some_facts() {
-    ImageFacts facts;
+CommitFacts some_facts() {
+    CommitFacts facts;
     facts.commit = std::string(64, 'a');
     facts.selinux = "enforcing";
     return facts;
 }
 
-Check check_named(const ImageFacts& facts, const std::string& name,
+Check check_named(const CommitFacts& facts, const std::string& name,
                   const std::vector<AllowedDenial>& allowed = {}) {
     const std::vector<Check> checks = image_checks(facts, allowed);
     const auto found = std::find_if(checks.begin(), checks.end(),
@@ -77,7 +77,7 @@ TEST(MachineChecks, AGuestThatIsGoneIsAnError) {
 
 TEST(MachineChecks, WhatTheImageDoesNotHaveIsSkippedWithTheReasonAndNotAsked) {
     FakeGuest guest;
-    ImageFacts facts;
+    CommitFacts facts;
     std::vector<std::string> reasons;
     for (const Check& check : image_checks(facts, {})) {
         if (!check.skipped.empty()) {
@@ -104,7 +104,7 @@ TEST(MachineChecks, WhatTheImageDoesNotHaveIsSkippedWithTheReasonAndNotAsked) {
 }
 
 TEST(MachineChecks, ParametersCannotLeaveTheirQuotes) {
-    ImageFacts facts = some_facts();
+    CommitFacts facts = some_facts();
     facts.kernel_arguments = {"a='$(touch /tmp/edgegpu-was-here)'", "console=ttyS0"};
     LocalGuest guest;
     guest.programs = "cat() { printf '%s' \"BOOT a='\\$(touch /tmp/edgegpu-was-here)' quiet\"; }";
@@ -165,7 +165,7 @@ journalctl() { echo "journal of ${*: -1}"; }
 TEST(MachineChecks, EnabledUnitsHaveToBeActiveOrDone) {
     LocalGuest guest;
     guest.programs = fake_systemctl;
-    ImageFacts facts = some_facts();
+    CommitFacts facts = some_facts();
     facts.enabled = {{"good.service", "multi-user.target"},
                      {"once.service", "multi-user.target"},
                      {"unmet.service", "multi-user.target"},
@@ -190,7 +190,7 @@ TEST(MachineChecks, BlacklistedModulesAreNamed) {
     guest.programs =
         "grep() { command grep \"${@:1:$#-1}\" <<<'nouveau 1 0 - Live'; }\n"
         "journalctl() { :; }";
-    ImageFacts facts = some_facts();
+    CommitFacts facts = some_facts();
     facts.blacklisted_modules = {"a", "b", "c", "d"};
     EXPECT_EQ(run_check(guest, check_named(facts, "blacklisted-modules")).text,
               "no blacklisted module is loaded (4 modules: a, b, c, …)");

@@ -13,8 +13,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-ImageFacts facts_with(const std::string& sshd_config) {
-    ImageFacts facts;
+CommitFacts facts_with(const std::string& sshd_config) {
+    CommitFacts facts;
     facts.sshd_config = sshd_config;
     return facts;
 }
@@ -38,7 +38,7 @@ TEST(SshLogin, WithoutDropInsTheImagesSettingsStay) {
 }
 
 TEST(SshLogin, WithoutSshdNothingIsTrusted) {
-    EXPECT_THAT(trust_authority(ImageFacts{}, "ca"), IsEmpty());
+    EXPECT_THAT(trust_authority(CommitFacts{}, "ca"), IsEmpty());
 }
 
 TEST(SshLogin, TheCertificateIsForTheUsersAndADay) {

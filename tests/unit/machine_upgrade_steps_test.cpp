@@ -38,7 +38,7 @@ TEST(UpgradeSteps, ARemoteThatVerifiesNothingFails) {
 CheckResult upgrade(const std::string& programs, const std::string& upgrader = "ostree") {
     LocalGuest guest;
     guest.programs = programs;
-    ImageFacts facts;
+    CommitFacts facts;
     facts.upgrader = upgrader;
     return run_check(guest, upgrade_check(facts, new_commit));
 }

@@ -44,7 +44,7 @@ Check multi_user() {
             ""};
 }
 
-Check booted_commit(const ImageFacts& facts) {
+Check booted_commit(const CommitFacts& facts) {
     return {"booted-commit",
             embedded::booted_commit_bash,
             {{"WANTED", facts.commit}},
@@ -52,13 +52,13 @@ Check booted_commit(const ImageFacts& facts) {
             ""};
 }
 
-std::string without_selinux(const ImageFacts& facts) {
+std::string without_selinux(const CommitFacts& facts) {
     return facts.selinux.empty()          ? "the image has no SELinux policy"
            : facts.selinux != "enforcing" ? "the image configures SELINUX=" + facts.selinux
                                           : "";
 }
 
-Check denials(const ImageFacts& facts, const std::vector<AllowedDenial>& allowed) {
+Check denials(const CommitFacts& facts, const std::vector<AllowedDenial>& allowed) {
     std::vector<std::string> patterns;
     for (const AllowedDenial& one : allowed) {
         patterns.push_back(one.pattern);
@@ -70,7 +70,7 @@ Check denials(const ImageFacts& facts, const std::vector<AllowedDenial>& allowed
             facts.selinux.empty() || facts.selinux == "disabled" ? without_selinux(facts) : ""};
 }
 
-Check modules(const ImageFacts& facts) {
+Check modules(const CommitFacts& facts) {
     constexpr std::size_t shown = 3;
     const std::vector<std::string>& names = facts.blacklisted_modules;
     const std::string some = fmt::format(
@@ -85,7 +85,7 @@ Check modules(const ImageFacts& facts) {
             names.empty() ? "the image blacklists no module" : ""};
 }
 
-Check kernel_arguments(const ImageFacts& facts) {
+Check kernel_arguments(const CommitFacts& facts) {
     const std::vector<std::string> arguments =
         facts.kernel_arguments.value_or(std::vector<std::string>{});
     return {"kernel-arguments",
@@ -97,7 +97,7 @@ Check kernel_arguments(const ImageFacts& facts) {
                                     : ""};
 }
 
-Check greenboot(const ImageFacts& facts) {
+Check greenboot(const CommitFacts& facts) {
     return {"greenboot",
             embedded::greenboot_bash,
             {{"UNIT", facts.greenboot}, {"WAIT", seconds_text(greenboot_limit)}},
@@ -105,7 +105,7 @@ Check greenboot(const ImageFacts& facts) {
             facts.greenboot.empty() ? "the image does not enable greenboot" : ""};
 }
 
-Check services(const ImageFacts& facts) {
+Check services(const CommitFacts& facts) {
     std::vector<std::string> units;
     for (const EnabledUnit& one : facts.enabled) {
         // greenboot waits for others, and has a check of its own.
@@ -120,7 +120,7 @@ Check services(const ImageFacts& facts) {
             units.empty() ? "the image enables no unit" : ""};
 }
 
-Check firewall(const ImageFacts& facts) {
+Check firewall(const CommitFacts& facts) {
     const bool firewalld = facts.enables("firewalld.service");
     const bool nftables = facts.enables("nftables.service");
     return {"firewall",
@@ -133,7 +133,7 @@ Check firewall(const ImageFacts& facts) {
             firewalld || nftables ? "" : "the image enables neither firewalld nor nftables"};
 }
 
-Check bundles(const ImageFacts& facts) {
+Check bundles(const CommitFacts& facts) {
     const std::vector<std::string> roots = facts.bundle_roots.value_or(std::vector<std::string>{});
     return {"bundles",
             embedded::bundles_bash,
@@ -187,7 +187,7 @@ std::string_view enum_name(Verdict verdict) {
     return "";
 }
 
-std::vector<Check> image_checks(const ImageFacts& facts,
+std::vector<Check> image_checks(const CommitFacts& facts,
                                 const std::vector<AllowedDenial>& allowed) {
     return {multi_user(),
             booted_commit(facts),
@@ -210,7 +210,7 @@ std::vector<Check> image_checks(const ImageFacts& facts,
             plain_check("memory", embedded::memory_bash)};
 }
 
-std::vector<Check> basic_checks(const ImageFacts& facts) {
+std::vector<Check> basic_checks(const CommitFacts& facts) {
     return {multi_user(), booted_commit(facts),
             plain_check("failed-units", embedded::failed_units_bash)};
 }

@@ -10,7 +10,7 @@
 
 #include "execution/context.hpp"
 #include "machine/guest.hpp"
-#include "machine/rehearsal/image_facts.hpp"
+#include "machine/rehearsal/commit_facts.hpp"
 
 namespace edgegpu {
 
@@ -52,11 +52,11 @@ struct AllowedDenial {
 };
 
 /// The checks of a machine that should run the commit with these facts, in their order.
-[[nodiscard]] std::vector<Check> image_checks(const ImageFacts& facts,
+[[nodiscard]] std::vector<Check> image_checks(const CommitFacts& facts,
                                               const std::vector<AllowedDenial>& allowed);
 
 /// The same without those that only a new image needs: whether the machine is up, and runs it.
-[[nodiscard]] std::vector<Check> basic_checks(const ImageFacts& facts);
+[[nodiscard]] std::vector<Check> basic_checks(const CommitFacts& facts);
 
 /// Whether the guest accepts the image's own key of `user`.
 [[nodiscard]] Check authorized_key_check(const KeyedUser& user);

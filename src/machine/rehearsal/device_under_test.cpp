@@ -33,7 +33,7 @@ CheckResult machine_failure(const std::string& name, const Error& failure) {
     return result;
 }
 
-Injection test_injection(const ImageFacts& facts, const TestCredential& credential) {
+Injection test_injection(const CommitFacts& facts, const TestCredential& credential) {
     Injection injection = guest_agent();
     for (Injected& one : trust_authority(facts, credential.authority())) {
         injection.push_back(std::move(one));
@@ -52,7 +52,7 @@ DeviceUnderTest::DeviceUnderTest(const Context& ctx, const RehearsalRequest& req
       credential_(credential),
       name_(name),
       place_(request.work / name),
-      facts_(image_facts(commit)) {
+      facts_(commit_facts(commit)) {
     make_directories(place_);
     DiskRequest wanted;
     wanted.ref = ref;
@@ -118,7 +118,7 @@ bool DeviceUnderTest::check(Phase& phase, const Check& check) {
     return phase.results.back().verdict != Verdict::failed;
 }
 
-void DeviceUnderTest::check_logins(Phase& phase, const ImageFacts& facts) {
+void DeviceUnderTest::check_logins(Phase& phase, const CommitFacts& facts) {
     if (facts.users.empty() || !facts.sshd_config) {
         CheckResult none;
         none.name = "ssh-login";
@@ -138,7 +138,7 @@ void DeviceUnderTest::check_logins(Phase& phase, const ImageFacts& facts) {
     }
 }
 
-void DeviceUnderTest::check_everything(Phase& phase, const ImageFacts& facts) {
+void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts) {
     for (const Check& one : image_checks(facts, request_.allowed)) {
         check(phase, one);
     }

@@ -12,7 +12,7 @@
 #include "execution/context.hpp"
 #include "machine/machine.hpp"
 #include "machine/rehearsal/checks.hpp"
-#include "machine/rehearsal/image_facts.hpp"
+#include "machine/rehearsal/commit_facts.hpp"
 #include "machine/rehearsal/rehearsal.hpp"
 #include "machine/rehearsal/ssh_login.hpp"
 
@@ -34,7 +34,7 @@ public:
 
     [[nodiscard]] Machine& machine() noexcept { return *machine_; }
     [[nodiscard]] const Disk& disk() const noexcept { return disk_; }
-    [[nodiscard]] const ImageFacts& facts() const noexcept { return facts_; }
+    [[nodiscard]] const CommitFacts& facts() const noexcept { return facts_; }
 
     /// Runs a phase: `work` adds results by the functions below. `phases` gets it even if `work`
     /// throws ErrorKind::interrupted. Returns whether nothing failed.
@@ -47,7 +47,7 @@ public:
     /// Runs a check of the guest. Returns whether it did not fail.
     bool check(Phase& phase, const Check& check);
     /// Runs all checks of a commit: those of the image, logins, and the user's own.
-    void check_everything(Phase& phase, const ImageFacts& facts);
+    void check_everything(Phase& phase, const CommitFacts& facts);
     /// Adds what was found without the guest.
     static void add(Phase& phase, CheckResult result);
     /// Writes what is on the screen, and the console, to the work directory.
@@ -56,14 +56,14 @@ public:
     void power_off();
 
 private:
-    void check_logins(Phase& phase, const ImageFacts& facts);
+    void check_logins(Phase& phase, const CommitFacts& facts);
 
     const Context& ctx_;
     const RehearsalRequest& request_;
     const TestCredential& credential_;
     std::string name_;
     std::filesystem::path place_;
-    ImageFacts facts_;
+    CommitFacts facts_;
     Disk disk_;
     std::uint16_t ssh_port_ = 0;
     std::unique_ptr<Machine> machine_;

@@ -50,7 +50,7 @@ public:
           result_(result),
           repository_(request.repo),
           commit_(repository_.open(request.ref)),
-          facts_(image_facts(commit_)),
+          facts_(commit_facts(commit_)),
           stages_(ctx, request.ref) {
         result.repository = std::filesystem::absolute(request.repo).lexically_normal().string();
         result.ref = request.ref;
@@ -102,9 +102,8 @@ private:
     std::vector<KeyedUser> all_users() const {
         std::vector<KeyedUser> users = facts_.users;
         if (old_) {
-            for (KeyedUser& user : image_facts(*old_).users) {
-                users.push_back(std::move(user));
-            }
+            const CommitFacts old = commit_facts(*old_);
+            users.insert(users.end(), old.users.begin(), old.users.end());
         }
         return users;
     }
@@ -276,7 +275,7 @@ private:
     Rehearsal& result_;
     RepositoryView repository_;
     CommitView commit_;
-    ImageFacts facts_;
+    CommitFacts facts_;
     std::optional<CommitView> old_;
     std::string ref_;
     Stages stages_;

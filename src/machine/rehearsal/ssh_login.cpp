@@ -40,7 +40,7 @@ void make_key(const Context& ctx, const std::filesystem::path& file) {
 
 }  // namespace
 
-Injection trust_authority(const ImageFacts& facts, const std::string& ca) {
+Injection trust_authority(const CommitFacts& facts, const std::string& ca) {
     if (!facts.sshd_config) {
         return {};
     }

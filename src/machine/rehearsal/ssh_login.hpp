@@ -8,14 +8,14 @@
 #include "disk/injection.hpp"
 #include "execution/context.hpp"
 #include "machine/rehearsal/checks.hpp"
-#include "machine/rehearsal/image_facts.hpp"
+#include "machine/rehearsal/commit_facts.hpp"
 
 namespace edgegpu {
 
 /// What a disk needs so that its sshd accepts certificates of the authority `ca` (the line of its
 /// public key): a drop-in where sshd_config includes them, else a changed sshd_config; the image's
 /// own settings stay. Nothing without sshd.
-[[nodiscard]] Injection trust_authority(const ImageFacts& facts, const std::string& ca);
+[[nodiscard]] Injection trust_authority(const CommitFacts& facts, const std::string& ca);
 
 /// A key for one rehearsal, signed by an authority of OpenSSH that is made for it and that nobody
 /// else has. The image's own keys are of no use for a login: their private halves are elsewhere.

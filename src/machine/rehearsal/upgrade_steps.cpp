@@ -70,7 +70,7 @@ void redirect_remote(Guest& guest, const ImageRemote& remote, const std::string&
     put_file(guest, remote.file, redirected_remote(remote, url, authority_path), readable);
 }
 
-Check upgrade_check(const ImageFacts& facts, const std::string& commit) {
+Check upgrade_check(const CommitFacts& facts, const std::string& commit) {
     return {"upgrade",
             embedded::upgrade_bash,
             {{"PROGRAM", facts.upgrader}, {"WANTED", commit}},

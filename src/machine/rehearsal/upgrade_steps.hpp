@@ -5,7 +5,7 @@
 
 #include "machine/guest.hpp"
 #include "machine/rehearsal/checks.hpp"
-#include "machine/rehearsal/image_facts.hpp"
+#include "machine/rehearsal/commit_facts.hpp"
 
 namespace edgegpu {
 
@@ -23,7 +23,7 @@ void redirect_remote(Guest& guest, const ImageRemote& remote, const std::string&
                      const std::string& certificate);
 
 /// Upgrades with the image's own program to `commit`.
-[[nodiscard]] Check upgrade_check(const ImageFacts& facts, const std::string& commit);
+[[nodiscard]] Check upgrade_check(const CommitFacts& facts, const std::string& commit);
 /// Whether the deployments of these commits are on the machine.
 [[nodiscard]] Check deployments_check(const std::vector<std::string>& commits);
 /// Whether the machine runs `commit`.

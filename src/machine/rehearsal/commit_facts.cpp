@@ -1,4 +1,4 @@
-#include "machine/rehearsal/image_facts.hpp"
+#include "machine/rehearsal/commit_facts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -162,7 +162,7 @@ std::vector<EnabledUnit> enabled_units(const CommitView& commit) {
     return enabled;
 }
 
-std::string greenboot_unit(const CommitView& commit, const ImageFacts& facts) {
+std::string greenboot_unit(const CommitView& commit, const CommitFacts& facts) {
     const std::string unit = "greenboot-healthcheck.service";
     return commit.find("/usr/lib/systemd/system/" + unit) && facts.enables(unit) ? unit : "";
 }
@@ -257,13 +257,13 @@ std::vector<ImageRemote> image_remotes(const CommitView& commit) {
 
 }  // namespace
 
-bool ImageFacts::enables(const std::string& unit) const {
+bool CommitFacts::enables(const std::string& unit) const {
     return std::any_of(enabled.begin(), enabled.end(),
                        [&](const EnabledUnit& one) { return one.unit == unit; });
 }
 
-ImageFacts image_facts(const CommitView& commit) {
-    ImageFacts facts;
+CommitFacts commit_facts(const CommitView& commit) {
+    CommitFacts facts;
     facts.commit = commit.info().checksum;
     facts.kernel_arguments = commit.info().kernel_arguments;
     facts.selinux = value_of(read_config(commit, "/usr/etc/selinux/config"), "SELINUX");

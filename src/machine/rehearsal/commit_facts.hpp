@@ -48,7 +48,7 @@ struct ImageRemote {
 
 /// What decides which checks a machine has to pass, read from its commit: what the machine says of
 /// itself is what is tested.
-struct ImageFacts {
+struct CommitFacts {
     std::string commit;
     /// nothing if the commit does not list them
     std::optional<std::vector<std::string>> kernel_arguments;
@@ -74,6 +74,6 @@ struct ImageFacts {
 };
 
 /// Reads them. Throws Error for a malformed commit.
-[[nodiscard]] ImageFacts image_facts(const CommitView& commit);
+[[nodiscard]] CommitFacts commit_facts(const CommitView& commit);
 
 }  // namespace edgegpu
