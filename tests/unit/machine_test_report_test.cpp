@@ -59,6 +59,25 @@ TEST(TestReport, JsonIsValidWhateverTheGuestSays) {
     EXPECT_EQ(document["phases"][0]["checks"][1]["details"][0], "first");
 }
 
+TEST(TestReport, JsonSatisfiesItsSchema) {
+    const test::TemporaryDirectory directory;
+    Rehearsal rehearsal = some_rehearsal();
+    rehearsal.from = std::string(64, 'b');
+    rehearsal.records = {"/tmp/console.log"};
+    for (const char* name : {"before-upgrade", "upgrade", "before-rollback", "rollback"}) {
+        rehearsal.phases.push_back({name, rehearsal.from, {}, 1});
+    }
+    const std::string file = directory.path() / "test.json";
+    write_file(file, rehearsal_json(rehearsal));
+    int status = -1;
+    const std::string said = test::output_of(
+        "python3 -c 'import json, jsonschema, sys; d, s = (json.load(open(f)) for f in "
+        "sys.argv[1:]); jsonschema.Draft7Validator(s).validate(d)' " +
+            file + " " EDGEGPU_SOURCE_DIR "/docs/schemas/test.json",
+        &status);
+    EXPECT_EQ(status, 0) << said;
+}
+
 TEST(TestReport, JunitIsXmlWhateverTheGuestSays) {
     const test::TemporaryDirectory directory;
     const std::string file = directory.path() / "junit.xml";

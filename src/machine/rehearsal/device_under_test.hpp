@@ -56,6 +56,7 @@ public:
     void power_off();
 
 private:
+    void show_progress(const Phase& phase, const std::string& name) const;
     void check_logins(Phase& phase, const CommitFacts& facts);
 
     const Context& ctx_;
@@ -66,6 +67,8 @@ private:
     CommitFacts facts_;
     Disk disk_;
     std::uint16_t ssh_port_ = 0;
+    /// how many results the phase will have, as far as is known
+    std::size_t planned_ = 0;
     std::unique_ptr<Machine> machine_;
 };
 
