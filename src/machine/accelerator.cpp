@@ -61,9 +61,20 @@ std::optional<Unusable> unusable(const std::string& device) {
 /// The machine that is tried: nothing but firmware, which prints to the inherited socket.
 std::vector<std::string> probe_command(const std::string& qemu, const std::string& cpu,
                                        const std::optional<UefiFirmware>& uefi, int socket) {
-    std::vector<std::string> argv{qemu, "-no-user-config", "-nodefaults", "-display", "none",
-                                  "-machine", machine_type(uefi), "-accel", "kvm", "-cpu", cpu,
-                                  "-m", "128", "-chardev",
+    std::vector<std::string> argv{qemu,
+                                  "-no-user-config",
+                                  "-nodefaults",
+                                  "-display",
+                                  "none",
+                                  "-machine",
+                                  machine_type(uefi),
+                                  "-accel",
+                                  "kvm",
+                                  "-cpu",
+                                  cpu,
+                                  "-m",
+                                  "128",
+                                  "-chardev",
                                   fmt::format("socket,id=firmware,fd={}", socket)};
     if (uefi) {
         const std::vector<std::string> flash = flash_devices(*uefi);
@@ -127,8 +138,9 @@ std::string find_qemu() {
         return rhel_qemu;
     }
     throw error("qemu-system-x86_64: program not found")
-        .hinted("install QEMU (Debian: qemu-system-x86, Fedora: qemu-system-x86-core, RHEL: "
-                "qemu-kvm)");
+        .hinted(
+            "install QEMU (Debian: qemu-system-x86, Fedora: qemu-system-x86-core, RHEL: "
+            "qemu-kvm)");
 }
 
 Execution choose_execution(const Context& ctx, const std::string& qemu, Accelerator wanted,

@@ -26,7 +26,8 @@ struct Execution {
 /// print something within ten seconds, with one processor model after the other. Nested
 /// virtualisation may offer /dev/kvm and fail at that, with SeaBIOS or with UEFI alone, which uses
 /// more of the processor. Throws Error for Accelerator::kvm if KVM does not work, for `qemu` that
-/// cannot be started. `uefi`: the firmware, whose variables are written to; without, SeaBIOS.
+/// cannot be started. `uefi`: the firmware to try it
+/// with, whose variables are written to; without, SeaBIOS.
 /// `device` is /dev/kvm.
 [[nodiscard]] Execution choose_execution(const Context& ctx, const std::string& qemu,
                                          Accelerator wanted,

@@ -141,8 +141,7 @@ void AgentChannel::check_boot(const std::string& boot_id) const {
 }
 
 AgentChannel::Words AgentChannel::await(const Wait& wait, const std::string& id,
-                                        const std::string& request,
-                                        const std::string& boot_id) {
+                                        const std::string& request, const std::string& boot_id) {
     auto again = std::chrono::steady_clock::now() + resend_after;
     for (;;) {
         while (std::optional<Words> words = next()) {
@@ -160,8 +159,7 @@ AgentChannel::Words AgentChannel::await(const Wait& wait, const std::string& id,
     }
 }
 
-void AgentChannel::put(const std::string& id, std::string_view script,
-                       const std::string& boot_id) {
+void AgentChannel::put(const std::string& id, std::string_view script, const std::string& boot_id) {
     std::size_t sequence = 0;
     do {
         const std::string part = to_base64(script.substr(0, part_size));
@@ -187,9 +185,8 @@ GuestResult AgentChannel::run(std::string_view script, std::chrono::seconds limi
     // An empty script has no parts.
     const std::string sent = script.empty() ? "\n" : std::string(script);
     put(id, sent, boot_id);
-    const std::string request =
-        fmt::format("@edgegpu run {} {} {}\n", id, std::max<long>(limit.count(), 1),
-                    sha256_hex(sent));
+    const std::string request = fmt::format("@edgegpu run {} {} {}\n", id,
+                                            std::max<long>(limit.count(), 1), sha256_hex(sent));
     const Wait whole(watch_, "the guest did not end a script",
                      limit + std::chrono::seconds(60) + 2 * patience);
     Arrival arrival;

@@ -24,11 +24,16 @@ struct Sign {
     Phase phase;
 };
 constexpr std::array signs{
-    Sign{"BdsDxe: starting Boot", Phase::boot_loader}, Sign{"Booting from Hard", Phase::boot_loader},
-    Sign{"Welcome to GRUB", Phase::boot_loader},       Sign{"GRUB loading", Phase::boot_loader},
-    Sign{"EFI stub:", Phase::kernel},                  Sign{"[    0.0", Phase::kernel},
-    Sign{"Linux version ", Phase::kernel},             Sign{"systemd[1]: ", Phase::system},
-    Sign{"[  OK  ]", Phase::system},                   Sign{"Welcome to ", Phase::system},
+    Sign{"BdsDxe: starting Boot", Phase::boot_loader},
+    Sign{"Booting from Hard", Phase::boot_loader},
+    Sign{"Welcome to GRUB", Phase::boot_loader},
+    Sign{"GRUB loading", Phase::boot_loader},
+    Sign{"EFI stub:", Phase::kernel},
+    Sign{"[    0.0", Phase::kernel},
+    Sign{"Linux version ", Phase::kernel},
+    Sign{"systemd[1]: ", Phase::system},
+    Sign{"[  OK  ]", Phase::system},
+    Sign{"Welcome to ", Phase::system},
 };
 
 /// What ends a boot, and what it is called. A kernel that is going to restart after a panic does

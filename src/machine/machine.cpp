@@ -43,7 +43,7 @@ GuestResult Machine::run(std::string_view script, std::chrono::seconds limit) {
     return impl_->guarded([&] {
         impl_->pump();
         if (const auto& greeting = impl_->agent->greeting();
-            greeting && greeting->boot_id != impl_->boot_id) {
+            greeting && !impl_->boot_id.empty() && greeting->boot_id != impl_->boot_id) {
             throw error("the guest has restarted since it was last waited for");
         }
         return impl_->agent->run(script, limit);
@@ -110,7 +110,8 @@ void Machine::power_off(std::chrono::seconds limit) {
     }
     if (!impl_->qemu->status()) {
         if (impl_->ctx.console != nullptr) {
-            impl_->ctx.console->note("the guest did not shut down in time; its machine was stopped");
+            impl_->ctx.console->note(
+                "the guest did not shut down in time; its machine was stopped");
         }
         impl_->qemu->kill();
     }

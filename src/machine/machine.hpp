@@ -47,9 +47,9 @@ public:
     /// KVM or TCG, and for automatic why.
     [[nodiscard]] std::string accelerator() const;
     /// Waits until the guest answers and its boot has settled, with failed units or without; shows
-    /// on the console of `ctx` what it is doing. Throws Error with the end of the guest's console if
-    /// that does not happen within `limit`, and at once if it cannot: a kernel panic, an emergency
-    /// shell, nothing to boot.
+    /// on the console of `ctx` what it is doing. Throws Error with the end of the guest's console
+    /// if that does not happen within `limit`, and at once if it cannot: a kernel panic, an
+    /// emergency shell, nothing to boot.
     void wait_until_up(std::chrono::seconds limit);
     /// As in Guest.
     GuestResult run(std::string_view script, std::chrono::seconds limit) override;

@@ -49,10 +49,7 @@ Machine::Impl::Impl(const Context& context, const MachineSettings& machine_setti
 }
 
 /// The variables of this machine begin as those of a new one.
-std::optional<UefiFirmware> Machine::Impl::prepare_firmware() {
-    if (settings.firmware == Firmware::bios) {
-        return std::nullopt;
-    }
+UefiFirmware Machine::Impl::prepare_firmware() {
     UefiFirmware firmware = find_uefi_firmware(settings.secure_boot);
     const fs::path copy = settings.work / "firmware-variables";
     variables.emplace(copy);
@@ -61,20 +58,36 @@ std::optional<UefiFirmware> Machine::Impl::prepare_firmware() {
     return firmware;
 }
 
+/// What KVM is tried with: UEFI even for a machine with BIOS, if it is there. Nested virtualisation
+/// that executes SeaBIOS may still fail with what the boot loader does.
+std::optional<UefiFirmware> Machine::Impl::firmware_to_try() {
+    try {
+        return prepare_firmware();
+    } catch (const Error&) {
+        if (settings.firmware == Firmware::uefi) {
+            throw;
+        }
+        return std::nullopt;
+    }
+}
+
 void Machine::Impl::start() {
     const std::string program = find_qemu();
-    std::optional<UefiFirmware> firmware = prepare_firmware();
-    execution = choose_execution(ctx, program, settings.accelerator, firmware);
-    firmware = prepare_firmware();  // what was tried has left its traces
+    execution = choose_execution(ctx, program, settings.accelerator, firmware_to_try());
+    variables.reset();
+    std::optional<UefiFirmware> firmware;
+    if (settings.firmware == Firmware::uefi) {
+        firmware = prepare_firmware();
+    }
     auto [monitor, its_monitor] = make_channel();
     auto [serial, its_serial] = make_channel();
     auto [answers, its_answers] = make_channel();
     auto [bios, its_bios] = make_channel();
 
     ProcessRequest request;
-    request.argv = qemu_command(
-        program, settings, execution, firmware,
-        {its_monitor.get(), its_serial.get(), its_answers.get(), its_bios.get()});
+    request.argv =
+        qemu_command(program, settings, execution, firmware,
+                     {its_monitor.get(), its_serial.get(), its_answers.get(), its_bios.get()});
     request.descriptors = {its_monitor.get(), its_serial.get(), its_answers.get(), its_bios.get()};
     request.purpose = "machine with " + settings.disk.filename().string();
     std::vector<Fd> consoles;
@@ -168,8 +181,8 @@ Error Machine::Impl::described(const Error& failure) {
     if (agent && agent->greeting() && qmp && !qmp->closed()) {
         try {
             result.traced("units that are still being started or stopped:");
-            const GuestResult jobs = agent->run("systemctl list-jobs --no-legend --no-pager",
-                                                std::chrono::seconds(20));
+            const GuestResult jobs =
+                agent->run("systemctl list-jobs --no-legend --no-pager", std::chrono::seconds(20));
             for (const std::string& line : last_lines(jobs.output, shown_lines)) {
                 result.traced("  " + printable_line(line));
             }

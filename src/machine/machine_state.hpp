@@ -78,7 +78,8 @@ struct Machine::Impl {
 
 private:
     void start();
-    [[nodiscard]] std::optional<UefiFirmware> prepare_firmware();
+    [[nodiscard]] UefiFirmware prepare_firmware();
+    [[nodiscard]] std::optional<UefiFirmware> firmware_to_try();
     void explain_end();
     /// The Error of a machine that does not run any more, with what QEMU printed.
     [[nodiscard]] Error ended(const std::string& how);

@@ -11,27 +11,21 @@ namespace {
 
 using nlohmann::json;
 
-/// As JSON: in QEMU's own syntax a comma of a path would have to be doubled.
+/// As JSON: in QEMU's own syntax a comma of a path would have to be doubled. Nothing is synced:
+/// what is written need not survive a crash of the host, and firmware writes its variables word by
+/// word.
 std::string block_device(const char* name, const std::filesystem::path& file,
                          std::string_view format, bool read_only) {
+    const json cache{{"no-flush", true}, {"direct", false}};
     return json{{"driver", format},
                 {"node-name", name},
                 {"read-only", read_only},
-                {"file",
-                 {{"driver", "file"}, {"filename", file.string()}, {"read-only", read_only}}}}
-        .dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-/// A disk that need not survive a crash of the host: nothing is synced.
-std::string disk_device(const std::filesystem::path& file) {
-    const json cache{{"no-flush", true}, {"direct", false}};
-    return json{{"driver", "raw"},
-                {"node-name", "disk"},
                 {"discard", "unmap"},
                 {"cache", cache},
                 {"file",
                  {{"driver", "file"},
                   {"filename", file.string()},
+                  {"read-only", read_only},
                   {"discard", "unmap"},
                   {"cache", cache}}}}
         .dump(-1, ' ', false, json::error_handler_t::replace);
@@ -82,16 +76,15 @@ std::vector<std::string> qemu_command(const std::string& qemu, const MachineSett
         execution.cpu, "-smp", std::to_string(settings.processors), "-m",
         std::to_string(settings.memory_mib), "-rtc", "base=utc",
         // For screenshots.
-        "-vga", "std",
-        "-chardev", socket("monitor", sockets.monitor), "-mon", "chardev=monitor,mode=control",
-        "-chardev", socket("console", sockets.console), "-serial", "chardev:console",
-        "-chardev", socket("agent", sockets.agent), "-serial", "chardev:agent",
-        "-object", "rng-builtin,id=rng", "-device", "virtio-rng-pci,rng=rng",
-        "-netdev", network(settings),
+        "-vga", "std", "-chardev", socket("monitor", sockets.monitor), "-mon",
+        "chardev=monitor,mode=control", "-chardev", socket("console", sockets.console), "-serial",
+        "chardev:console", "-chardev", socket("agent", sockets.agent), "-serial", "chardev:agent",
+        "-object", "rng-builtin,id=rng", "-device", "virtio-rng-pci,rng=rng", "-netdev",
+        network(settings),
         // No ROM: nothing is to be booted from the network.
-        "-device", "virtio-net-pci,netdev=net,romfile=",
-        "-blockdev", disk_device(settings.disk),
-        "-device", "virtio-blk-pci,drive=disk,bootindex=1"};
+        "-device", "virtio-net-pci,netdev=net,romfile=", "-blockdev",
+        block_device("disk", settings.disk, "raw", false), "-device",
+        "virtio-blk-pci,drive=disk,bootindex=1"};
     if (uefi) {
         const std::vector<std::string> flash = flash_devices(*uefi);
         argv.insert(argv.end(), flash.begin(), flash.end());

@@ -58,7 +58,7 @@ bool fits_machine(const json& targets) {
 
 /// Throws json::exception for what is no descriptor.
 std::optional<UefiFirmware> read_descriptor(const json& descriptor, bool secure_boot,
-                                            const fs::path& root) {
+                                            const fs::path& host) {
     const json& mapping = descriptor.at("mapping");
     const json features = descriptor.value("features", json::array());
     if (!has(descriptor.at("interface-types"), "uefi") || mapping.at("device") != "flash" ||
@@ -72,9 +72,9 @@ std::optional<UefiFirmware> read_descriptor(const json& descriptor, bool secure_
     const json& code = mapping.at("executable");
     const json& variables = mapping.at("nvram-template");
     UefiFirmware firmware;
-    firmware.code = root / fs::path(code.at("filename").get<std::string>()).relative_path();
+    firmware.code = host / fs::path(code.at("filename").get<std::string>()).relative_path();
     firmware.variables =
-        root / fs::path(variables.at("filename").get<std::string>()).relative_path();
+        host / fs::path(variables.at("filename").get<std::string>()).relative_path();
     firmware.code_format = code.at("format").get<std::string>();
     firmware.variables_format = variables.at("format").get<std::string>();
     firmware.needs_smm = has(features, "requires-smm");
@@ -89,10 +89,10 @@ bool is_there(const UefiFirmware& firmware) {
 
 }  // namespace
 
-UefiFirmware find_uefi_firmware(bool secure_boot, const fs::path& root) {
+UefiFirmware find_uefi_firmware(bool secure_boot, const fs::path& host) {
     std::map<std::string, fs::path> descriptors;
     for (const char* directory : descriptor_directories) {
-        for (const fs::directory_entry& entry : children_of(root / directory)) {
+        for (const fs::directory_entry& entry : children_of(host / directory)) {
             if (entry.path().extension() == ".json") {
                 descriptors.emplace(entry.path().filename().string(), entry.path());
             }
@@ -101,8 +101,8 @@ UefiFirmware find_uefi_firmware(bool secure_boot, const fs::path& root) {
     for (const auto& [name, path] : descriptors) {
         try {
             // Something else in its place, such as an empty file, hides one as well.
-            const std::optional<UefiFirmware> firmware = read_descriptor(
-                json::parse(read_file(path, descriptor_limit)), secure_boot, root);
+            const std::optional<UefiFirmware> firmware =
+                read_descriptor(json::parse(read_file(path, descriptor_limit)), secure_boot, host);
             if (firmware && is_there(*firmware)) {
                 return *firmware;
             }
@@ -113,7 +113,7 @@ UefiFirmware find_uefi_firmware(bool secure_boot, const fs::path& root) {
         }
     }
     for (const Place& place : places) {
-        const UefiFirmware firmware{root / place.code, root / place.variables, "raw", "raw",
+        const UefiFirmware firmware{host / place.code, host / place.variables, "raw", "raw",
                                     place.secure_boot};
         if (place.secure_boot == secure_boot && is_there(firmware)) {
             return firmware;

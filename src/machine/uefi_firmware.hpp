@@ -20,9 +20,9 @@ struct UefiFirmware {
 /// Finds the firmware by the descriptors that packages install for that (docs/interop/firmware.json
 /// of QEMU, in the order of precedence given there), else where Debian, Fedora and RHEL have it.
 /// `secure_boot`: with Microsoft's keys enrolled, so that it starts only what they or shim's have
-/// signed; else one that checks nothing. `root` is put before all paths. Throws Error with a hint
+/// signed; else one that checks nothing. `host` is put before all paths. Throws Error with a hint
 /// if there is none.
 [[nodiscard]] UefiFirmware find_uefi_firmware(bool secure_boot,
-                                              const std::filesystem::path& root = "/");
+                                              const std::filesystem::path& host = "/");
 
 }  // namespace edgegpu
