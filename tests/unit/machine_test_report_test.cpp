@@ -17,8 +17,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// ESC, an invalid byte, a NUL, the end of CDATA, a noncharacter, a surrogate in UTF-8.
-const std::string hostile(
-    "\x1b[31mred\xff\0 ]]> <a href=\"x\"> & \xEF\xBF\xBF \xED\xA0\x80 \x7f end", 56);
+const std::string hostile = std::string("\x1b[31mred\xff") + '\0' +
+                            " ]]> <a href=\"x\"> & \xEF\xBF\xBF \xED\xA0\x80 \x7f end";
 
 Rehearsal some_rehearsal() {
     Rehearsal rehearsal;
@@ -95,7 +95,7 @@ TEST(TestReport, JunitIsXmlWhateverTheGuestSays) {
         &status);
     EXPECT_EQ(status, 0) << said;
     EXPECT_THAT(said, HasSubstr("testsuites 4 1 1 4 first the image has none"));
-    EXPECT_THAT(said, HasSubstr(R"(\\x1B[31mred)"));
+    EXPECT_THAT(said, HasSubstr(R"(\\x1b[31mred)"));
     EXPECT_THAT(said, HasSubstr("end"));
 }
 

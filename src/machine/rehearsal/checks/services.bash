@@ -21,7 +21,7 @@ while read -r target unit; do
                 [ -n "$(property "$unit" ExecMainExitTimestamp)" ]; then
                 over=$((over + 1))
             else
-                bad="$bad, $unit is $state"
+                bad="$bad, $unit is ${state:-not there}"
                 explain "$unit"
             fi
             ;;
