@@ -44,14 +44,6 @@ Check multi_user() {
             ""};
 }
 
-Check booted_commit(const CommitFacts& facts) {
-    return {"booted-commit",
-            embedded::booted_commit_bash,
-            {{"WANTED", facts.commit}},
-            check_margin,
-            ""};
-}
-
 std::string without_selinux(const CommitFacts& facts) {
     return facts.selinux.empty()          ? "the image has no SELinux policy"
            : facts.selinux != "enforcing" ? "the image configures SELINUX=" + facts.selinux
@@ -190,7 +182,7 @@ std::string_view enum_name(Verdict verdict) {
 std::vector<Check> image_checks(const CommitFacts& facts,
                                 const std::vector<AllowedDenial>& allowed) {
     return {multi_user(),
-            booted_commit(facts),
+            booted_check("booted-commit", facts.commit),
             greenboot(facts),
             services(facts),
             plain_check("failed-units", embedded::failed_units_bash),
@@ -211,8 +203,12 @@ std::vector<Check> image_checks(const CommitFacts& facts,
 }
 
 std::vector<Check> basic_checks(const CommitFacts& facts) {
-    return {multi_user(), booted_commit(facts),
+    return {multi_user(), booted_check("booted-commit", facts.commit),
             plain_check("failed-units", embedded::failed_units_bash)};
+}
+
+Check booted_check(const std::string& name, const std::string& commit) {
+    return {name, embedded::booted_commit_bash, {{"WANTED", commit}}, check_margin, ""};
 }
 
 Check authorized_key_check(const KeyedUser& user) {

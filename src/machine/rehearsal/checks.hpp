@@ -58,6 +58,9 @@ struct AllowedDenial {
 /// The same without those that only a new image needs: whether the machine is up, and runs it.
 [[nodiscard]] std::vector<Check> basic_checks(const CommitFacts& facts);
 
+/// Whether the machine runs `commit`.
+[[nodiscard]] Check booted_check(const std::string& name, const std::string& commit);
+
 /// Whether the guest accepts the image's own key of `user`.
 [[nodiscard]] Check authorized_key_check(const KeyedUser& user);
 

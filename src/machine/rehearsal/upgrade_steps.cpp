@@ -86,10 +86,6 @@ Check deployments_check(const std::vector<std::string>& commits) {
             ""};
 }
 
-Check booted_check(const std::string& name, const std::string& commit) {
-    return {name, embedded::booted_commit_bash, {{"WANTED", commit}}, step_limit, ""};
-}
-
 Check boot_counting_check() {
     return {"boot-counting",
             embedded::boot_counting_bash,

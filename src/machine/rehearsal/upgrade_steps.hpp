@@ -26,8 +26,6 @@ void redirect_remote(Guest& guest, const ImageRemote& remote, const std::string&
 [[nodiscard]] Check upgrade_check(const CommitFacts& facts, const std::string& commit);
 /// Whether the deployments of these commits are on the machine.
 [[nodiscard]] Check deployments_check(const std::vector<std::string>& commits);
-/// Whether the machine runs `commit`.
-[[nodiscard]] Check booted_check(const std::string& name, const std::string& commit);
 /// Whether the boot is marked as good and the boot loader counts no more.
 [[nodiscard]] Check boot_counting_check();
 
