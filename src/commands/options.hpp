@@ -15,6 +15,7 @@ struct CommandLine {
     ResolveCommand resolve;
     WhyCommand why;
     DiffCommand diff;
+    TestCommand test;
     ImageCommand image;
     CheckCommand check;
     CacheCommand cache;
@@ -33,6 +34,8 @@ void add_resolve(CLI::App& app, ResolveCommand& resolve);
 void add_why(CLI::App& app, WhyCommand& why);
 void add_check(CLI::App& app, CheckCommand& check);
 
+/// The same for `test` (test_options.cpp).
+void add_test(CLI::App& app, TestCommand& test);
 /// The same for `image` (image_options.cpp).
 void add_image(CLI::App& app, ImageCommand& image);
 
