@@ -56,7 +56,7 @@ protected:
     }
 
     [[nodiscard]] fs::path disk(std::uint64_t size, const std::string& name = "disk") const {
-        const fs::path path = directory / name;
+        fs::path path = directory / name;
         std::ofstream(path).close();
         fs::resize_file(path, size + 2 * mebibyte);
         return path;
