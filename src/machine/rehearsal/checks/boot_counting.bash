@@ -1,13 +1,11 @@
 # shellcheck shell=bash
 # Has the boot loader stopped counting, with the boot found good? Both are GRUB's variables.
+# The path is given because each distribution's default is another one.
 list() {
-    if have grub2-editenv; then
-        grub2-editenv - list
-    elif [ -e /boot/grub2/grubenv ]; then
-        grub-editenv /boot/grub2/grubenv list
-    else
-        grub-editenv /boot/grub/grubenv list
-    fi
+    local program=grub-editenv block=/boot/grub2/grubenv
+    ! have grub2-editenv || program=grub2-editenv
+    [ -e "$block" ] || block=/boot/grub/grubenv
+    "$program" "$block" list
 }
 end=$((SECONDS + WAIT))
 while :; do
