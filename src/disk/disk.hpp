@@ -15,7 +15,8 @@ namespace edgegpu {
 /// How a machine's firmware starts a disk.
 enum class Firmware { uefi, bios };
 
-/// DiskRequest::size for a disk that has nothing to spare, because it grows when it is first started.
+/// DiskRequest::size for a disk that has nothing to spare, because it grows when it is first
+/// started.
 inline constexpr std::uint64_t smallest_size = 1;
 
 /// What a disk is to be like.
