@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ namespace edgegpu {
 /// How a machine's firmware starts a disk.
 enum class Firmware { uefi, bios };
 
-/// DiskRequest::size for a disk that has nothing to spare, because it grows when it is first started.
-inline constexpr std::uint64_t smallest_size = 1;
+/// DiskRequest::size for a disk that has nothing to spare, because it grows when it is first
+/// started.
+inline constexpr std::uint64_t smallest_size = std::numeric_limits<std::uint64_t>::max();
 
 /// What a disk is to be like.
 struct DiskRequest {

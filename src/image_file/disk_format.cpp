@@ -33,8 +33,9 @@ constexpr std::size_t vhd_uuid_at = 68;
 constexpr std::size_t vhd_uuid_size = 16;
 /// 2000-01-01, where its time begins
 constexpr std::int64_t vhd_epoch = 946684800;
-/// Where a VMDK's description of itself is at the latest.
-constexpr std::size_t vmdk_head_size = 64U << 10U;
+/// Where qemu-img puts a VMDK's descriptor: in the sectors 1 to 20.
+constexpr std::int64_t vmdk_descriptor_at = 512;
+constexpr std::size_t vmdk_descriptor_size = 20 * 512;
 constexpr std::string_view vmdk_id_key = "\nCID=";
 constexpr std::size_t vmdk_id_digits = 8;
 
@@ -113,18 +114,34 @@ void fix_vhd(const fs::path& path, std::string_view digest, std::int64_t time) {
 }
 
 void fix_vmdk(const fs::path& path, std::string_view digest) {
-    FilePart head(path, 0, vmdk_head_size);
-    const std::size_t key = head.bytes.find(vmdk_id_key);
-    const std::size_t at = key + vmdk_id_key.size();
-    if (key == std::string::npos || head.bytes.find('\n', at) != at + vmdk_id_digits) {
-        throw error("{}: qemu-img wrote no content identifier of {} digits", path.string(),
-                    vmdk_id_digits);
+    FilePart descriptor(path, vmdk_descriptor_at, vmdk_descriptor_size);
+    try {
+        descriptor.bytes = vmdk_descriptor(descriptor.bytes, digest.substr(0, vmdk_id_digits));
+    } catch (const Error& failure) {
+        throw error("{}: {}", path.string(), failure.what());
     }
-    head.bytes.replace(at, vmdk_id_digits, digest.substr(0, vmdk_id_digits));
-    head.write();
+    descriptor.write();
 }
 
 }  // namespace
+
+std::string vmdk_descriptor(std::string_view descriptor, std::string_view id) {
+    std::string text(descriptor.substr(0, descriptor.find('\0')));
+    const std::size_t key = text.find(vmdk_id_key);
+    const std::size_t at = key + vmdk_id_key.size();
+    const std::size_t end = key == std::string::npos ? key : text.find('\n', at);
+    // qemu-img writes the number without leading zeros.
+    if (end == std::string::npos || end == at || end - at > vmdk_id_digits) {
+        throw error("qemu-img wrote no content identifier");
+    }
+    text.replace(at, end - at, id);
+    if (text.size() >= descriptor.size()) {
+        throw error("qemu-img left no room for a content identifier");
+    }
+    // Behind the text there may be the end of a longer one, which qemu-img wrote first.
+    text.resize(descriptor.size(), '\0');
+    return text;
+}
 
 void convert_disk(const Context& ctx, const fs::path& raw, ImageType type, std::string_view seed,
                   std::int64_t time, const fs::path& output) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "execution/context.hpp"
@@ -52,6 +53,11 @@ enum class ImageType {
 /// raw image and file name give the same bytes. `type` is not a raw one. Throws Error.
 void convert_disk(const Context& ctx, const std::filesystem::path& raw, ImageType type,
                   std::string_view seed, std::int64_t time, const std::filesystem::path& output);
+
+/// A VMDK's descriptor, with the NULs that fill its sectors, with the content identifier `id`
+/// (eight hexadecimal digits) instead of the one that qemu-img drew: the same size, and the same
+/// bytes for every identifier that was there. Throws Error for what is none of qemu-img's.
+[[nodiscard]] std::string vmdk_descriptor(std::string_view descriptor, std::string_view id);
 
 /// Compresses `input` to `output`, a new file, with zstd; the bytes do not depend on the number of
 /// processors. Throws Error.

@@ -100,7 +100,7 @@ std::string kernel_path(const CommitView& commit) {
     const std::string modules = "/usr/lib/modules";
     if (const std::optional<CommitNode> node = commit.find(modules)) {
         for (const auto& [name, entry] : commit.list(*node, modules)) {
-            const std::string path = modules + '/' + name;
+            std::string path = modules + '/' + name;
             if (entry.directory && commit.find(path + "/vmlinuz")) {
                 return path;
             }

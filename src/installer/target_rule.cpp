@@ -49,6 +49,7 @@ Property property_named(std::string_view name, std::string_view rule) {
         return found->second;
     }
     std::vector<std::string> names;
+    names.reserve(properties.size());
     for (const auto& row : properties) {
         names.emplace_back(row.first);
     }

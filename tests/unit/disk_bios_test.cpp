@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "disk/grub.hpp"
 #include "disk/partitions.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
@@ -24,6 +25,13 @@ GrubModules builder_modules() {
         }
     }
     return modules;
+}
+
+/// A core image for a disk that looks for the file system with this UUID.
+GrubImage image_for(const std::string& boot_uuid) {
+    GrubImage image;
+    image.config = core_grub_cfg(boot_uuid);
+    return image;
 }
 
 TEST(Bios, BootCodeNamesTheSectorOfTheCoreImage) {
@@ -50,10 +58,10 @@ TEST(Bios, CoreImageIsMadeOfTheImagesModulesAndIsTheSameEachTime) {
     }
     const test::CommitFixture fixture;
     const GrubModules modules = builder_modules();
-    const std::string core = make_core_image(fixture.ctx(), modules, "1-2-3");
+    const std::string core = make_grub_image(fixture.ctx(), modules, image_for("1-2-3"));
     EXPECT_GT(core.size(), 20000U);
-    EXPECT_EQ(core, make_core_image(fixture.ctx(), modules, "1-2-3"));
-    EXPECT_NE(core, make_core_image(fixture.ctx(), modules, "1-2-4"));
+    EXPECT_EQ(core, make_grub_image(fixture.ctx(), modules, image_for("1-2-3")));
+    EXPECT_NE(core, make_grub_image(fixture.ctx(), modules, image_for("1-2-4")));
 }
 
 TEST(Bios, DamagedModulesAreAnErrorOfGrub) {
@@ -64,7 +72,7 @@ TEST(Bios, DamagedModulesAreAnErrorOfGrub) {
                                "\x7f"
                                "ELF"},
                               {"moddep.lst", "normal: nothing\n"}};
-    EXPECT_THROW((void)make_core_image(fixture.ctx(), damaged, "1-2-3"), Error);
+    EXPECT_THROW((void)make_grub_image(fixture.ctx(), damaged, image_for("1-2-3")), Error);
 }
 
 }  // namespace

@@ -50,6 +50,26 @@ TEST(DiskFormat, EachFormHasTheSameDiskAndTheSameBytesEachTime) {
     }
 }
 
+TEST(DiskFormat, ContentIdentifiersOfAnyLengthGiveTheSameVmdk) {
+    const auto descriptor = [](const std::string& id, const std::string& left_behind = "") {
+        std::string text = "# Disk DescriptorFile\nversion=1\nCID=";
+        text += id + "\nparentCID=ffffffff\n" + std::string(1, '\0') + left_behind;
+        text.resize(512, '\0');
+        return text;
+    };
+    const std::string expected = descriptor("0badcafe");
+    EXPECT_EQ(vmdk_descriptor(descriptor("12345678"), "0badcafe"), expected);
+    EXPECT_EQ(vmdk_descriptor(descriptor("1234567"), "0badcafe"), expected);
+    EXPECT_EQ(vmdk_descriptor(descriptor("0"), "0badcafe"), expected);
+    EXPECT_EQ(vmdk_descriptor(descriptor("123456", "\n"), "0badcafe"), expected);
+    for (const std::string& bad : {descriptor(""), descriptor("123456789"), std::string(512, '\0'),
+                                   std::string("x\nCID=1"), std::string()}) {
+        EXPECT_THROW((void)vmdk_descriptor(bad, "0badcafe"), Error) << bad;
+    }
+    // No room for a longer one.
+    EXPECT_THROW((void)vmdk_descriptor("x\nCID=1\n", "0badcafe"), Error);
+}
+
 TEST(DiskFormat, AVhdIsOfFixedSizeWithARightChecksum) {
     const DiskFixture fixture;
     const fs::path vhd = fixture.directory() / "disk.vhd";

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t mebibyte = 1U << 20U;
+constexpr std::uint64_t ext4_mib = 1U << 20U;
 
 /// A reader of `text`.
 ContentReader ext4_content(std::string_view text) {
@@ -47,7 +47,7 @@ protected:
     ~Ext4Test() override { fs::remove_all(directory); }
 
     [[nodiscard]] static Ext4Format format(std::uint64_t size) {
-        return {mebibyte,
+        return {ext4_mib,
                 size,
                 "12345678-9abc-8def-8123-456789abcdef",
                 "abcdef12-9abc-8def-8123-456789abcdef",
@@ -58,7 +58,7 @@ protected:
     [[nodiscard]] fs::path disk(std::uint64_t size, const std::string& name = "disk") const {
         fs::path path = directory / name;
         std::ofstream(path).close();
-        fs::resize_file(path, size + 2 * mebibyte);
+        fs::resize_file(path, size + 2 * ext4_mib);
         return path;
     }
 
@@ -91,8 +91,8 @@ protected:
 };
 
 TEST_F(Ext4Test, FilesHaveContentOwnerModeTimeAndAttributes) {
-    const fs::path path = disk(32 * mebibyte);
-    Ext4Writer writer(ctx, path, format(32 * mebibyte));
+    const fs::path path = disk(32 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(32 * ext4_mib));
     NodeAttributes attributes{04755, 100'000, 70'000, -1, {}};
     attributes.attributes["security.selinux"] = std::string("system_u:object_r:bin_t:s0\0", 27);
     attributes.attributes["security.capability"] =
@@ -121,9 +121,9 @@ TEST_F(Ext4Test, FilesHaveContentOwnerModeTimeAndAttributes) {
 TEST_F(Ext4Test, TheSameCallsMakeTheSameBytes) {
     const auto make = [&](const std::string& name, mode_t mask) {
         const mode_t old = ::umask(mask);
-        const fs::path path = disk(64 * mebibyte, name);
+        const fs::path path = disk(64 * ext4_mib, name);
         {
-            Ext4Writer writer(ctx, path, format(64 * mebibyte));
+            Ext4Writer writer(ctx, path, format(64 * ext4_mib));
             NodeAttributes labelled;
             labelled.attributes["user.b"] = std::string(200, 'b');
             labelled.attributes["user.a"] = "a";
@@ -144,8 +144,8 @@ TEST_F(Ext4Test, TheSameCallsMakeTheSameBytes) {
 }
 
 TEST_F(Ext4Test, ADirectoryOfManyNamesAndManyDirectories) {
-    const fs::path path = disk(256 * mebibyte);
-    Ext4Writer writer(ctx, path, format(256 * mebibyte));
+    const fs::path path = disk(256 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(256 * ext4_mib));
     const Inode many = writer.add_directory(writer.root(), "many", {});
     for (int i = 0; i < 5000; ++i) {
         writer.add_file(many, fmt::format("file-{}", i), 1, ext4_content("x"), {});
@@ -161,8 +161,8 @@ TEST_F(Ext4Test, ADirectoryOfManyNamesAndManyDirectories) {
 }
 
 TEST_F(Ext4Test, HardLinksShareAnInode) {
-    const fs::path path = disk(32 * mebibyte);
-    Ext4Writer writer(ctx, path, format(32 * mebibyte));
+    const fs::path path = disk(32 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(32 * ext4_mib));
     const Inode file = writer.add_file(writer.root(), "a", 3, ext4_content("abc"), {});
     const Inode link = writer.add_symlink(writer.root(), "l", "a", {0777, 0, 0, 0, {}});
     writer.add_link(writer.root(), "b", file);
@@ -176,8 +176,8 @@ TEST_F(Ext4Test, HardLinksShareAnInode) {
 }
 
 TEST_F(Ext4Test, SymlinksOfAnyLength) {
-    const fs::path path = disk(32 * mebibyte);
-    Ext4Writer writer(ctx, path, format(32 * mebibyte));
+    const fs::path path = disk(32 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(32 * ext4_mib));
     const NodeAttributes plain{0777, 0, 0, 0, {}};
     NodeAttributes labelled = plain;
     labelled.attributes["security.selinux"] = std::string(150, 'l');
@@ -196,9 +196,9 @@ TEST_F(Ext4Test, SymlinksOfAnyLength) {
 }
 
 TEST_F(Ext4Test, ABigFileOfZerosTakesNoSpaceOnTheDisk) {
-    const fs::path path = disk(1024 * mebibyte);
-    Ext4Writer writer(ctx, path, format(1024 * mebibyte));
-    std::uint64_t left = 700 * mebibyte;
+    const fs::path path = disk(1024 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(1024 * ext4_mib));
+    std::uint64_t left = 700 * ext4_mib;
     writer.add_file(writer.root(), "big", left,
                     [&](char* buffer, std::size_t size) {
                         const std::size_t got = std::min<std::uint64_t>(size, left);
@@ -212,22 +212,22 @@ TEST_F(Ext4Test, ABigFileOfZerosTakesNoSpaceOnTheDisk) {
     EXPECT_THAT(debugfs("stat /big"), HasSubstr("Size: 734003200"));
     struct stat status {};
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
-    EXPECT_LT(status.st_blocks * 512U, 8 * mebibyte);
+    EXPECT_LT(status.st_blocks * 512U, 8 * ext4_mib);
 }
 
 TEST_F(Ext4Test, AFullFileSystemSaysHowMuchIsMissing) {
-    const fs::path path = disk(16 * mebibyte);
-    Ext4Writer writer(ctx, path, format(16 * mebibyte));
+    const fs::path path = disk(16 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(16 * ext4_mib));
     const std::uint64_t room = writer.free_bytes();
-    EXPECT_GT(room, 10 * mebibyte);
+    EXPECT_GT(room, 10 * ext4_mib);
     try {
-        writer.add_file(writer.root(), "big", 64 * mebibyte, ext4_content(""), {});
+        writer.add_file(writer.root(), "big", 64 * ext4_mib, ext4_content(""), {});
         FAIL();
     } catch (const Error& failure) {
         EXPECT_EQ(failure.message(),
                   fmt::format("the file system is full: big needs {} bytes, {} are left: {} are "
                               "missing",
-                              64 * mebibyte, room, 64 * mebibyte - room));
+                              64 * ext4_mib, room, 64 * ext4_mib - room));
     }
     try {
         for (int i = 0; i < 100'000; ++i) {
@@ -240,8 +240,8 @@ TEST_F(Ext4Test, AFullFileSystemSaysHowMuchIsMissing) {
 }
 
 TEST_F(Ext4Test, NamesAreChecked) {
-    const fs::path path = disk(32 * mebibyte);
-    Ext4Writer writer(ctx, path, format(32 * mebibyte));
+    const fs::path path = disk(32 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(32 * ext4_mib));
     const std::string longest(255, 'n');
     writer.add_directory(writer.root(), longest, {});
     EXPECT_THROW(writer.add_directory(writer.root(), longest, {}), Error);
@@ -256,8 +256,8 @@ TEST_F(Ext4Test, NamesAreChecked) {
 }
 
 TEST_F(Ext4Test, ContentOfAnotherSizeIsAnError) {
-    const fs::path path = disk(32 * mebibyte);
-    Ext4Writer writer(ctx, path, format(32 * mebibyte));
+    const fs::path path = disk(32 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(32 * ext4_mib));
     EXPECT_THROW(writer.add_file(writer.root(), "short", 4, ext4_content("abc"), {}), Error);
     EXPECT_THROW(writer.add_file(writer.root(), "long", 2, ext4_content("abc"), {}), Error);
 }
@@ -277,8 +277,8 @@ TEST_F(Ext4Test, TheSizeForFilesIsEnough) {
 }
 
 TEST_F(Ext4Test, AnImmutableDirectoryAndLostAndFound) {
-    const fs::path path = disk(32 * mebibyte);
-    Ext4Writer writer(ctx, path, format(32 * mebibyte));
+    const fs::path path = disk(32 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(32 * ext4_mib));
     NodeAttributes labelled{0700, 0, 0, 5, {}};
     labelled.attributes["security.selinux"] = std::string("lost\0", 5);
     writer.set_attributes(writer.lost_and_found(), labelled);

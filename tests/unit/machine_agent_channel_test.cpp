@@ -76,7 +76,8 @@ TEST(AgentChannel, FindsFramesInNoise) {
                hello(boot_2).substr(1) + "@edgegpu hello 2 " + boot_2 +
                " running\n@edgegpu hello 1 " + boot_2 +
                "\n@edgegpu hello 1 ../../etc/passwd running\n@edgegpu hello 1 " + boot_2 +
-               " \033[31m\n@edgegpu\n@edgegpu  \n\0\n" + hello(boot_1, "degraded");
+               " \033[31m\n@edgegpu\n@edgegpu  \n" + std::string(1, '\0') + '\n' +
+               hello(boot_1, "degraded");
     });
     AgentChannel agent(agent_watch, peer.take());
     greet(agent);

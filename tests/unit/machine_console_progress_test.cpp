@@ -9,7 +9,7 @@
 namespace edgegpu {
 namespace {
 
-using Phase = ConsoleProgress::Phase;
+using ConsolePhase = ConsoleProgress::Phase;
 using ::testing::ElementsAre;
 
 ConsoleProgress after(std::string_view text) {
@@ -29,11 +29,11 @@ TEST(ConsoleProgress, FollowsABoot) {
     progress.take("BdsDxe: starting Boot0001 \"UEFI Misc Device\"\r\n");
     EXPECT_EQ(progress.summary(), "boot loader");
     progress.take("\033[0m\033[30m\033[47mWelcome to GRUB!\n\r\n\r");
-    EXPECT_EQ(progress.phase(), Phase::boot_loader);
+    EXPECT_EQ(progress.phase(), ConsolePhase::boot_loader);
     progress.take("[    0.000000] Linux version 6.1.0\r\n[    1.234567] zbud: loaded\r\n");
     EXPECT_EQ(progress.summary(), "kernel: zbud: loaded");
     progress.take("[    2.0] systemd[1]: Detected virtualization qemu.\r\n");
-    EXPECT_EQ(progress.phase(), Phase::system);
+    EXPECT_EQ(progress.phase(), ConsolePhase::system);
     progress.take("\033[0m[\033[0;32m  OK  \033[0m] Reached target \033[0;1;39mBasic System.\r\n");
     progress.take("edge login: ");
     EXPECT_EQ(progress.summary(), "system: Reached target Basic System.");

@@ -73,9 +73,8 @@ TEST_F(UefiFirmwareTest, LetsTheAdministratorHideADescriptor) {
 
 TEST_F(UefiFirmwareTest, SkipsWhatIsNoDescriptor) {
     for (const std::string text :
-         {"", "{", "[]", "null", "{\"mapping\": 7}", "{\"interface-types\": [\"uefi\"]}",
-          "{\"interface-types\": [\"uefi\"], \"mapping\": {\"device\": \"flash\", \"mode\": "
-          "[]}}"}) {
+         {"", "{", "[]", "null", R"({"mapping": 7})", R"({"interface-types": ["uefi"]})",
+          R"({"interface-types": ["uefi"], "mapping": {"device": "flash", "mode": []}})"}) {
         put("usr/share/qemu/firmware/10-bad.json", text);
         EXPECT_EQ(found(), "there is no UEFI firmware for virtual machines") << text;
     }

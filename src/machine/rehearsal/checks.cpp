@@ -52,6 +52,7 @@ std::string without_selinux(const CommitFacts& facts) {
 
 Check denials(const CommitFacts& facts, const std::vector<AllowedDenial>& allowed) {
     std::vector<std::string> patterns;
+    patterns.reserve(allowed.size());
     for (const AllowedDenial& one : allowed) {
         patterns.push_back(one.pattern);
     }
