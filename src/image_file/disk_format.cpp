@@ -35,7 +35,7 @@ constexpr std::size_t vhd_uuid_size = 16;
 constexpr std::int64_t vhd_epoch = 946684800;
 /// Where qemu-img puts a VMDK's descriptor: in the sectors 1 to 20.
 constexpr std::int64_t vmdk_descriptor_at = 512;
-constexpr std::size_t vmdk_descriptor_size = 20 * 512;
+constexpr std::size_t vmdk_descriptor_size = std::size_t{20} * 512;
 constexpr std::string_view vmdk_id_key = "\nCID=";
 constexpr std::size_t vmdk_id_digits = 8;
 
