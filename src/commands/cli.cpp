@@ -98,6 +98,12 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "diff") {
         return run_diff(arguments.global, arguments.diff);
     }
+    if (verb == "test") {
+        return run_test(arguments.global, arguments.test);
+    }
+    if (verb == "image") {
+        return run_image(arguments.global, arguments.image);
+    }
     if (verb == "check") {
         return run_check(arguments.global, arguments.check, running);
     }

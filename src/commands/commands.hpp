@@ -12,6 +12,7 @@
 #include "commit/deflate_level.hpp"
 #include "execution/context.hpp"
 #include "log/console.hpp"
+#include "machine/machine.hpp"
 
 namespace edgegpu {
 
@@ -101,6 +102,51 @@ struct DiffCommand {
     bool all_files = false;
 };
 
+/// `edgegpu test`
+struct TestCommand {
+    /// a ref, or a checksum or the beginning of one, each followed by any number of ^
+    std::string ref;
+    /// the same; empty: no upgrade
+    std::string from;
+    bool rollback = false;
+    std::filesystem::path repo = "repo";
+    /// directory of executables; empty: none
+    std::filesystem::path checks;
+    /// file for JUnit's XML; empty: none
+    std::filesystem::path junit;
+    Accelerator accelerator = Accelerator::automatic;
+    Firmware firmware = Firmware::uefi;
+    /// the machine's files are kept, its disk among them
+    bool keep = false;
+    /// directory for consoles and screenshots; empty: only if something failed, below the working
+    /// directory
+    std::filesystem::path output;
+};
+
+/// `edgegpu image`
+struct ImageCommand {
+    /// a ref, a checksum, or the beginning of one, each followed by any number of ^
+    std::string commit;
+    std::filesystem::path repo = "repo";
+    /// name of an ImageType
+    std::string type = "raw";
+    /// empty: from ref, version and type, in the working directory
+    std::filesystem::path output;
+    /// parse_size; empty: as large as needed
+    std::string size;
+    std::string stateroot;
+    std::string remote;
+    std::vector<std::string> kernel_arguments;
+    /// TOML file with what belongs to one machine; empty: none
+    std::filesystem::path injection;
+    /// "zstd" or "none"
+    std::string compress = "none";
+    /// parse_target_rule; of installation media, which need it
+    std::string target_rule;
+    bool allow_unsigned = false;
+    bool force = false;
+};
+
 /// `edgegpu cache`
 struct CacheCommand {
     /// "prune"; empty: only show the contents
@@ -131,6 +177,12 @@ int run_why(const GlobalOptions& global, const WhyCommand& command);
 
 /// Prints the differences between two commits. Returns 0 whether or not there are any.
 int run_diff(const GlobalOptions& global, const DiffCommand& command);
+
+/// Boots a commit in a machine and prints what the checks found. Returns 1 if one failed.
+int run_test(const GlobalOptions& global, const TestCommand& command);
+
+/// Writes a disk image of a commit, and prints a summary of it.
+int run_image(const GlobalOptions& global, const ImageCommand& command);
 
 /// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);

@@ -134,6 +134,8 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_resolve(app, arguments.resolve);
     add_why(app, arguments.why);
     add_diff(app, arguments.diff);
+    add_test(app, arguments.test);
+    add_image(app, arguments.image);
     add_check(app, arguments.check);
     add_cache(app, arguments.cache);
     app.add_subcommand(

@@ -15,6 +15,8 @@ struct CommandLine {
     ResolveCommand resolve;
     WhyCommand why;
     DiffCommand diff;
+    TestCommand test;
+    ImageCommand image;
     CheckCommand check;
     CacheCommand cache;
     std::string gpu;
@@ -31,6 +33,11 @@ void add_build(CLI::App& app, BuildCommand& build);
 void add_resolve(CLI::App& app, ResolveCommand& resolve);
 void add_why(CLI::App& app, WhyCommand& why);
 void add_check(CLI::App& app, CheckCommand& check);
+
+/// The same for `test` (test_options.cpp).
+void add_test(CLI::App& app, TestCommand& test);
+/// The same for `image` (image_options.cpp).
+void add_image(CLI::App& app, ImageCommand& image);
 
 /// `--cache-dir` of a command.
 void add_cache_dir(CLI::App& verb, std::filesystem::path& cache_dir);

@@ -15,6 +15,9 @@ namespace edgegpu {
 /// How a machine's firmware starts a disk.
 enum class Firmware { uefi, bios };
 
+/// DiskRequest::size for a disk that has nothing to spare, because it grows when it is first started.
+inline constexpr std::uint64_t smallest_size = 1;
+
 /// What a disk is to be like.
 struct DiskRequest {
     /// the ref that devices follow, without remote; empty: the commit is followed by nothing
@@ -24,7 +27,8 @@ struct DiskRequest {
     std::string remote;
     /// empty: ID of the image's os-release
     std::string stateroot;
-    /// bytes of the whole disk; 0: what the image needs, and room for one more like it
+    /// bytes of the whole disk; 0: what the image needs, and room for one more like it; or
+    /// `smallest_size`
     std::uint64_t size = 0;
     /// after those of the commit
     std::vector<std::string> kernel_arguments;

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -15,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "execution/child_setup.hpp"
 #include "execution/program_record.hpp"
+#include "execution/program_start.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -25,48 +24,10 @@ namespace edgegpu {
 
 namespace {
 
-constexpr std::string_view default_path =
-    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr std::size_t output_limit = 1U << 20U;
 constexpr int cancellation_poll_ms = 100;
 /// How long to wait for output of grandchildren that outlive the child.
 constexpr std::chrono::milliseconds straggler_patience{500};
-
-using CStrings = std::vector<char*>;
-
-CStrings c_strings(const std::vector<std::string>& strings) {
-    CStrings result;
-    result.reserve(strings.size() + 1);
-    for (const std::string& text : strings) {
-        // execve(2) does not change its arguments, it only lacks const for C's sake.
-        result.push_back(const_cast<char*>(text.c_str()));
-    }
-    result.push_back(nullptr);
-    return result;
-}
-
-std::string find_program(const std::string& name, const std::vector<std::string>& env) {
-    if (name.find('/') != std::string::npos) {
-        return name;
-    }
-    std::string_view path = default_path;
-    for (const std::string& variable : env) {
-        if (variable.starts_with("PATH=")) {
-            path = variable;
-        }
-    }
-    path.remove_prefix(std::string_view("PATH=").size());
-    while (!path.empty()) {
-        const std::size_t end = std::min(path.find(':'), path.size());
-        std::string candidate = std::string(path.substr(0, end)) + "/" + name;
-        if (::access(candidate.c_str(), X_OK) == 0) {
-            return candidate;
-        }
-        path.remove_prefix(std::min(end + 1, path.size()));
-    }
-    throw error("{}: program not found", name)
-        .hinted("install its package; scripts/setup installs everything that is needed");
-}
 
 /// A memory file rather than a pipe: it never blocks, never raises SIGPIPE, and programs may
 /// seek in it or open /dev/stdin.
@@ -79,14 +40,6 @@ Fd standard_input(const std::string& input) {
         return null;
     }
     return memory_file("standard input", input);
-}
-
-std::pair<Fd, Fd> make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw errno_error("pipe", errno);
-    }
-    return {Fd(ends[0]), Fd(ends[1])};
 }
 
 /// A running child; killed with its process group and reaped when it goes.
@@ -249,47 +202,15 @@ ProcessResult run_process(const Context& ctx, const ProcessRequest& request) {
         throw error("no program to run");
     }
     ProgramRecord record(ctx, request);
-    const std::vector<std::string> minimal{std::string(default_path), "LC_ALL=C", "TZ=UTC"};
-    const std::vector<std::string>& environment = request.env.empty() ? minimal : request.env;
-    const std::string program = find_program(request.argv.front(), environment);
-    const CStrings c_argv = c_strings(request.argv);
-    const CStrings c_env = c_strings(environment);
     const Fd in = standard_input(request.input);
     auto [output_read, output_write] = make_pipe();
-    auto [failure_read, failure_write] = make_pipe();
     // A program may open its output again, as /dev/stderr.
     if (request.as_root_of_namespace && ::fchown(output_write.get(), 0, 0) != 0) {
         throw errno_error("pipe", errno);
     }
-
-    ChildSetup setup;
-    setup.program = program.c_str();
-    setup.argv = c_argv.data();
-    setup.envp = c_env.data();
-    setup.cwd = request.cwd.empty() ? nullptr : request.cwd.c_str();
-    setup.as_root = request.as_root_of_namespace;
-    setup.descriptors = &request.descriptors;
-    setup.limits = &request.limits;
-    setup.input = in.get();
-    setup.output = output_write.get();
-    setup.standard_output = request.standard_output;
-    setup.failure = failure_write.get();
-    const pid_t pid = start_program(setup);
-    if (pid < 0) {
-        throw errno_error("cannot start a process", errno);
-    }
-    ::setpgid(pid, pid);  // in both processes, so that no kill comes too early
+    const pid_t pid = start_process(request, in.get(), output_write.get());
     output_write.reset();
-    failure_write.reset();
     Child child(pid, std::move(output_read), request, record);
-    int code = 0;
-    ssize_t got = 0;
-    while ((got = ::read(failure_read.get(), &code, sizeof(code))) < 0 && errno == EINTR) {
-    }
-    if (got == static_cast<ssize_t>(sizeof(code))) {
-        throw errno_error(
-            request.cwd.empty() ? program : program + " (in " + request.cwd.string() + ")", code);
-    }
     return child.wait(ctx);
 }
 

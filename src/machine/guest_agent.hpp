@@ -4,8 +4,9 @@
 
 namespace edgegpu {
 
-/// The shell that answers Machine::run in the guest, and the unit that starts it after
-/// multi-user.target: files below /etc, which ostree carries over to the next deployment.
+/// The shell that answers Machine::run in the guest, and the unit that starts it as soon as basic
+/// services are there, so that it also answers where the boot fails later: files below /etc, which
+/// ostree carries over to the next deployment.
 [[nodiscard]] Injection guest_agent();
 
 }  // namespace edgegpu

@@ -21,12 +21,15 @@ struct MachineSettings {
     /// raw image; the machine writes to it
     std::filesystem::path disk;
     Firmware firmware = Firmware::uefi;
+    /// UEFI with Microsoft's keys enrolled: it starts only what is signed with them.
+    bool secure_boot = false;
     Accelerator accelerator = Accelerator::automatic;
     unsigned memory_mib = 2048;
     unsigned processors = 2;
     /// Host port that reaches the guest's port 22; 0: none.
     std::uint16_t ssh_port = 0;
-    /// An existing directory for sockets, variables of the firmware, and "console.log".
+    /// An existing directory for the variables of the firmware, which go with the machine, and
+    /// "console.log", which stays: what the guest wrote to its first serial port, at most 64 MiB.
     std::filesystem::path work;
 };
 
@@ -36,25 +39,30 @@ struct MachineSettings {
 /// second serial port; the first is the console.
 class Machine : public Guest {
 public:
-    /// Starts it. Throws Error with a hint if there is no QEMU or no firmware.
+    /// Starts it; it ends as well if the thread that does so ends. Throws Error with a hint if
+    /// there is no QEMU or no firmware.
     Machine(const Context& ctx, const MachineSettings& settings);
     ~Machine() override;
 
     /// KVM or TCG, and for automatic why.
     [[nodiscard]] std::string accelerator() const;
-    /// Waits until the guest answers; shows on the console of `ctx` what it is doing. Throws Error
-    /// with the end of the guest's console if it does not within `limit`.
+    /// Waits until the guest answers and its boot has settled, with failed units or without; shows
+    /// on the console of `ctx` what it is doing. Throws Error with the end of the guest's console
+    /// if that does not happen within `limit`, and at once if it cannot: a kernel panic, an
+    /// emergency shell, nothing to boot.
     void wait_until_up(std::chrono::seconds limit);
     /// As in Guest.
     GuestResult run(std::string_view script, std::chrono::seconds limit) override;
     /// Has the guest restart in order, and waits until it answers again. How often it starts on the
     /// way is up to its boot loader.
     void reboot(std::chrono::seconds limit);
-    /// Waits until the guest, which restarts by itself, has gone down and answers again.
+    /// Waits until the guest, which restarts by itself, answers as in wait_until_up, in another
+    /// boot than when it last did so.
     void wait_for_restart(std::chrono::seconds limit);
-    /// Writes what is on the graphical console as PNG.
+    /// Writes what is on the graphical console as PNG; replaces the file. Throws Error.
     void screenshot(const std::filesystem::path& png);
-    /// Has the guest shut down in order, and waits; ends it by force at `limit`.
+    /// Has the guest shut down in order, and waits; ends it by force at `limit`, with a note on the
+    /// console of `ctx`. Nothing else can be asked of the machine afterwards.
     void power_off(std::chrono::seconds limit);
 
 private:

@@ -86,8 +86,9 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     info.version = text_of(metadata.get(), "version");
     info.kernel = text_of(metadata.get(), "ostree.linux");
     info.driver = text_of(metadata.get(), "edgegpu.nvidia-driver");
+    info.inputs_digest = text_of(metadata.get(), "edgegpu.inputs-digest");
     info.kernel_arguments = texts_of(metadata.get(), "edgegpu.kargs");
-    if (!info.kernel_arguments && !text_of(metadata.get(), "edgegpu.inputs-digest").empty()) {
+    if (!info.kernel_arguments && !info.inputs_digest.empty()) {
         // A commit of edgegpu without this key has no kernel arguments.
         info.kernel_arguments.emplace();
     }

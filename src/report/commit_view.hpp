@@ -42,6 +42,8 @@ struct CommitInfo {
     std::string kernel;
     /// version of the NVIDIA driver, or empty
     std::string driver;
+    /// digest of everything that a build of edgegpu read, or empty
+    std::string inputs_digest;
     /// in order; nothing if the metadata do not have them
     std::optional<std::vector<std::string>> kernel_arguments;
     /// in the order of the metadata; nothing if these do not have them
@@ -147,6 +149,10 @@ public:
     [[nodiscard]] CommitView open(const std::string& name) const;
     /// All refs ("REMOTE:REF" for those of remotes) with the checksums of their commits.
     [[nodiscard]] std::map<std::string, std::string> refs() const;
+    /// The repository itself, for what reads objects as they are.
+    [[nodiscard]] OstreeRepo* handle() const noexcept { return repo_.get(); }
+    /// Its path, for messages.
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
 private:
     [[nodiscard]] std::string resolve(const std::string& name) const;

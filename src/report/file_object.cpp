@@ -149,9 +149,9 @@ std::optional<FileObject> load_archived(Fd file, ErrorPlace out) {
     GVariant* attributes = nullptr;
     g_variant_get(header.get(), "(tuuuu&s@a(ayay))", &size, &numbers[0], &numbers[1], &numbers[2],
                   &numbers[3], &target, &attributes);
-    const VariantHandle owned(attributes);
-    const unsigned mode = GUINT32_FROM_BE(numbers[2]);
     FileObject object;
+    object.attributes = VariantHandle(attributes);
+    const unsigned mode = GUINT32_FROM_BE(numbers[2]);
     object.described.uid = GUINT32_FROM_BE(numbers[0]);
     object.described.gid = GUINT32_FROM_BE(numbers[1]);
     object.described.mode = mode & file_permission_bits;
@@ -209,7 +209,7 @@ std::optional<FileObject> load_bare(OstreeRepo* repo, const std::string& checksu
     FileObject object;
     object.content = StreamHandle(stream);
     const InfoHandle owned(info);
-    const VariantHandle owned_attributes(attributes);
+    object.attributes = VariantHandle(attributes);
     object.described.mode =
         g_file_info_get_attribute_uint32(info, "unix::mode") & file_permission_bits;
     object.described.uid = g_file_info_get_attribute_uint32(info, "unix::uid");

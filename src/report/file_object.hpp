@@ -11,6 +11,8 @@ namespace edgegpu {
 /// A file object of a repository: a regular file or a symlink.
 struct FileObject {
     CommitPath described;
+    /// all extended attributes as the object has them, `a(ayay)`
+    VariantHandle attributes;
     /// what a regular file contains, from its beginning; null for symlinks
     Handle<GInputStream, g_object_unref> content;
     /// all extended attributes: the bytes of an `a(ayay)`

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@ bool is_manifest(std::string_view file) {
     return file.ends_with(".yaml") || file.ends_with(".yml") || file.ends_with(".json");
 }
 
+/// Whether `object` can have come from the document. A kustomization may have changed its
+/// namespace.
 bool describes(const YamlNode& document, const KubeObject& object) {
     return document.text_at({"kind"}) == object.kind &&
            document.text_at({"apiVersion"}) == object.api_version &&
@@ -89,7 +92,9 @@ void Findings::add(const BundleObject& where, std::string_view pointer, const st
     const KubeObject& object = *where.object;
     const std::string text = fmt::format("{}: {}", object.title(), message);
     std::optional<SourceLocation> place;
-    unsigned steps = 0;
+    // Of several documents the one in the object's own namespace, and then the one that has most of
+    // the pointer.
+    std::pair<bool, unsigned> best;
     for (const auto& [file, content] : files.files) {
         if (!is_manifest(file) || content.find(object.name) == std::string::npos) {
             continue;
@@ -99,9 +104,11 @@ void Findings::add(const BundleObject& where, std::string_view pointer, const st
                 continue;
             }
             const Followed found = followed(document, pointer);
-            if (!place || found.steps > steps) {
+            const std::pair rank{document.text_at({"metadata", "namespace"}) == object.name_space,
+                                 found.steps};
+            if (!place || rank > best) {
                 place = files.place_of(file, found.node->line, found.node->column);
-                steps = found.steps;
+                best = rank;
             }
         }
     }

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
-from labtool import base, content, convert, debs, kernel, metadata, rpm, selinux
+from labtool import base, bootloader, content, convert, debs, kernel, metadata, rpm, selinux
 
 
 class Distribution:
@@ -23,7 +23,8 @@ class Distribution:
         base = debs.resolve(self.lab, config["seeds"], extra)
         # Named one by one: what they depend on is in baseos or left out.
         self.devel_names = set(config["devel"]["packages"]) - {name for name, _ in base}
-        self.packages = sorted(base + debs.candidates(self.lab, self.devel_names))
+        named = self.devel_names | set(config["signed_boot"])
+        self.packages = sorted(base + debs.candidates(self.lab, named))
         self.paths, self.controls, self.translators, self.groups, self.headers = {}, {}, {}, {}, {}
 
     def make(self):
@@ -85,7 +86,8 @@ class Distribution:
 
     def _convertible(self):
         special = ("linux-image-", "linux-headers-")
-        return {n: c for n, c in self.controls.items() if not n.startswith(special)}
+        return {n: c for n, c in self.controls.items()
+                if not n.startswith(special) and n not in self.config["signed_boot"]}
 
     def _grouped(self):
         """{rpm name: [Debian names]} of what is converted package by package."""
@@ -152,6 +154,12 @@ class Distribution:
             metadata.netbase(self.lab, self.paths["netbase"], tree)
         elif folder.name == "crypto-policies":
             content.crypto_policies(tree)
+        elif folder.name == "grub2-efi-x64":
+            bootloader.grub_efi(self.lab, self.paths, tree)
+        elif folder.name == "shim-x64":
+            bootloader.shim(self.lab, self.paths, tree)
+        elif folder.name == "ostree-grub2":
+            bootloader.ostree_grub2(self.lab, self.paths, tree)
         elif folder.name == "lab-devprobe":
             content.compile_static(self.lab, self.sources / "data/devprobe.c", tree / "usr/bin/devprobe")
         elif folder.name == "nss-altfiles":

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from xml.sax.saxutils import escape
 
-from labtool import base, content, convert, debs, kernel, rpm, selinux
+from labtool import base, bootloader, content, convert, debs, kernel, rpm, selinux
 
 
 def _rename_unit(tree, old, new):
@@ -36,6 +36,12 @@ def adapt(name, tree):
         accounts = tree / "usr/lib/sysusers.d/basic.conf"
         lines = accounts.read_text().splitlines(keepends=True)
         accounts.write_text("".join(line for line in lines if "_apt" not in line))
+    elif name == "grub2-tools":
+        bootloader.adapt_tools(tree)
+    elif name == "grub2-pc-modules":
+        bootloader.adapt_pc_modules(tree)
+    elif name == "ostree-boot":
+        bootloader.drop_ostree_grub2(tree)
     elif name == "selinux-policy-devel":
         selinux.drop_container_interfaces(tree)
     elif name == "policycoreutils":

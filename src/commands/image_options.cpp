@@ -1,0 +1,84 @@
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "commands/option_values.hpp"
+#include "commands/options.hpp"
+#include "image_file/disk_format.hpp"
+#include "support/enum_names.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::vector<std::string> image_types() {
+    std::vector<std::string> names;
+    each_value<ImageType>([&](ImageType type) { names.emplace_back(enum_name(type)); });
+    return names;
+}
+
+void add_disk_options(CLI::App& verb, ImageCommand& image) {
+    verb.add_option("--size", image.size,
+                    "Size of the disk, such as 16G (default: room for the image and an update)")
+        ->type_name("SIZE")
+        ->check(size_text());
+    verb.add_option("--stateroot", image.stateroot,
+                    "Name of ostree's stateroot (default: ID of the image's os-release)")
+        ->type_name("NAME");
+    verb.add_option("--remote", image.remote,
+                    "Remote that the device upgrades from (default: the image's, if it has one)")
+        ->type_name("NAME");
+    verb.add_option("--karg", image.kernel_arguments,
+                    "Add a kernel argument to those of the commit; can be given several times")
+        ->type_name("ARGUMENT")
+        ->expected(1)
+        ->take_all();
+    verb.add_option("--inject", image.injection,
+                    "TOML file with what belongs to one machine: host name, SSH keys, network, "
+                    "files of /etc and /var")
+        ->type_name("FILE");
+}
+
+void add_installer_options(CLI::App& verb, ImageCommand& image) {
+    verb.add_option("--target-rule", image.target_rule,
+                    "installer-iso: the disk to overwrite, as conditions with commas between them, "
+                    "which exactly one disk has to meet: size>=100G,model=Samsung*; or any, for "
+                    "the only disk")
+        ->type_name("RULE");
+    verb.add_flag("--allow-unsigned", image.allow_unsigned,
+                  "installer-iso: install a commit whose signature cannot be verified");
+}
+
+}  // namespace
+
+void add_image(CLI::App& app, ImageCommand& image) {
+    CLI::App* verb = app.add_subcommand(
+        "image", "Write a disk image of a commit that boots by itself, through UEFI and BIOS");
+    verb->add_option(
+            "COMMIT", image.commit,
+            "Ref, checksum or abbreviated checksum of a commit; a trailing ^ selects the parent")
+        ->required()
+        ->type_name("COMMIT");
+    verb->add_option("--repo", image.repo,
+                     "ostree repository of the commit (default: repo, in the working directory)")
+        ->type_name("DIR");
+    const std::vector<std::string> types = image_types();
+    verb->add_option("--type", image.type,
+                     "Form of the image; ami: raw, checked for Amazon EC2; "
+                     "installer-iso: a medium that installs the commit (default: raw)")
+        ->check(one_of(types))
+        ->type_name(fmt::format("{}", fmt::join(types, "|")));
+    verb->add_option("--output", image.output,
+                     "File to write (default: from ref, version and type, in the working "
+                     "directory); FILE.sha256 and FILE.json are written beside it")
+        ->type_name("FILE");
+    add_disk_options(*verb, image);
+    add_installer_options(*verb, image);
+    verb->add_option("--compress", image.compress, "Compress the image (default: none)")
+        ->check(one_of({"none", "zstd"}))
+        ->type_name("none|zstd");
+    verb->add_flag("--force", image.force, "Replace files that exist");
+}
+
+}  // namespace edgegpu

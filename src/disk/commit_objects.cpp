@@ -1,0 +1,276 @@
+#include "disk/commit_objects.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "execution/parallel.hpp"
+#include "report/file_object.hpp"
+#include "report/ostree_object.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// No file of an image is as large: a header that says so is a damaged one.
+constexpr std::uint64_t largest_file = 1ULL << 42U;
+/// Nor has an image as many paths, or one as long: a few objects can make a tree without end.
+constexpr std::size_t most_paths = 4U << 20U;
+constexpr std::size_t longest_path = 4096;
+constexpr std::string_view damaged_hint = "the repository is damaged: check it with `ostree fsck`";
+
+std::string_view variant_bytes(GVariant* value) {
+    gsize size = 0;
+    const auto* data =
+        static_cast<const char*>(g_variant_get_fixed_array(value, &size, sizeof(char)));
+    return {data, size};
+}
+
+/// What precedes the content in the hash of a file object (commit/object.hpp).
+std::string hashed_header(const FileObject& object) {
+    const CommitPath& file = object.described;
+    const unsigned type = file.type == EntryType::symlink ? S_IFLNK : S_IFREG;
+    const VariantHandle attributes =
+        object.attributes ? VariantHandle(g_variant_ref(object.attributes.get()))
+                          : own(g_variant_new_array(G_VARIANT_TYPE("(ayay)"), nullptr, 0));
+    const VariantHandle header = own(
+        g_variant_new("(uuuus@a(ayay))", GUINT32_TO_BE(file.uid), GUINT32_TO_BE(file.gid),
+                      GUINT32_TO_BE(file.mode | type), 0U, file.target.c_str(), attributes.get()));
+    const gsize size = g_variant_get_size(header.get());
+    std::string bytes(8, '\0');
+    for (unsigned i = 0; i < 4; ++i) {
+        bytes[i] = static_cast<char>(size >> (24 - 8 * i));
+    }
+    bytes.append(static_cast<const char*>(g_variant_get_data(header.get())), size);
+    return bytes;
+}
+
+const char* extension_of(OstreeObjectType type) {
+    switch (type) {
+        case OSTREE_OBJECT_TYPE_COMMIT:
+            return "commit";
+        case OSTREE_OBJECT_TYPE_DIR_TREE:
+            return "dirtree";
+        default:
+            return "dirmeta";
+    }
+}
+
+}  // namespace
+
+struct CommitObjects::Walk {
+    std::set<std::pair<std::string, std::string>> metadata;
+    std::unordered_map<std::string, std::size_t> files;
+    std::size_t paths = 0;
+};
+
+const CommitTree* CommitTree::find(std::string_view path) const {
+    const CommitTree* tree = this;
+    while (!path.empty()) {
+        const std::size_t end = std::min(path.find('/'), path.size());
+        const auto found = tree->directories.find(path.substr(0, end));
+        if (found == tree->directories.end()) {
+            return nullptr;
+        }
+        tree = &found->second;
+        path.remove_prefix(std::min(end + 1, path.size()));
+    }
+    return tree;
+}
+
+NodeAttributes node_attributes(const CommitPath& described, GVariant* attributes) {
+    NodeAttributes node{described.mode, described.uid, described.gid, 0, {}};
+    for (gsize i = 0; attributes != nullptr && i < g_variant_n_children(attributes); ++i) {
+        const VariantHandle pair(g_variant_get_child_value(attributes, i));
+        const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
+        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
+        std::string_view key = variant_bytes(name.get());
+        key = key.substr(0, key.find('\0'));
+        node.attributes[std::string(key)] = variant_bytes(value.get());
+    }
+    return node;
+}
+
+CommitObjects::CommitObjects(const Context& ctx, const RepositoryView& repository,
+                             const CommitView& commit)
+    : repository_(repository), commit_(commit) {
+    Walk state;
+    const std::string& checksum = commit.info().checksum;
+    add_metadata(state, OSTREE_OBJECT_TYPE_COMMIT, checksum, "the commit itself");
+    GlibFailure failure;
+    GVariant* detached = nullptr;
+    if (ostree_repo_read_commit_detached_metadata(repository.handle(), checksum.c_str(), &detached,
+                                                  nullptr, failure.out()) == FALSE) {
+        throw failure
+            .to_error(repository.path(),
+                      fmt::format("cannot read what commit {} is signed with", checksum))
+            .hinted(std::string(damaged_hint));
+    }
+    if (const VariantHandle metadata(detached); metadata) {
+        metadata_.push_back({checksum, "commitmeta",
+                             std::string(static_cast<const char*>(g_variant_get_data(detached)),
+                                         g_variant_get_size(detached))});
+    }
+    root_ = walk(state, commit.root(), "");
+    parallel_for(ctx, files_.size(), [&](std::size_t i) { read_header(files_[i]); });
+    std::sort(metadata_.begin(), metadata_.end(), [](const auto& one, const auto& other) {
+        return std::tie(one.checksum, one.extension) < std::tie(other.checksum, other.extension);
+    });
+}
+
+void CommitObjects::add_metadata(Walk& walk, OstreeObjectType type, const std::string& checksum,
+                                 const std::string& path) {
+    const char* extension = extension_of(type);
+    if (!walk.metadata.emplace(checksum, extension).second) {
+        return;
+    }
+    const auto broken = [&](std::string_view what) {
+        return error("{}: commit {}: object {}.{} of {} is {}", repository_.path(),
+                     commit_.info().checksum, checksum, extension, path, what)
+            .hinted(std::string(damaged_hint));
+    };
+    GlibFailure failure;
+    GVariant* loaded = nullptr;
+    if (ostree_repo_load_variant(repository_.handle(), type, checksum.c_str(), &loaded,
+                                 failure.out()) == FALSE) {
+        throw broken(failure.is(G_IO_ERROR_NOT_FOUND) ? "missing" : "unreadable");
+    }
+    const VariantHandle object(loaded);
+    std::string content(static_cast<const char*>(g_variant_get_data(loaded)),
+                        g_variant_get_size(loaded));
+    if (sha256_hex(content) != checksum) {
+        throw broken("damaged: its content has another checksum");
+    }
+    metadata_.push_back({checksum, extension, std::move(content)});
+}
+
+CommitTree CommitObjects::walk(Walk& state, const CommitNode& node, const std::string& path) {
+    const std::string shown = path.empty() ? "/" : path;
+    add_metadata(state, OSTREE_OBJECT_TYPE_DIR_TREE, node.checksum, shown);
+    add_metadata(state, OSTREE_OBJECT_TYPE_DIR_META, node.meta, shown);
+    CommitTree tree;
+    GlibFailure failure;
+    GVariant* loaded = nullptr;
+    const CommitPath described = commit_.describe(node, shown);
+    if (ostree_repo_load_variant(repository_.handle(), OSTREE_OBJECT_TYPE_DIR_META,
+                                 node.meta.c_str(), &loaded, failure.out()) == FALSE) {
+        throw failure.to_error(repository_.path(), shown);
+    }
+    const VariantHandle trusted(loaded);
+    const VariantHandle meta = untrusted(loaded);
+    const VariantHandle attributes(g_variant_get_child_value(meta.get(), 3));
+    tree.attributes = node_attributes(described, attributes.get());
+    for (const auto& [name, child] : commit_.list(node, shown)) {
+        const std::string child_path = path + "/" + name;
+        if (++state.paths > most_paths || child_path.size() > longest_path) {
+            throw error("{}: commit {} has more than {} paths, or longer ones than {} bytes",
+                        repository_.path(), commit_.info().checksum, most_paths, longest_path)
+                .hinted("no image has: where does this commit come from?");
+        }
+        if (child.directory) {
+            tree.directories.emplace(name, walk(state, child, child_path));
+            continue;
+        }
+        const auto [known, added] = state.files.emplace(child.checksum, files_.size());
+        if (added) {
+            files_.push_back({child.checksum, child_path, false, 0, {}, {}});
+        }
+        tree.files.emplace(name, known->second);
+    }
+    return tree;
+}
+
+Error CommitObjects::damaged(const CommitFile& file, std::string_view what) const {
+    return error("{}: commit {}: object {}.file of {} is {}", repository_.path(),
+                 commit_.info().checksum, file.checksum, file.path, what)
+        .hinted(std::string(damaged_hint));
+}
+
+void CommitObjects::read_header(CommitFile& file) const {
+    GlibFailure failure;
+    const std::optional<FileObject> object =
+        load_file_object(repository_.handle(), file.checksum, failure);
+    if (!object) {
+        throw damaged(file, failure.is(G_IO_ERROR_NOT_FOUND)
+                                ? "missing"
+                                : fmt::format("damaged: {}", failure.get()->message));
+    }
+    file.symlink = object->described.type == EntryType::symlink;
+    file.size = object->described.size;
+    file.target = object->described.target;
+    file.attributes = node_attributes(object->described, object->attributes.get());
+    if (file.size > largest_file) {
+        throw damaged(file, fmt::format("damaged: it cannot have {} bytes", file.size));
+    }
+    if (file.symlink && sha256_hex(hashed_header(*object)) != file.checksum) {
+        throw damaged(file, "damaged: it has another checksum");
+    }
+}
+
+ContentReader CommitObjects::open(const CommitFile& file) const {
+    struct State {
+        std::optional<FileObject> object;
+        Sha256 digest;
+        std::uint64_t left = 0;
+        bool ended = false;
+    };
+    auto state = std::make_shared<State>();
+    GlibFailure failure;
+    state->object = load_file_object(repository_.handle(), file.checksum, failure);
+    if (!state->object || !state->object->content) {
+        throw damaged(file, "missing or unreadable");
+    }
+    state->digest.update(hashed_header(*state->object));
+    state->left = file.size;
+    return [this, &file, state](char* buffer, std::size_t size) -> std::size_t {
+        if (state->ended) {
+            return 0;
+        }
+        GlibFailure problem;
+        const gssize got =
+            g_input_stream_read(state->object->content.get(), buffer, size, nullptr, problem.out());
+        if (got < 0) {
+            throw damaged(file, fmt::format("damaged: {}", problem.get()->message));
+        }
+        const auto bytes = static_cast<std::size_t>(got);
+        state->digest.update(buffer, bytes);
+        if (bytes > state->left || (bytes == 0 && state->left > 0)) {
+            throw damaged(file,
+                          fmt::format("damaged: its content does not have {} bytes", file.size));
+        }
+        state->left -= bytes;
+        if (bytes == 0) {
+            state->ended = true;
+            if (state->digest.hex() != file.checksum) {
+                throw damaged(file, "damaged: it has another checksum");
+            }
+        }
+        return bytes;
+    };
+}
+
+std::string CommitObjects::read(const CommitFile& file) const {
+    constexpr std::size_t step = 1U << 20U;
+    const ContentReader reader = open(file);
+    std::string content;
+    while (true) {
+        // One byte more than there should be: the reader then says so.
+        const std::size_t begin = content.size();
+        content.resize(begin + std::min<std::uint64_t>(step, file.size - begin + 1));
+        const std::size_t got = reader(content.data() + begin, content.size() - begin);
+        content.resize(begin + got);
+        if (got == 0) {
+            return content;
+        }
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,206 @@
+#include "disk/disk.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "disk/bios.hpp"
+#include "disk/boot_loaders.hpp"
+#include "disk/deployment.hpp"
+#include "disk/esp.hpp"
+#include "disk/ext4.hpp"
+#include "disk/grow_root.hpp"
+#include "disk/grub.hpp"
+#include "disk/identity.hpp"
+#include "disk/image_labels.hpp"
+#include "disk/partitions.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/glib.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// /boot has three kernels while an upgrade is deployed beside a rollback, and is not to be too
+/// small for those of later years.
+constexpr std::uint64_t boot_least = 512 * mib;
+/// Beside the image: what a device writes before anybody looks after it.
+constexpr std::uint64_t root_spare = 128 * mib;
+constexpr std::uint64_t root_usual_spare = 1024 * mib;
+
+/// Everything that a disk is made of, known before the first byte is written.
+struct DiskContent {
+    BootLoaders loaders;
+    DeploymentPlan deployment;
+    EspFiles esp;
+    GrubModules modules;
+};
+
+DiskContent read_disk_content(const Context& ctx, const RepositoryView& repository,
+                              const CommitView& commit, const DiskRequest& request) {
+    DiskContent content;
+    // Cheap, and without it nothing else matters.
+    content.loaders = find_boot_loaders(commit);
+    content.deployment = plan_deployment(ctx, repository, commit, request);
+    const DiskIdentity identity(content.deployment.commit, request);
+    if (!content.loaders.efi.empty()) {
+        content.esp = esp_files(commit, content.loaders, identity.uuid("file system boot"));
+    }
+    if (!content.loaders.bios_modules.empty()) {
+        content.modules = read_grub_modules(commit, content.loaders.bios_modules);
+    }
+    return content;
+}
+
+DiskNeeds needs_of(const DiskContent& content) {
+    std::uint64_t modules = 0;
+    for (const auto& [name, bytes] : content.modules) {
+        modules += bytes.size() + 4096;
+    }
+    DiskNeeds needs;
+    needs.bios = !content.loaders.bios_modules.empty();
+    needs.esp = content.loaders.efi.empty() ? 0 : esp_size(content.esp);
+    const DeploymentPlan& plan = content.deployment;
+    needs.boot =
+        std::max(boot_least, plan.boot_bytes + 2 * plan.boot_deployment_bytes + 2 * modules);
+    needs.root_least = plan.root_bytes + root_spare;
+    needs.root_usual = 2 * plan.root_bytes + root_usual_spare;
+    return needs;
+}
+
+Ext4Format format_of(const Partition& partition, const DiskIdentity& identity, std::int64_t time) {
+    Ext4Format format;
+    format.offset = partition.offset;
+    format.size = partition.size;
+    format.uuid = partition.file_system_uuid;
+    format.hash_seed = identity.uuid(fmt::format("hash seed {}", partition.name));
+    format.label = partition.name;
+    format.time = time;
+    return format;
+}
+
+/// Adds files with the labels of their place in /boot.
+class BootFiles {
+public:
+    BootFiles(Ext4Writer& boot, const ImageLabels& labels, std::int64_t time)
+        : boot_(boot), labels_(labels), time_(time) {}
+
+    Inode add_directory(Inode parent, const std::string& name, const std::string& path) {
+        return boot_.add_directory(parent, name,
+                                   labels_.attributes(path, EntryType::directory, 0755, time_));
+    }
+    void add_file(Inode parent, const std::string& name, const std::string& path,
+                  std::string_view content) {
+        std::size_t at = 0;
+        boot_.add_file(
+            parent, name, content.size(),
+            [&](char* buffer, std::size_t size) {
+                const std::size_t count = std::min(size, content.size() - at);
+                std::memcpy(buffer, content.data() + at, count);
+                at += count;
+                return count;
+            },
+            labels_.attributes(path, EntryType::file, 0644, time_));
+    }
+
+private:
+    Ext4Writer& boot_;
+    const ImageLabels& labels_;
+    std::int64_t time_;
+};
+
+/// /boot/grub2, and the first menu if it is not GRUB that reads the boot entries.
+void add_grub(const DiskContent& content, const WrittenDeployment& written,
+              const std::string& boot_uuid, const ImageLabels& labels, Ext4Writer& boot) {
+    BootFiles files(boot, labels, content.deployment.time);
+    const bool blscfg = content.loaders.blscfg;
+    const Inode grub = files.add_directory(boot.root(), "grub2", "/boot/grub2");
+    files.add_file(grub, "grub.cfg", "/boot/grub2/grub.cfg", boot_grub_cfg(boot_uuid, blscfg));
+    files.add_file(grub, "grubenv", "/boot/grub2/grubenv", grub_environment());
+    if (!content.modules.empty()) {
+        const std::string path = "/boot/grub2/i386-pc";
+        const Inode directory = files.add_directory(grub, "i386-pc", path);
+        for (const auto& [name, bytes] : content.modules) {
+            files.add_file(directory, name, path + '/' + name, bytes);
+        }
+    }
+    if (!blscfg) {
+        files.add_file(written.loader, "grub.cfg", "/boot/loader.1/grub.cfg",
+                       loader_grub_cfg({content.deployment.title, written.linux, written.initrd,
+                                        written.arguments},
+                                       boot_uuid));
+    }
+}
+
+std::string core_image(const Context& ctx, const DiskContent& content,
+                       const std::string& boot_uuid) {
+    GrubImage image;
+    image.config = core_grub_cfg(boot_uuid);
+    return make_grub_image(ctx, content.modules, image);
+}
+
+DeploymentTarget target_of(const std::vector<Partition>& partitions, bool blscfg) {
+    DeploymentTarget target;
+    target.root_uuid = find_partition(partitions, "root")->file_system_uuid;
+    target.boot_uuid = find_partition(partitions, "boot")->file_system_uuid;
+    if (const Partition* esp = find_partition(partitions, "esp")) {
+        target.esp_uuid = esp->file_system_uuid;
+    }
+    target.bootloader = blscfg ? "none" : "grub2";
+    return target;
+}
+
+}  // namespace
+
+Disk write_disk(const Context& ctx, const RepositoryView& repository, const CommitView& commit,
+                const DiskRequest& request, const fs::path& path) {
+    const DiskContent content = read_disk_content(ctx, repository, commit, request);
+    const DeploymentPlan& plan = content.deployment;
+    const DiskIdentity identity(plan.commit, request);
+    Disk disk;
+    disk.partitions = plan_partitions(needs_of(content), identity, request.size);
+    disk.size = disk_size(disk.partitions);
+    disk.commit = plan.commit;
+    disk.stateroot = plan.stateroot;
+    disk.refspec = plan.refspec;
+    disk.firmware = content.loaders.firmware();
+
+    make_sparse_file(path, disk.size);
+    write_partition_table(ctx, path, disk.partitions, identity);
+    if (const Partition* esp = find_partition(disk.partitions, "esp")) {
+        write_esp(ctx, path, *esp, content.esp, plan.time);
+    }
+    const DeploymentTarget target = target_of(disk.partitions, content.loaders.blscfg);
+    if (const Partition* bios = find_partition(disk.partitions, "bios")) {
+        write_bios_loader(path, *bios, content.modules.at("boot.img"),
+                          core_image(ctx, content, target.boot_uuid));
+    }
+    const ImageLabels labels(ctx, commit);
+    DiskRequest complete = request;
+    // First, so that the request can replace them.
+    const Injection grow = grow_root_files();
+    complete.injection.insert(complete.injection.begin(), grow.begin(), grow.end());
+    Ext4Writer root(ctx, path,
+                    format_of(*find_partition(disk.partitions, "root"), identity, plan.time));
+    Ext4Writer boot(ctx, path,
+                    format_of(*find_partition(disk.partitions, "boot"), identity, plan.time));
+    const WrittenDeployment written =
+        write_deployment(ctx, repository, commit, plan, complete, target, labels, root, boot);
+    add_grub(content, written, target.boot_uuid, labels, boot);
+    boot.finish();
+    root.finish();
+    disk.kernel_arguments = written.arguments;
+    return disk;
+}
+
+}  // namespace edgegpu

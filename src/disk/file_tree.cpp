@@ -1,0 +1,161 @@
+#include "disk/file_tree.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// "/etc/a/b" → "etc", "a", "b". Throws for a path that is not absolute and normalised.
+std::vector<std::string> components_of(const std::string& path) {
+    std::vector<std::string> components;
+    std::size_t begin = 1;
+    while (begin <= path.size()) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        components.push_back(path.substr(begin, end - begin));
+        const std::string& last = components.back();
+        if (last.empty() || last == "." || last == "..") {
+            components.clear();
+            break;
+        }
+        begin = end + 1;
+    }
+    if (!path.starts_with('/') || components.size() < 2 ||
+        (components.front() != "etc" && components.front() != "var") ||
+        path.find('\0') != std::string::npos) {
+        throw error(ErrorKind::usage, "cannot inject {}: it is not a path below /etc or /var", path)
+            .hinted("all else of the system is in the commit: change it there");
+    }
+    return components;
+}
+
+/// The directory of an injected path, created where it is missing.
+FileTree& parent_of(FileTree& top, const std::vector<std::string>& components,
+                    const std::string& path, const ImageLabels& labels, std::int64_t time) {
+    FileTree* directory = &top;
+    std::string here = "/" + components.front();
+    for (std::size_t i = 1; i + 1 < components.size(); ++i) {
+        here += "/" + components[i];
+        if (const auto file = directory->files.find(components[i]);
+            file != directory->files.end()) {
+            throw error(ErrorKind::usage, "cannot inject {}: {} is a {}", path, here,
+                        file->second.symlink ? "symbolic link to " + file->second.content : "file");
+        }
+        const auto [found, added] = directory->directories.try_emplace(components[i]);
+        if (added) {
+            found->second.attributes = labels.attributes(here, EntryType::directory, 0755, time);
+        }
+        directory = &found->second;
+    }
+    return *directory;
+}
+
+void inject_one(const Injected& injected, const ImageLabels& labels, std::int64_t time,
+                FileTree& etc, FileTree& var) {
+    const std::vector<std::string> components = components_of(injected.path);
+    FileTree& directory =
+        parent_of(components.front() == "etc" ? etc : var, components, injected.path, labels, time);
+    const std::string& name = components.back();
+    if (injected.type == Injected::Type::directory) {
+        if (directory.files.contains(name)) {
+            throw error(ErrorKind::usage, "cannot inject directory {}: there is a file",
+                        injected.path);
+        }
+        NodeAttributes attributes =
+            labels.attributes(injected.path, EntryType::directory, injected.mode, time);
+        attributes.uid = injected.uid;
+        attributes.gid = injected.gid;
+        directory.directories[name].attributes = std::move(attributes);
+        return;
+    }
+    if (directory.directories.contains(name)) {
+        throw error(ErrorKind::usage, "cannot inject file {}: there is a directory", injected.path);
+    }
+    const bool symlink = injected.type == Injected::Type::symlink;
+    FileLeaf leaf;
+    leaf.attributes =
+        labels.attributes(injected.path, symlink ? EntryType::symlink : EntryType::file,
+                          symlink ? 0777 : injected.mode, time);
+    leaf.attributes.uid = injected.uid;
+    leaf.attributes.gid = injected.gid;
+    leaf.symlink = symlink;
+    leaf.content = injected.content;
+    directory.files[name] = std::move(leaf);
+}
+
+}  // namespace
+
+FileTree copy_of(const CommitObjects& objects, const CommitTree& tree, std::int64_t time) {
+    FileTree copy;
+    copy.attributes = tree.attributes;
+    copy.attributes.modified = time;
+    for (const auto& [name, directory] : tree.directories) {
+        copy.directories.emplace(name, copy_of(objects, directory, time));
+    }
+    for (const auto& [name, index] : tree.files) {
+        const CommitFile& file = objects.files()[index];
+        FileLeaf leaf{file.attributes, file.symlink, file.target, file.symlink ? nullptr : &file};
+        leaf.attributes.modified = time;
+        copy.files.emplace(name, std::move(leaf));
+    }
+    return copy;
+}
+
+FileTree initial_var(const ImageLabels& labels, std::int64_t time) {
+    FileTree var;
+    var.attributes = labels.attributes("/var", EntryType::directory, 0755, time);
+    for (const auto& [name, mode] : {std::pair{"lib", 0755U}, {"log", 0755U}, {"tmp", 01777U}}) {
+        var.directories[name].attributes =
+            labels.attributes(fmt::format("/var/{}", name), EntryType::directory, mode, time);
+    }
+    for (const auto& [name, target] : {std::pair{"lock", "../run/lock"}, {"run", "../run"}}) {
+        var.files[name] = {
+            labels.attributes(fmt::format("/var/{}", name), EntryType::symlink, 0777, time), true,
+            target, nullptr};
+    }
+    var.files[".ostree-selabeled"] = {
+        labels.attributes("/var/.ostree-selabeled", EntryType::file, 0644, time), false, "",
+        nullptr};
+    return var;
+}
+
+void inject(const Injection& injection, const ImageLabels& labels, std::int64_t time, FileTree& etc,
+            FileTree& var) {
+    for (const Injected& injected : injection) {
+        inject_one(injected, labels, time, etc, var);
+    }
+}
+
+ContentReader reader_of(std::string_view text) {
+    return [text](char* buffer, std::size_t size) mutable {
+        const std::size_t got = text.copy(buffer, size);
+        text.remove_prefix(got);
+        return got;
+    };
+}
+
+void write_tree(Ext4Writer& writer, Inode directory, const FileTree& tree,
+                const CommitObjects& objects) {
+    for (const auto& [name, below] : tree.directories) {
+        write_tree(writer, writer.add_directory(directory, name, below.attributes), below, objects);
+    }
+    for (const auto& [name, leaf] : tree.files) {
+        if (leaf.symlink) {
+            writer.add_symlink(directory, name, leaf.content, leaf.attributes);
+        } else if (leaf.source != nullptr) {
+            writer.add_file(directory, name, leaf.source->size, objects.open(*leaf.source),
+                            leaf.attributes);
+        } else {
+            writer.add_file(directory, name, leaf.content.size(), reader_of(leaf.content),
+                            leaf.attributes);
+        }
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "execution/context.hpp"
+
+namespace edgegpu {
+
+/// The forms of a disk image.
+enum class ImageType {
+    /// the disk's bytes, sparse
+    raw,
+    /// QEMU's, compat=1.1
+    qcow2,
+    /// VMware's, streamOptimized
+    vmdk,
+    /// Hyper-V's and Azure's, of fixed size
+    vhd,
+    /// raw, checked for what EC2 needs
+    ami,
+    /// a medium that installs the commit
+    installer_iso
+};
+
+/// Name in options and documents.
+[[nodiscard]] constexpr std::string_view enum_name(ImageType type) {
+    switch (type) {
+        case ImageType::raw:
+            return "raw";
+        case ImageType::qcow2:
+            return "qcow2";
+        case ImageType::vmdk:
+            return "vmdk";
+        case ImageType::vhd:
+            return "vhd";
+        case ImageType::ami:
+            return "ami";
+        case ImageType::installer_iso:
+            return "installer-iso";
+    }
+    return {};
+}
+
+/// Whether the form is the disk's bytes.
+[[nodiscard]] constexpr bool is_raw(ImageType type) {
+    return type == ImageType::raw || type == ImageType::ami;
+}
+
+/// Converts the raw image `raw` to `output`, a new file, with qemu-img. `seed` (the commit's
+/// checksum) replaces what qemu-img draws at random, and `time` (Unix time) the present: the same
+/// raw image and file name give the same bytes. `type` is not a raw one. Throws Error.
+void convert_disk(const Context& ctx, const std::filesystem::path& raw, ImageType type,
+                  std::string_view seed, std::int64_t time, const std::filesystem::path& output);
+
+/// Compresses `input` to `output`, a new file, with zstd; the bytes do not depend on the number of
+/// processors. Throws Error.
+void compress_disk(const Context& ctx, const std::filesystem::path& input,
+                   const std::filesystem::path& output);
+
+}  // namespace edgegpu

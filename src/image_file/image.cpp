@@ -1,0 +1,251 @@
+#include "image_file/image.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image_file/cloud_check.hpp"
+#include "image_file/provenance.hpp"
+#include "installer/installer.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+#include "support/terminal_text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t digest_piece = 1U << 20U;
+
+fs::path beside(const fs::path& output, std::string_view suffix) {
+    return output.string() + std::string(suffix);
+}
+
+/// A directory beside the output for what is not complete, removed at the end.
+class Unfinished {
+public:
+    explicit Unfinished(const fs::path& output)
+        : path_(output.parent_path() /
+                fmt::format(".{}.unfinished-{}", output.filename().string(), ::getpid())) {
+        if (::mkdir(path_.c_str(), 0700) != 0) {
+            throw errno_error(path_.string(), errno);
+        }
+    }
+    Unfinished(const Unfinished&) = delete;
+    Unfinished& operator=(const Unfinished&) = delete;
+    ~Unfinished() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    [[nodiscard]] fs::path file(std::string_view name) const { return path_ / name; }
+
+private:
+    fs::path path_;
+};
+
+void require_free_names(const ImageRequest& request) {
+    for (const char* suffix : {"", ".sha256", ".json"}) {
+        const fs::path path = beside(request.output, suffix);
+        const fs::file_status status = fs::symlink_status(path);
+        if (fs::is_directory(status)) {
+            throw error(ErrorKind::usage, "{}: is a directory", path.string())
+                .hinted("name a file with --output");
+        }
+        if (fs::exists(status) && !request.replace) {
+            throw error(ErrorKind::usage, "{}: exists already", path.string())
+                .hinted("--force replaces it, --output names another file");
+        }
+    }
+}
+
+/// Size and SHA-256 of a file.
+std::pair<std::uint64_t, std::string> digest_of(const Context& ctx, const fs::path& path) {
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0) {
+        throw errno_error(path.string(), errno);
+    }
+    const auto total = static_cast<std::uint64_t>(status.st_size);
+    Sha256 digest;
+    std::string piece(digest_piece, '\0');
+    std::uint64_t done = 0;
+    // Where the next bytes are that are not in a hole, which need not be read.
+    std::uint64_t data = 0;
+    while (true) {
+        ctx.check_cancelled();
+        if (done >= data) {
+            const off_t next = ::lseek(file.get(), static_cast<off_t>(done), SEEK_DATA);
+            data = next >= 0 ? static_cast<std::uint64_t>(next) : errno == ENXIO ? total : done;
+        }
+        ssize_t count = 0;
+        if (data - std::min(data, done) >= piece.size()) {
+            std::ranges::fill(piece, '\0');
+            count = static_cast<ssize_t>(piece.size());
+        } else {
+            count = ::pread(file.get(), piece.data(), piece.size(), static_cast<off_t>(done));
+        }
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            throw errno_error(path.string(), errno);
+        }
+        if (count == 0) {
+            return {done, digest.hex()};
+        }
+        digest.update(piece.data(), static_cast<std::size_t>(count));
+        done += static_cast<std::uint64_t>(count);
+        if (ctx.console != nullptr) {
+            ctx.console->progress(done >> 20U, total >> 20U, "MiB");
+        }
+    }
+}
+
+void publish(const fs::path& from, const fs::path& target) {
+    if (::rename(from.c_str(), target.c_str()) != 0) {
+        throw errno_error(target.string(), errno);
+    }
+}
+
+/// The steps of write_image, each a stage.
+class ImageWriter {
+public:
+    ImageWriter(const Context& ctx, Stages& stages, const RepositoryView& repository,
+                const CommitView& commit, const ImageRequest& request)
+        : ctx_(ctx),
+          stages_(stages),
+          repository_(repository),
+          commit_(commit),
+          request_(request),
+          unfinished_(request.output),
+          current_(unfinished_.file("disk.raw")) {}
+
+    Image write() {
+        if (request_.type == ImageType::installer_iso) {
+            write_iso_image();
+        } else {
+            write_raw();
+            if (!is_raw(request_.type)) {
+                convert();
+            }
+        }
+        if (request_.zstd) {
+            compress();
+        }
+        digest();
+        publish_all();
+        return std::move(image_);
+    }
+
+private:
+    void write_raw() {
+        stages_.begin("disk", "writing a disk with");
+        image_.disk = write_disk(ctx_, repository_, commit_, request_.disk, current_);
+        stages_.end(fmt::format("{}, {} partitions", human_size(image_.disk.size),
+                                image_.disk.partitions.size()));
+    }
+    void write_iso_image() {
+        stages_.begin("installer", "writing an installation medium with");
+        InstallerRequest installer;
+        installer.disk = request_.disk;
+        installer.target = request_.target;
+        installer.unsigned_commit = request_.unsigned_commit;
+        current_ = unfinished_.file("installer.iso");
+        image_.disk = write_installer(ctx_, repository_, commit_, installer, current_).disk;
+        stages_.end(human_size(fs::file_size(current_)));
+    }
+    void replace_current(const std::string& name) {
+        fs::remove(current_);
+        current_ = unfinished_.file(name);
+    }
+    void convert() {
+        stages_.begin("convert", "converting the disk of");
+        // A VMDK has its own name in it.
+        const std::string name = fmt::format("disk.{}", request_.type);
+        convert_disk(ctx_, current_, request_.type, commit_.info().checksum, commit_.info().time,
+                     unfinished_.file(name));
+        replace_current(name);
+        stages_.end(
+            fmt::format("{}, {}", enum_name(request_.type), human_size(fs::file_size(current_))));
+    }
+    void compress() {
+        stages_.begin("compress", "compressing the disk of");
+        compress_disk(ctx_, current_, unfinished_.file("disk.zst"));
+        replace_current("disk.zst");
+        stages_.end(human_size(fs::file_size(current_)));
+    }
+    void digest() {
+        stages_.begin("digest", "reading the disk of");
+        std::tie(image_.size, image_.sha256) = digest_of(ctx_, current_);
+        stages_.end(image_.sha256.substr(0, 12));
+    }
+    void publish_all() {
+        const fs::path& output = request_.output;
+        image_.provenance = image_provenance(image_, commit_.info(), request_);
+        write_file(unfinished_.file("json"), image_.provenance);
+        write_file(unfinished_.file("sha256"),
+                   fmt::format("{}  {}\n", image_.sha256, output.filename().string()));
+        ctx_.check_cancelled();
+        publish(unfinished_.file("sha256"), beside(output, ".sha256"));
+        publish(unfinished_.file("json"), beside(output, ".json"));
+        publish(current_, output);
+    }
+
+    const Context& ctx_;
+    Stages& stages_;
+    const RepositoryView& repository_;
+    const CommitView& commit_;
+    const ImageRequest& request_;
+    Unfinished unfinished_;
+    fs::path current_;
+    Image image_;
+};
+
+}  // namespace
+
+std::string image_file_name(const ImageRequest& request, const CommitInfo& commit) {
+    constexpr std::size_t digits = 12;
+    std::string name =
+        request.disk.ref.empty() ? commit.checksum.substr(0, digits) : request.disk.ref;
+    if (!commit.version.empty()) {
+        name += '-' + commit.version;
+    }
+    for (char& character : name) {
+        const auto byte = static_cast<unsigned char>(character);
+        if (character == '/' || character == ':' || byte <= ' ' || byte >= 0x7f) {
+            character = '-';
+        }
+    }
+    name += request.type == ImageType::ami             ? ".ami.raw"
+            : request.type == ImageType::installer_iso ? ".iso"
+                                                       : fmt::format(".{}", request.type);
+    return request.zstd ? name + ".zst" : name;
+}
+
+Image write_image(const Context& ctx, Stages& stages, const RepositoryView& repository,
+                  const CommitView& commit, const ImageRequest& request) {
+    require_free_names(request);
+    if (request.type == ImageType::ami) {
+        check_for_ec2(ctx, commit, request.disk);
+    }
+    try {
+        return ImageWriter(ctx, stages, repository, commit, request).write();
+    } catch (Error& failure) {
+        if (failure.message().ends_with("no space left on device")) {
+            failure.hinted("free some space, or name a file elsewhere with --output");
+        }
+        throw;
+    }
+}
+
+}  // namespace edgegpu

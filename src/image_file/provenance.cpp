@@ -1,0 +1,71 @@
+#include "image_file/provenance.hpp"
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace edgegpu {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json partitions_of(const Disk& disk) {
+    ordered_json partitions = ordered_json::array();
+    for (const Partition& partition : disk.partitions) {
+        ordered_json described = {{"name", partition.name},
+                                  {"offset", partition.offset},
+                                  {"size", partition.size},
+                                  {"uuid", partition.uuid}};
+        if (!partition.file_system_uuid.empty()) {
+            described["file_system_uuid"] = partition.file_system_uuid;
+        }
+        partitions.push_back(std::move(described));
+    }
+    return partitions;
+}
+
+void add_if(ordered_json& document, const char* key, const std::string& value) {
+    if (!value.empty()) {
+        document[key] = value;
+    }
+}
+
+}  // namespace
+
+std::string image_provenance(const Image& image, const CommitInfo& commit,
+                             const ImageRequest& request) {
+    const Disk& disk = image.disk;
+    ordered_json firmware = ordered_json::array();
+    for (const Firmware one : disk.firmware) {
+        firmware.push_back(one == Firmware::uefi ? "uefi" : "bios");
+    }
+    ordered_json injected = ordered_json::array();
+    for (const Injected& one : request.disk.injection) {
+        injected.push_back(one.path);
+    }
+    ordered_json document = {{"format", "edgegpu-image/1"},
+                             {"edgegpu", EDGEGPU_VERSION},
+                             {"file", request.output.filename().string()},
+                             {"type", enum_name(request.type)},
+                             {"compression", request.zstd ? "zstd" : "none"},
+                             {"size", image.size},
+                             {"sha256", image.sha256},
+                             {"commit", disk.commit}};
+    add_if(document, "ref", request.disk.ref);
+    add_if(document, "refspec", disk.refspec);
+    add_if(document, "version", commit.version);
+    add_if(document, "parent", commit.parent);
+    add_if(document, "inputs_digest", commit.inputs_digest);
+    add_if(document, "kernel", commit.kernel);
+    add_if(document, "driver", commit.driver);
+    document.update({{"stateroot", disk.stateroot},
+                     {"disk_size", disk.size},
+                     {"partitions", partitions_of(disk)},
+                     {"firmware", firmware},
+                     {"kernel_arguments", disk.kernel_arguments},
+                     {"injected", injected}});
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "image_file/image.hpp"
+#include "report/commit_view.hpp"
+
+namespace edgegpu {
+
+/// Where an image comes from and what it is, as JSON (docs/schemas/image.json). Of injected files
+/// it has the paths alone. The same image has the same text wherever and whenever it is written.
+[[nodiscard]] std::string image_provenance(const Image& image, const CommitInfo& commit,
+                                           const ImageRequest& request);
+
+}  // namespace edgegpu

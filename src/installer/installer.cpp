@@ -1,0 +1,308 @@
+#include "installer/installer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <ctime>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commit/object.hpp"
+#include "disk/bios.hpp"
+#include "disk/boot_loaders.hpp"
+#include "disk/esp.hpp"
+#include "disk/partitions.hpp"
+#include "embedded_installer.hpp"
+#include "installer/medium.hpp"
+#include "installer/settings.hpp"
+#include "report/ostree_object.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t boot_file_limit = 1ULL << 30U;
+constexpr std::string_view disk_name = "edgegpu/disk.raw";
+
+/// Removes a directory with everything in it at its end.
+class TemporaryDirectory {
+public:
+    explicit TemporaryDirectory(fs::path path) : path_(std::move(path)) { make_directories(path_); }
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+    ~TemporaryDirectory() {
+        try {
+            remove_tree(path_);
+        } catch (const Error&) {
+            // What was to be reported is on its way already.
+        }
+    }
+    [[nodiscard]] fs::path operator/(std::string_view name) const { return path_ / name; }
+
+private:
+    fs::path path_;
+};
+
+/// The SHA-256 of the bytes of a file from `offset` to before `end`.
+std::string digest_between(const Context& ctx, const fs::path& path, std::uint64_t offset,
+                           std::uint64_t end) {
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) {
+        throw errno_error(path.string(), errno);
+    }
+    Sha256 digest;
+    std::vector<char> buffer(mib);
+    while (offset < end) {
+        ctx.check_cancelled();
+        const ssize_t size =
+            ::pread(file.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), end - offset),
+                    static_cast<off_t>(offset));
+        if (size < 0 && errno == EINTR) {
+            continue;
+        }
+        if (size < 0) {
+            throw errno_error(path.string(), errno);
+        }
+        if (size == 0) {
+            throw error("{}: is shorter than its partitions", path.string());
+        }
+        digest.update(buffer.data(), static_cast<std::size_t>(size));
+        offset += static_cast<std::uint64_t>(size);
+    }
+    return digest.hex();
+}
+
+std::string required_file(const CommitView& commit, const std::string& path) {
+    std::optional<std::string> content = commit.read(path, boot_file_limit);
+    if (!content) {
+        throw error("commit {}: there is no {}", commit.info().name, path)
+            .hinted("an installation medium starts the commit's own kernel and initramfs");
+    }
+    return std::move(*content);
+}
+
+/// The directory of the only kernel.
+std::string kernel_path(const CommitView& commit) {
+    const std::string modules = "/usr/lib/modules";
+    if (const std::optional<CommitNode> node = commit.find(modules)) {
+        for (const auto& [name, entry] : commit.list(*node, modules)) {
+            const std::string path = modules + '/' + name;
+            if (entry.directory && commit.find(path + "/vmlinuz")) {
+                return path;
+            }
+        }
+    }
+    throw error("commit {}: there is no kernel in {}", commit.info().name, modules);
+}
+
+/// chroot(1) of the image, which its initramfs may not have, but the libraries that it needs.
+std::string chroot_program(const CommitView& commit) {
+    for (const char* path : {"/usr/sbin/chroot", "/usr/bin/chroot"}) {
+        const std::optional<CommitPath> found = commit.describe(path);
+        if (found && found->type == EntryType::file) {
+            return required_file(commit, path);
+        }
+    }
+    throw error("commit {}: there is no program chroot, which the installer needs",
+                commit.info().name)
+        .hinted("add the package coreutils to the image");
+}
+
+std::string initramfs_of(const CommitView& commit, const InstallerSettings& settings,
+                         const Disk& disk, const TargetRule& rule) {
+    std::string initramfs = required_file(commit, kernel_path(commit) + "/initramfs.img");
+    std::map<std::string, InitramfsFile> files;
+    files["edgegpu/install"] = {std::string(embedded::install), true};
+    files["edgegpu/chroot"] = {chroot_program(commit), true};
+    for (auto& [path, content] : installer_files(settings, disk, rule)) {
+        files[path] = {content, false};
+    }
+    // The kernel looks for the next archive at a multiple of four bytes.
+    initramfs.resize((initramfs.size() + 3) / 4 * 4, '\0');
+    return initramfs + make_cpio(files);
+}
+
+/// The consoles of the image's own arguments, and the installer in place of the image's init.
+std::string kernel_arguments_of(const Disk& disk) {
+    std::string arguments = "rdinit=/edgegpu/install";
+    bool console = false;
+    for (const std::string& argument : disk.kernel_arguments) {
+        if (argument.starts_with("console=")) {
+            console = true;
+            arguments += ' ' + argument;
+        }
+    }
+    return console ? arguments : arguments + " console=ttyS0,115200n8 console=tty0";
+}
+
+/// Files get the time of the commit: xorriso takes it over.
+void set_time(const fs::path& path, std::int64_t time) {
+    const std::array<timespec, 2> times{timespec{time, 0}, timespec{time, 0}};
+    if (::utimensat(AT_FDCWD, path.c_str(), times.data(), 0) != 0) {
+        throw errno_error(path.string(), errno);
+    }
+}
+
+/// Whether anybody has signed the commit with OpenPGP.
+bool has_signature(const RepositoryView& repository, const CommitView& commit) {
+    GVariant* metadata = nullptr;
+    GlibFailure failure;
+    if (ostree_repo_read_commit_detached_metadata(repository.handle(),
+                                                  commit.info().checksum.c_str(), &metadata,
+                                                  nullptr, failure.out()) == FALSE) {
+        throw failure.to_error(repository.path(),
+                               fmt::format("signatures of commit {}", commit.info().name));
+    }
+    const VariantHandle owned(metadata);
+    if (!owned) {
+        return false;
+    }
+    const VariantHandle checked = untrusted(owned.get());
+    const VariantHandle signatures(
+        g_variant_lookup_value(checked.get(), "ostree.gpgsigs", G_VARIANT_TYPE("aay")));
+    return signatures && g_variant_n_children(signatures.get()) > 0;
+}
+
+/// The remote whose keys the device has for this commit. Throws Error if it cannot be verified.
+std::string verifying_remote(const RepositoryView& repository, const CommitView& commit,
+                             const Disk& disk) {
+    const std::size_t colon = disk.refspec.find(':');
+    if (!has_signature(repository, commit)) {
+        throw error("commit {} is not signed", commit.info().name)
+            .hinted(
+                "sign it (ostree.sign in the blueprint), or make a medium that does not verify "
+                "it: --allow-unsigned");
+    }
+    if (colon == std::string::npos) {
+        throw error("commit {}: the image has no remote whose keys verify it", commit.info().name)
+            .hinted(
+                "set ostree.url and ostree.gpg_public_key in the blueprint, name the remote with "
+                "--remote, or make a medium that does not verify it: --allow-unsigned");
+    }
+    return disk.refspec.substr(0, colon);
+}
+
+/// Adds what a BIOS starts to the medium.
+void add_bios(const Context& ctx, const GrubModules& modules, const MediumBoot& boot,
+              const TemporaryDirectory& work, IsoContent& iso) {
+    const auto hybrid = modules.find("boot_hybrid.img");
+    const auto cdboot = modules.find("cdboot.img");
+    if (hybrid == modules.end() || cdboot == modules.end()) {
+        return;
+    }
+    GrubImage image;
+    image.format = "i386-pc-eltorito";
+    image.prefix = "/boot/grub2";
+    image.config = fmt::format(
+        "search --no-floppy --label --set=root {}\n"
+        "set prefix=($root)/boot/grub2\nconfigfile $prefix/grub.cfg\n",
+        iso.label);
+    image.more_modules = {"iso9660"};
+    write_file(work / "eltorito.img", make_grub_image(ctx, modules, image));
+    write_file(work / "hybrid.img", hybrid->second);
+    write_file(work / "grub.cfg", medium_grub_cfg(boot));
+    write_file(work / "vmlinuz", boot.kernel);
+    write_file(work / "initramfs.img", boot.initramfs);
+    iso.eltorito = "boot/grub2/eltorito.img";
+    iso.hybrid = work / "hybrid.img";
+    iso.files = {{iso.eltorito, work / "eltorito.img"},
+                 {"boot/grub2/grub.cfg", work / "grub.cfg"},
+                 {"edgegpu/vmlinuz", work / "vmlinuz"},
+                 {"edgegpu/initramfs.img", work / "initramfs.img"}};
+}
+
+/// Adds what UEFI starts.
+void add_uefi(const Context& ctx, const CommitView& commit, const BootLoaders& loaders,
+              const MediumBoot& boot, const TemporaryDirectory& work, IsoContent& iso) {
+    const EspFiles files = medium_esp_files(commit, loaders, boot);
+    Partition esp;
+    esp.name = "esp";
+    esp.size = esp_size(files);
+    esp.file_system_uuid = boot.esp_uuid;
+    iso.esp = work / "esp.img";
+    make_sparse_file(iso.esp, esp.size);
+    write_esp(ctx, iso.esp, esp, files, iso.time);
+}
+
+/// The label of the medium: letters that ISO 9660 has, and the commit's.
+std::string label_of(const CommitView& commit) {
+    return "EDGEGPU_" + upper_hexadecimal(checksum_bytes(commit.info().checksum)).substr(0, 16);
+}
+
+/// Name and version, as people see them: nothing that a shell or a menu could take for its own.
+std::string title_of(const CommitInfo& info) {
+    std::string title = info.version.empty() ? info.name : info.name + ' ' + info.version;
+    std::replace_if(
+        title.begin(), title.end(),
+        [](unsigned char c) {
+            return std::isalnum(c) == 0 &&
+                   std::string_view(" ./:_+-^").find(static_cast<char>(c)) ==
+                       std::string_view::npos;
+        },
+        '_');
+    return title;
+}
+
+}  // namespace
+
+Installer write_installer(const Context& ctx, const RepositoryView& repository,
+                          const CommitView& commit, const InstallerRequest& request,
+                          const fs::path& path) {
+    const BootLoaders loaders = find_boot_loaders(commit);
+    const TemporaryDirectory work(path.string() + ".parts");
+    DiskRequest smallest = request.disk;
+    smallest.size = smallest_size;
+    Installer installer;
+    installer.disk = write_disk(ctx, repository, commit, smallest, work / "disk.raw");
+    installer.label = label_of(commit);
+
+    InstallerSettings settings;
+    settings.title = title_of(commit.info());
+    settings.label = installer.label;
+    settings.disk_file = disk_name;
+    settings.remote =
+        request.unsigned_commit ? "" : verifying_remote(repository, commit, installer.disk);
+    settings.digest = digest_between(ctx, work / "disk.raw", mib,
+                                     find_partition(installer.disk.partitions, "root")->offset);
+
+    MediumBoot boot;
+    boot.title = settings.title;
+    boot.boot_uuid = find_partition(installer.disk.partitions, "boot")->file_system_uuid;
+    boot.esp_uuid =
+        fat_volume_name(DiskIdentity(installer.disk.commit, smallest).fat_volume_id("medium"));
+    boot.arguments = kernel_arguments_of(installer.disk);
+    boot.kernel = required_file(commit, kernel_path(commit) + "/vmlinuz");
+    boot.initramfs = initramfs_of(commit, settings, installer.disk, request.target);
+
+    IsoContent iso;
+    iso.label = installer.label;
+    iso.time = commit.info().time;
+    if (!loaders.bios_modules.empty()) {
+        add_bios(ctx, read_grub_modules(commit, loaders.bios_modules), boot, work, iso);
+    }
+    if (!loaders.efi.empty()) {
+        add_uefi(ctx, commit, loaders, boot, work, iso);
+    }
+    iso.files.emplace(disk_name, work / "disk.raw");
+    for (const auto& [name, file] : iso.files) {
+        set_time(file, iso.time);
+    }
+    write_iso(ctx, iso, path);
+    return installer;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,104 @@
+#include "installer/medium.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "embedded_medium.hpp"
+#include "execution/process.hpp"
+#include "support/error.hpp"
+#include "support/shell_text.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::string_view fallback_directory = "EFI/BOOT/";
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
+
+/// Copies what shim starts, GRUB and its own programs, beside the shim in EFI/BOOT.
+void complete_fallback(EspFiles& files, const std::vector<std::string>& grub_directories) {
+    for (const std::string& directory : grub_directories) {
+        std::vector<std::pair<std::string, std::string>> programs;
+        for (const auto& [path, content] : files) {
+            const std::string name = lower(path.substr(path.rfind('/') + 1));
+            if (path.starts_with(directory + '/') &&
+                (name.starts_with("grub") || name.starts_with("mm")) && name.ends_with(".efi")) {
+                programs.emplace_back(
+                    std::string(fallback_directory) + path.substr(path.rfind('/') + 1), content);
+            }
+        }
+        for (auto& [path, content] : programs) {
+            files.try_emplace(path, std::move(content));
+        }
+    }
+}
+
+}  // namespace
+
+std::string medium_grub_cfg(const MediumBoot& boot) {
+    return fill_in(
+        embedded::medium_cfg,
+        {{"BOOT_UUID", boot.boot_uuid}, {"TITLE", boot.title}, {"ARGUMENTS", boot.arguments}});
+}
+
+EspFiles medium_esp_files(const CommitView& commit, const BootLoaders& loaders,
+                          const MediumBoot& boot) {
+    EspFiles files = esp_files(commit, loaders, boot.boot_uuid);
+    complete_fallback(files, loaders.grub_directories);
+    std::erase_if(files, [](const auto& file) {
+        return lower(file.first).starts_with("efi/boot/fb") || file.first.ends_with("/grub.cfg");
+    });
+    std::vector<std::string> directories = loaders.grub_directories;
+    directories.emplace_back("EFI/BOOT");
+    for (const std::string& directory : directories) {
+        files[directory + "/grub.cfg"] = medium_grub_cfg(boot);
+    }
+    files["edgegpu/vmlinuz"] = boot.kernel;
+    files["edgegpu/initramfs.img"] = boot.initramfs;
+    return files;
+}
+
+void write_iso(const Context& ctx, const IsoContent& content, const std::filesystem::path& path) {
+    ProcessRequest request;
+    request.purpose = "installation medium";
+    request.argv = {"xorriso", "-no_rc", "-as", "mkisofs", "-quiet", "-o", path.string(), "-V",
+                    content.label,
+                    // Level 3: files of more than 4 GiB; Rock Ridge, with everything root's.
+                    "-iso-level", "3", "-r", "-graft-points"};
+    const auto add = [&request](std::initializer_list<std::string> options) {
+        request.argv.insert(request.argv.end(), options);
+    };
+    if (!content.eltorito.empty()) {
+        add({"-b", content.eltorito, "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table",
+             "--grub2-boot-info", "--grub2-mbr", content.hybrid.string()});
+    }
+    if (!content.esp.empty()) {
+        add({"-append_partition", "2", "0xef", content.esp.string(), "-appended_part_as_gpt",
+             "-eltorito-alt-boot", "-e", "--interval:appended_partition_2:all::", "-no-emul-boot"});
+    }
+    for (const auto& [name, file] : content.files) {
+        add({fmt::format("{}={}", name, file.string())});
+    }
+    // All times, and the numbers of the partition table, come from it.
+    request.env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC",
+                   fmt::format("SOURCE_DATE_EPOCH={}", content.time)};
+    const ProcessResult result = run_process(ctx, request);
+    if (result.status != 0) {
+        throw error("xorriso cannot write {}: {}", path.string(),
+                    fmt::join(last_lines(result.output, 3), "; "));
+    }
+}
+
+}  // namespace edgegpu

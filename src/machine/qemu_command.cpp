@@ -1,0 +1,98 @@
+#include "machine/qemu_command.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace edgegpu {
+
+namespace {
+
+using nlohmann::json;
+
+/// As JSON: in QEMU's own syntax a comma of a path would have to be doubled. Nothing is synced:
+/// what is written need not survive a crash of the host, and firmware writes its variables word by
+/// word.
+std::string block_device(const char* name, const std::filesystem::path& file,
+                         std::string_view format, bool read_only) {
+    const json cache{{"no-flush", true}, {"direct", false}};
+    return json{{"driver", format},
+                {"node-name", name},
+                {"read-only", read_only},
+                {"discard", "unmap"},
+                {"cache", cache},
+                {"file",
+                 {{"driver", "file"},
+                  {"filename", file.string()},
+                  {"read-only", read_only},
+                  {"discard", "unmap"},
+                  {"cache", cache}}}}
+        .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string network(const MachineSettings& settings) {
+    std::string text = "user,id=net";
+    if (settings.ssh_port != 0) {
+        text += fmt::format(",hostfwd=tcp:127.0.0.1:{}-:22", settings.ssh_port);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string machine_type(const std::optional<UefiFirmware>& uefi) {
+    std::string type = "q35";
+    if (uefi) {
+        type += ",pflash0=code,pflash1=variables";
+        type += uefi->needs_smm ? ",smm=on" : "";
+    }
+    return type;
+}
+
+std::vector<std::string> flash_devices(const UefiFirmware& uefi) {
+    std::vector<std::string> argv{
+        "-blockdev", block_device("code", uefi.code, uefi.code_format, true), "-blockdev",
+        block_device("variables", uefi.variables, uefi.variables_format, false)};
+    if (uefi.needs_smm) {
+        argv.insert(argv.end(), {"-global", "driver=cfi.pflash01,property=secure,value=on"});
+    }
+    return argv;
+}
+
+std::vector<std::string> qemu_command(const std::string& qemu, const MachineSettings& settings,
+                                      const Execution& execution,
+                                      const std::optional<UefiFirmware>& uefi,
+                                      const QemuSockets& sockets) {
+    const auto socket = [](const char* name, int number) {
+        return fmt::format("socket,id={},fd={}", name, number);
+    };
+    std::vector<std::string> argv{
+        qemu, "-name", "edgegpu", "-no-user-config", "-nodefaults", "-display", "none",
+        // The guest is untrusted: a QEMU that it has taken over starts no programs.
+        "-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
+        "-machine", machine_type(uefi), "-accel",
+        execution.accelerator == Accelerator::kvm ? "kvm" : "tcg,thread=multi", "-cpu",
+        execution.cpu, "-smp", std::to_string(settings.processors), "-m",
+        std::to_string(settings.memory_mib), "-rtc", "base=utc",
+        // For screenshots.
+        "-vga", "std", "-chardev", socket("monitor", sockets.monitor), "-mon",
+        "chardev=monitor,mode=control", "-chardev", socket("console", sockets.console), "-serial",
+        "chardev:console", "-chardev", socket("agent", sockets.agent), "-serial", "chardev:agent",
+        "-object", "rng-builtin,id=rng", "-device", "virtio-rng-pci,rng=rng", "-netdev",
+        network(settings),
+        // No ROM: nothing is to be booted from the network.
+        "-device", "virtio-net-pci,netdev=net,romfile=", "-blockdev",
+        block_device("disk", settings.disk, "raw", false), "-device",
+        "virtio-blk-pci,drive=disk,bootindex=1"};
+    if (uefi) {
+        const std::vector<std::string> flash = flash_devices(*uefi);
+        argv.insert(argv.end(), flash.begin(), flash.end());
+    } else if (sockets.firmware >= 0) {
+        argv.insert(argv.end(), {"-chardev", socket("firmware", sockets.firmware), "-device",
+                                 "isa-debugcon,iobase=0x402,chardev=firmware"});
+    }
+    return argv;
+}
+
+}  // namespace edgegpu

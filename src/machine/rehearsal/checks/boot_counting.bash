@@ -1,0 +1,22 @@
+# shellcheck shell=bash
+# Has the boot loader stopped counting, with the boot found good? Both are GRUB's variables.
+# The path is given because each distribution's default is another one.
+list() {
+    local program=grub-editenv block=/boot/grub2/grubenv
+    ! have grub2-editenv || program=grub2-editenv
+    [ -e "$block" ] || block=/boot/grub/grubenv
+    "$program" "$block" list
+}
+end=$((SECONDS + WAIT))
+while :; do
+    variables=$(list 2>&1)
+    success=$(sed -n 's/^boot_success=//p' <<<"$variables")
+    counter=$(sed -n 's/^boot_counter=//p' <<<"$variables")
+    if [ "$success" = 1 ] && [ -z "$counter" ]; then break; fi
+    [ "$SECONDS" -lt "$end" ] || break
+    sleep 2
+done
+printf '%s\n' "$variables"
+[ -z "$counter" ] || failed "the boot loader still counts boots: boot_counter=$counter"
+[ "$success" = 1 ] || failed "the boot is not marked as good: boot_success=${success:-unset}"
+passed "the boot is marked as good, and the boot loader counts no more"

@@ -1,0 +1,22 @@
+# shellcheck shell=bash
+# What does greenboot say about this boot? UNIT runs its health checks; it may take WAIT seconds.
+end=$((SECONDS + WAIT))
+while :; do
+    state=$(property "$UNIT" ActiveState)
+    job=$(property "$UNIT" Job)
+    case $state-${job:-0} in
+        activating-* | reloading-* | inactive-[1-9]*) ;;
+        *) break ;;
+    esac
+    [ "$SECONDS" -lt "$end" ] || break
+    sleep 2
+done
+if [ "$state" != active ]; then
+    explain "$UNIT" 50
+    case $state in
+        failed) failed "greenboot: red, a required health check failed" ;;
+        activating) failed "greenboot: no verdict within $WAIT s" ;;
+        *) failed "greenboot: no verdict, $UNIT is $state" ;;
+    esac
+fi
+passed "greenboot: green"

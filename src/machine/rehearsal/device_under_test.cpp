@@ -1,0 +1,188 @@
+#include "machine/rehearsal/device_under_test.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "machine/guest_agent.hpp"
+#include "machine/rehearsal/upgrade_steps.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using std::chrono::seconds;
+
+/// Emulated on a busy machine, a boot takes some minutes.
+constexpr seconds first_boot_limit{1200};
+constexpr seconds power_off_limit{180};
+
+CheckResult machine_failure(const std::string& name, const Error& failure) {
+    CheckResult result;
+    result.name = name;
+    result.verdict = Verdict::failed;
+    result.text = failure.message();
+    for (const std::string& trace : failure.traces()) {
+        for (const std::string_view line : lines_of(trace)) {
+            result.details.emplace_back(line);
+        }
+    }
+    return result;
+}
+
+Injection test_injection(const CommitFacts& facts, const TestCredential& credential) {
+    Injection injection = guest_agent();
+    for (Injected& one : trust_authority(facts, credential.authority())) {
+        injection.push_back(std::move(one));
+    }
+    return injection;
+}
+
+}  // namespace
+
+DeviceUnderTest::DeviceUnderTest(const Context& ctx, const RehearsalRequest& request,
+                                 const std::string& name, const std::string& ref,
+                                 const RepositoryView& repository, const CommitView& commit,
+                                 const TestCredential& credential)
+    : ctx_(ctx),
+      request_(request),
+      credential_(credential),
+      name_(name),
+      place_(request.work / name),
+      facts_(commit_facts(commit)) {
+    make_directories(place_);
+    DiskRequest wanted;
+    wanted.ref = ref;
+    // Emulated on a busy machine, the timer fails the kernel's test, which panics then.
+    wanted.kernel_arguments = {"no_timer_check"};
+    wanted.injection = test_injection(facts_, credential);
+    disk_ = write_disk(ctx, repository, commit, wanted, place_ / "disk.raw");
+    MachineSettings settings;
+    settings.disk = place_ / "disk.raw";
+    settings.firmware = request.firmware;
+    settings.accelerator = request.accelerator;
+    settings.ssh_port = ssh_port_ = free_port();
+    settings.work = place_;
+    machine_ = std::make_unique<Machine>(ctx, settings);
+}
+
+DeviceUnderTest::~DeviceUnderTest() = default;
+
+bool DeviceUnderTest::phase(const std::string& name, const std::string& commit,
+                            std::vector<Phase>& phases, const std::function<void(Phase&)>& work) {
+    const auto began = std::chrono::steady_clock::now();
+    phases.push_back({name, commit, {}, 0});
+    Phase& phase = phases.back();
+    try {
+        work(phase);
+    } catch (const Error& failure) {
+        if (failure.kind() == ErrorKind::interrupted) {
+            throw;
+        }
+        add(phase, machine_failure("machine", failure));
+    }
+    phase.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return std::none_of(phase.results.begin(), phase.results.end(), [](const CheckResult& result) {
+        return result.verdict == Verdict::failed;
+    });
+}
+
+void DeviceUnderTest::add(Phase& phase, CheckResult result) {
+    phase.results.push_back(std::move(result));
+}
+
+void DeviceUnderTest::start(Phase& phase) {
+    add(phase, timed_check("start", [&] {
+            machine_->wait_until_up(first_boot_limit);
+            CheckResult result;
+            result.text = fmt::format("the firmware ({}) started the disk, and the machine answers",
+                                      request_.firmware == Firmware::uefi ? "UEFI" : "BIOS");
+            return result;
+        }));
+}
+
+void DeviceUnderTest::restart(Phase& phase) {
+    add(phase, timed_check("restart", [&] {
+            machine_->reboot(first_boot_limit);
+            CheckResult result;
+            result.text = "the machine restarted and answers";
+            return result;
+        }));
+}
+
+void DeviceUnderTest::show_progress(const Phase& phase, const std::string& name) const {
+    const std::size_t done = phase.results.size();
+    ctx_.console->progress(done, std::max(done, planned_), name);
+}
+
+bool DeviceUnderTest::check(Phase& phase, const Check& check) {
+    ctx_.check_cancelled();
+    show_progress(phase, check.name);
+    add(phase, run_check(*machine_, check));
+    return phase.results.back().verdict != Verdict::failed;
+}
+
+void DeviceUnderTest::check_logins(Phase& phase, const CommitFacts& facts) {
+    if (facts.users.empty() || !facts.sshd_config) {
+        CheckResult none;
+        none.name = "ssh-login";
+        none.verdict = Verdict::skipped;
+        none.text =
+            facts.sshd_config ? "the image has no user with an SSH key" : "the image has no sshd";
+        add(phase, std::move(none));
+        return;
+    }
+    for (const KeyedUser& user : facts.users) {
+        check(phase, authorized_key_check(user));
+        // Whoever cannot log in by design need not.
+        if (phase.results.back().verdict != Verdict::skipped) {
+            add(phase, timed_check("ssh-login " + user.name,
+                                   [&] { return credential_.log_in(ctx_, user, ssh_port_); }));
+        }
+    }
+}
+
+void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts) {
+    const std::vector<Check> checks = image_checks(facts, request_.allowed);
+    planned_ =
+        phase.results.size() + checks.size() + 2 * facts.users.size() + request_.user_checks.size();
+    for (const Check& one : checks) {
+        check(phase, one);
+    }
+    check_logins(phase, facts);
+    for (const UserCheck& one : request_.user_checks) {
+        ctx_.check_cancelled();
+        show_progress(phase, one.name);
+        add(phase, run_user_check(*machine_, one));
+    }
+}
+
+std::vector<std::filesystem::path> DeviceUnderTest::records() {
+    std::vector<std::filesystem::path> files;
+    const std::filesystem::path screen = request_.work / fmt::format("{}-screen.png", name_);
+    try {
+        machine_->screenshot(screen);
+        files.push_back(screen);
+    } catch (const Error& failure) {
+        // A machine that has ended has no screen any more; its console says why.
+        ctx_.log.info("no screenshot", {{"why", failure.message()}});
+    }
+    const std::filesystem::path console = request_.work / fmt::format("{}-console.log", name_);
+    std::error_code failed;
+    std::filesystem::copy_file(place_ / "console.log", console,
+                               std::filesystem::copy_options::overwrite_existing, failed);
+    if (!failed) {
+        files.push_back(console);
+    }
+    return files;
+}
+
+void DeviceUnderTest::power_off() {
+    machine_->power_off(power_off_limit);
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "disk/disk.hpp"
+#include "execution/context.hpp"
+#include "machine/machine.hpp"
+#include "machine/rehearsal/checks.hpp"
+#include "machine/rehearsal/commit_facts.hpp"
+#include "machine/rehearsal/rehearsal.hpp"
+#include "machine/rehearsal/ssh_login.hpp"
+
+namespace edgegpu {
+
+/// A machine with a disk of its own that was installed with a commit. What goes wrong with the
+/// machine itself becomes a failed check of the phase, and the phase ends there.
+class DeviceUnderTest {
+public:
+    /// Writes the disk and starts the machine; `name` is that of its files in `request.work`,
+    /// `users` are those that will log in. Throws Error.
+    DeviceUnderTest(const Context& ctx, const RehearsalRequest& request, const std::string& name,
+                    const std::string& ref, const RepositoryView& repository,
+                    const CommitView& commit, const TestCredential& credential);
+    DeviceUnderTest(const DeviceUnderTest&) = delete;
+    DeviceUnderTest& operator=(const DeviceUnderTest&) = delete;
+    /// Keeps console and screen, and ends the machine.
+    ~DeviceUnderTest();
+
+    [[nodiscard]] Machine& machine() noexcept { return *machine_; }
+    [[nodiscard]] const Disk& disk() const noexcept { return disk_; }
+    [[nodiscard]] const CommitFacts& facts() const noexcept { return facts_; }
+
+    /// Runs a phase: `work` adds results by the functions below. `phases` gets it even if `work`
+    /// throws ErrorKind::interrupted. Returns whether nothing failed.
+    bool phase(const std::string& name, const std::string& commit, std::vector<Phase>& phases,
+               const std::function<void(Phase&)>& work);
+    /// Waits until the machine answers for the first time.
+    void start(Phase& phase);
+    /// Has it restart, as the result "restart".
+    void restart(Phase& phase);
+    /// Runs a check of the guest. Returns whether it did not fail.
+    bool check(Phase& phase, const Check& check);
+    /// Runs all checks of a commit: those of the image, logins, and the user's own.
+    void check_everything(Phase& phase, const CommitFacts& facts);
+    /// Adds what was found without the guest.
+    static void add(Phase& phase, CheckResult result);
+    /// Writes what is on the screen, and the console, to the work directory.
+    std::vector<std::filesystem::path> records();
+    /// Shuts it down in order.
+    void power_off();
+
+private:
+    void show_progress(const Phase& phase, const std::string& name) const;
+    void check_logins(Phase& phase, const CommitFacts& facts);
+
+    const Context& ctx_;
+    const RehearsalRequest& request_;
+    const TestCredential& credential_;
+    std::string name_;
+    std::filesystem::path place_;
+    CommitFacts facts_;
+    Disk disk_;
+    std::uint16_t ssh_port_ = 0;
+    /// how many results the phase will have, as far as is known
+    std::size_t planned_ = 0;
+    std::unique_ptr<Machine> machine_;
+};
+
+}  // namespace edgegpu

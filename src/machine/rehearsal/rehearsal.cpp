@@ -1,0 +1,302 @@
+#include "machine/rehearsal/rehearsal.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "execution/stage.hpp"
+#include "machine/file_server.hpp"
+#include "machine/rehearsal/device_under_test.hpp"
+#include "machine/rehearsal/upgrade_steps.hpp"
+#include "report/commit_view.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using std::chrono::seconds;
+
+/// The host, as a guest of QEMU's user network sees it.
+constexpr const char* host_in_guest = "10.0.2.2";
+constexpr seconds restart_limit{1200};
+/// greenboot counts to three by default; a machine that restarts more often never comes back.
+constexpr int most_restarts = 10;
+
+/// The ref that a device follows: the name itself, or one that has the commit; empty without.
+std::string followed_ref(const RepositoryView& repository, const std::string& name,
+                         const std::string& commit) {
+    const std::map<std::string, std::string> refs = repository.refs();
+    if (refs.contains(name)) {
+        return name;
+    }
+    for (const auto& [ref, checksum] : refs) {
+        if (checksum == commit && ref.find(':') == std::string::npos) {
+            return ref;
+        }
+    }
+    return "";
+}
+
+/// A rehearsal that is under way.
+class Scenario {
+public:
+    Scenario(const Context& ctx, const RehearsalRequest& request, Rehearsal& result)
+        : ctx_(ctx),
+          request_(request),
+          result_(result),
+          repository_(request.repo),
+          commit_(repository_.open(request.ref)),
+          facts_(commit_facts(commit_)),
+          stages_(ctx, request.ref) {
+        result.repository = std::filesystem::absolute(request.repo).lexically_normal().string();
+        result.ref = request.ref;
+        result.commit = facts_.commit;
+        result.firmware = request.firmware;
+        ref_ = followed_ref(repository_, request.ref, facts_.commit);
+        if (!request.from.empty()) {
+            old_.emplace(repository_.open(request.from));
+            result.from = old_->info().checksum;
+            check_upgrade();
+        }
+    }
+
+    void run() {
+        stages_.run([&] {
+            const std::filesystem::path keys = request_.work / "keys";
+            make_directories(keys);
+            const TestCredential credential(ctx_, keys, all_users());
+            if (!old_) {
+                boot(credential);
+                return;
+            }
+            upgrade(credential);
+            if (request_.rollback) {
+                roll_back(credential);
+            }
+        });
+    }
+
+private:
+    /// What cannot be upgraded is refused before anything is booted.
+    void check_upgrade() const {
+        if (ref_.empty()) {
+            throw error(ErrorKind::usage, "no ref has commit {}, so that no device follows it",
+                        facts_.commit)
+                .hinted("give a ref as the first argument");
+        }
+        if (result_.from == facts_.commit) {
+            throw error(ErrorKind::usage, "{} and {} are the same commit: there is no upgrade",
+                        request_.from, request_.ref);
+        }
+        if (read_file(request_.repo / "config").find("mode=archive") == std::string::npos) {
+            throw error(ErrorKind::usage,
+                        "{}: devices can upgrade from a repository in mode archive only",
+                        result_.repository);
+        }
+    }
+
+    std::vector<KeyedUser> all_users() const {
+        std::vector<KeyedUser> users = facts_.users;
+        if (old_) {
+            const CommitFacts old = commit_facts(*old_);
+            users.insert(users.end(), old.users.begin(), old.users.end());
+        }
+        return users;
+    }
+
+    void boot(const TestCredential& credential) {
+        begin("boot", "booting");
+        DeviceUnderTest device(ctx_, request_, "boot", ref_, repository_, commit_, credential);
+        note_accelerator(device);
+        device.phase("boot", facts_.commit, result_.phases, [&](Phase& phase) {
+            device.start(phase);
+            device.check_everything(phase, facts_);
+        });
+        end(device);
+    }
+
+    /// Starts the machine with the older commit, and leads it to this repository. Returns whether
+    /// it can be upgraded.
+    bool prepare(DeviceUnderTest& device, FileServer& server, const char* name) {
+        return device.phase(name, result_.from, result_.phases, [&](Phase& phase) {
+            device.start(phase);
+            for (const Check& check : basic_checks(device.facts())) {
+                device.check(phase, check);
+            }
+            const ImageRemote* remote = remote_of(device);
+            if (remote == nullptr) {
+                CheckResult none;
+                none.name = "remote";
+                none.verdict = Verdict::failed;
+                none.text = "the image configures no remote to upgrade from";
+                DeviceUnderTest::add(phase, std::move(none));
+                return;
+            }
+            DeviceUnderTest::add(phase, verification_check(*remote));
+            make_change(device.machine());
+            redirect_remote(device.machine(), *remote,
+                            fmt::format("https://{}:{}", host_in_guest, server.port()),
+                            server.certificate());
+        });
+    }
+
+    static const ImageRemote* remote_of(const DeviceUnderTest& device) {
+        const std::string& refspec = device.disk().refspec;
+        const std::vector<ImageRemote>& remotes = device.facts().remotes;
+        const auto found = std::find_if(
+            remotes.begin(), remotes.end(),
+            [&](const ImageRemote& one) { return refspec.starts_with(one.name + ':'); });
+        return found == remotes.end() ? nullptr : &*found;
+    }
+
+    void upgrade(const TestCredential& credential) {
+        begin("upgrade", "upgrading to");
+        FileServer server(ctx_, request_.repo, host_in_guest);
+        DeviceUnderTest device(ctx_, request_, "upgrade", ref_, repository_, *old_, credential);
+        note_accelerator(device);
+        if (prepare(device, server, "before-upgrade") || can_go_on()) {
+            device.phase("upgrade", facts_.commit, result_.phases, [&](Phase& phase) {
+                if (!device.check(phase, upgrade_check(device.facts(), facts_.commit))) {
+                    return;
+                }
+                device.restart(phase);
+                device.check_everything(phase, facts_);
+                device.check(phase, kept_change_check());
+                device.check(phase, deployments_check({facts_.commit, result_.from}));
+            });
+        }
+        end(device);
+    }
+
+    /// Whether the machine answers although a check failed: an upgrade may well be what helps.
+    bool can_go_on() const {
+        const std::vector<CheckResult>& results = result_.phases.back().results;
+        return std::none_of(results.begin(), results.end(), [](const CheckResult& one) {
+            return one.verdict == Verdict::failed &&
+                   (one.name == "machine" || one.name == "remote");
+        });
+    }
+
+    void roll_back(const TestCredential& credential) {
+        begin("rollback", "taking back");
+        FileServer server(ctx_, request_.repo, host_in_guest);
+        DeviceUnderTest device(ctx_, request_, "rollback", ref_, repository_, *old_, credential);
+        if (prepare(device, server, "before-rollback") || can_go_on()) {
+            device.phase("rollback", result_.from, result_.phases, [&](Phase& phase) {
+                if (device.facts().greenboot.empty()) {
+                    CheckResult none;
+                    none.name = "rollback";
+                    none.verdict = Verdict::failed;
+                    none.text =
+                        "the image does not enable greenboot: nothing takes back a bad upgrade";
+                    DeviceUnderTest::add(phase, std::move(none));
+                    return;
+                }
+                put_red_check(device.machine(), result_.from);
+                if (!device.check(phase, upgrade_check(device.facts(), facts_.commit))) {
+                    return;
+                }
+                DeviceUnderTest::add(
+                    phase, timed_check("taken-back", [&] { return wait_for_old(device); }));
+                if (phase.results.back().verdict == Verdict::failed) {
+                    return;
+                }
+                device.check(phase, boot_counting_check());
+                device.restart(phase);
+                device.check(phase, booted_check("stays", result_.from));
+                device.check(phase, kept_change_check());
+            });
+        }
+        end(device);
+    }
+
+    /// Restarts into the new commit, and waits until the boot loader has given up on it.
+    CheckResult wait_for_old(DeviceUnderTest& device) const {
+        Machine& machine = device.machine();
+        const BootState before = boot_state(machine);
+        machine.reboot(restart_limit);
+        CheckResult result;
+        std::string last = before.boot;
+        for (int restarts = 1; restarts <= most_restarts; ++restarts) {
+            BootState now;
+            try {
+                now = boot_state(machine);
+            } catch (const Error& failure) {
+                // It may go down at any moment.
+                if (failure.kind() == ErrorKind::interrupted) {
+                    throw;
+                }
+            }
+            if (!now.commit.empty() && now.boot != last) {
+                last = now.boot;
+                result.details.push_back(
+                    fmt::format("start {}: commit {}", restarts, now.commit.substr(0, 12)));
+            }
+            if (now.commit == result_.from) {
+                result.text = fmt::format("the machine came back to commit {} by itself",
+                                          result_.from.substr(0, 12));
+                return result;
+            }
+            machine.wait_for_restart(restart_limit);
+        }
+        result.verdict = Verdict::failed;
+        result.text = fmt::format("after {} restarts the machine is not back at commit {}",
+                                  most_restarts, result_.from.substr(0, 12));
+        return result;
+    }
+
+    void begin(const char* name, const char* doing) { stages_.begin(name, doing); }
+
+    void end(DeviceUnderTest& device) {
+        for (std::filesystem::path& record : device.records()) {
+            result_.records.push_back(std::move(record));
+        }
+        device.power_off();
+        std::size_t failed = 0;
+        std::size_t all = 0;
+        for (const CheckResult& result : result_.phases.back().results) {
+            ++all;
+            failed += result.verdict == Verdict::failed ? 1 : 0;
+        }
+        stages_.end(failed == 0 ? counted(all, "check")
+                                : fmt::format("{}, {} failed", counted(all, "check"), failed));
+    }
+
+    void note_accelerator(DeviceUnderTest& device) {
+        result_.accelerator = device.machine().accelerator();
+    }
+
+    const Context& ctx_;
+    const RehearsalRequest& request_;
+    Rehearsal& result_;
+    RepositoryView repository_;
+    CommitView commit_;
+    CommitFacts facts_;
+    std::optional<CommitView> old_;
+    std::string ref_;
+    Stages stages_;
+};
+
+}  // namespace
+
+std::size_t Rehearsal::count(Verdict verdict) const {
+    std::size_t number = 0;
+    for (const Phase& phase : phases) {
+        number += static_cast<std::size_t>(
+            std::count_if(phase.results.begin(), phase.results.end(),
+                          [&](const CheckResult& one) { return one.verdict == verdict; }));
+    }
+    return number;
+}
+
+Rehearsal rehearse(const Context& ctx, const RehearsalRequest& request) {
+    Rehearsal result;
+    Scenario(ctx, request, result).run();
+    return result;
+}
+
+}  // namespace edgegpu

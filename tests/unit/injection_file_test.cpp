@@ -1,0 +1,140 @@
+#include "image_file/injection_file.hpp"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "blueprint/toml/mistakes.hpp"
+#include "support/commit_fixture.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace edgegpu {
+namespace {
+
+constexpr const char* public_key =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a@b";
+
+class InjectionFixture : public test::CommitFixture {
+public:
+    InjectionFixture() {
+        for (const char* path : {"/usr/sbin", "/usr/lib", "/usr/lib/systemd"}) {
+            if (!tree.entries.contains(path)) {
+                add_directory(path);
+            }
+        }
+        add_file("/usr/lib/passwd",
+                 "root:x:0:0::/root:/bin/bash\nadmin:x:1000:1001::/home/admin:/bin/bash\n"
+                 "daemon:x:2:2::/:/sbin/nologin\n");
+    }
+    Injection read(const std::string& text) {
+        const std::filesystem::path file = directory() / "machine.toml";
+        write_file(file, text);
+        const Commit commit = build();
+        return read_injection_file(file, RepositoryView(repo()).open(commit.checksum));
+    }
+    std::string failure(const std::string& text) {
+        try {
+            (void)read(text);
+        } catch (const Error& caught) {
+            EXPECT_EQ(caught.kind(), ErrorKind::usage);
+            std::string said = caught.render();
+            const std::string prefix = (directory() / "machine.toml").string();
+            for (std::size_t at = said.find(prefix); at != std::string::npos;
+                 at = said.find(prefix)) {
+                said.replace(at, prefix.size(), "F");
+            }
+            return said;
+        }
+        return "no error";
+    }
+};
+
+TEST(InjectionFile, HostNameAndFiles) {
+    InjectionFixture fixture;
+    write_file(fixture.directory() / "secret", "from a file\n");
+    const Injection all = fixture.read(
+        "hostname = \"edge-7\"\n"
+        "[[files]]\npath = \"/etc/a/b\"\ndata = \"x\"\nmode = \"0600\"\n"
+        "[[files]]\npath = \"/var/lib/c\"\nsource = \"secret\"\n");
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[0].path, "/etc/hostname");
+    EXPECT_EQ(all[0].content, "edge-7\n");
+    EXPECT_EQ(all[1].mode, 0600U);
+    EXPECT_EQ(all[2].content, "from a file\n");
+    EXPECT_EQ(all[2].mode, 0644U);
+}
+
+TEST(InjectionFile, KeysGoToTheHomesOfTheImagesUsers) {
+    InjectionFixture fixture;
+    const std::string key = std::string("key = \"") + public_key + "\"\n";
+    const Injection all = fixture.read("[[user_keys]]\nuser = \"admin\"\n" + key +
+                                       "[[user_keys]]\nuser = \"root\"\n" + key +
+                                       "[[user_keys]]\nuser = \"admin\"\n" + key);
+    ASSERT_EQ(all.size(), 6U);
+    EXPECT_EQ(all[0].path, "/var/home/admin");
+    EXPECT_EQ(all[0].type, Injected::Type::directory);
+    EXPECT_EQ(all[1].mode, 0700U);
+    EXPECT_EQ(all[2].path, "/var/home/admin/.ssh/authorized_keys");
+    EXPECT_EQ(all[2].uid, 1000U);
+    EXPECT_EQ(all[2].gid, 1001U);
+    EXPECT_EQ(all[2].mode, 0600U);
+    EXPECT_EQ(all[2].content, std::string(public_key) + "\n" + public_key + "\n");
+    EXPECT_EQ(all[5].path, "/var/roothome/.ssh/authorized_keys");
+}
+
+TEST(InjectionFile, NetworkIsWrittenForWhatTheImageHas) {
+    const std::string network =
+        "[network]\ninterface = \"eth0\"\naddress = [\"192.0.2.7/24\", \"2001:db8::7/64\"]\n"
+        "gateway = \"192.0.2.1\"\ndns = \"192.0.2.53\"\n";
+    InjectionFixture fixture;
+    fixture.add_file("/usr/lib/systemd/systemd-networkd", "");
+    const Injection networkd = fixture.read(network);
+    ASSERT_EQ(networkd.size(), 1U);
+    EXPECT_EQ(networkd[0].path, "/etc/systemd/network/10-eth0.network");
+    EXPECT_EQ(networkd[0].content,
+              "[Match]\nName=eth0\n\n[Network]\nDHCP=no\nAddress=192.0.2.7/24\n"
+              "Address=2001:db8::7/64\nGateway=192.0.2.1\nDNS=192.0.2.53\n");
+    fixture.add_file("/usr/sbin/NetworkManager", "");
+    const Injection keyfile = fixture.read(network);
+    EXPECT_EQ(keyfile[0].path, "/etc/NetworkManager/system-connections/eth0.nmconnection");
+    EXPECT_EQ(keyfile[0].mode, 0600U);
+    EXPECT_EQ(keyfile[0].content,
+              "[connection]\nid=eth0\ntype=ethernet\ninterface-name=eth0\nautoconnect=true\n\n"
+              "[ipv4]\naddress1=192.0.2.7/24\ngateway=192.0.2.1\ndns=192.0.2.53;\nmethod=manual\n\n"
+              "[ipv6]\naddress1=2001:db8::7/64\nmethod=manual\n");
+}
+
+TEST(InjectionFile, AllMistakesAreReportedWithTheirLines) {
+    InjectionFixture fixture;
+    const std::string said = fixture.failure(
+        "hostname = \"a_b\"\nhostnme = \"x\"\n"
+        "[[user_keys]]\nuser = \"nobody-here\"\nkey = \"" +
+        std::string(public_key) +
+        "\"\n"
+        "[[user_keys]]\nuser = \"daemon\"\nkey = \"" +
+        std::string(public_key) +
+        "\"\n"
+        "[[files]]\npath = \"/usr/bin/x\"\ndata = \"x\"\n"
+        "[[files]]\npath = \"/etc/../x\"\ndata = \"x\"\n"
+        "[[files]]\npath = \"/etc/x\"\n"
+        "[[files]]\npath = \"/etc/y\"\nsource = \"is-not-there\"\n"
+        "[network]\ninterface = \"eth0\"\naddress = \"192.0.2.7/33\"\n");
+    for (const char* expected :
+         {"F:1:", "F:2:1: unknown key \"hostnme\"", "the image has no user \"nobody-here\"",
+          "the home directory of daemon, /, is not in /var", "/usr/bin/x is neither in /etc nor in",
+          "\"files.path\" must be a path without", "give either \"data\" or \"source\" for /etc/x",
+          "is-not-there", "\"192.0.2.7/33\" is no address with prefix"}) {
+        EXPECT_NE(said.find(expected), std::string::npos) << expected << "\nin\n" << said;
+    }
+}
+
+TEST(InjectionFile, ANetworkThatNothingConfiguresIsAnError) {
+    InjectionFixture fixture;
+    EXPECT_NE(fixture.failure("[network]\ninterface = \"eth0\"\naddress = \"192.0.2.7/24\"\n")
+                  .find("neither NetworkManager nor systemd-networkd"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace edgegpu

@@ -1,0 +1,95 @@
+#include "machine/rehearsal/upgrade_steps.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "machine_guests.hpp"
+
+namespace edgegpu {
+namespace {
+
+using test::FakeGuest;
+using test::LocalGuest;
+using testing::HasSubstr;
+
+const std::string old_commit(64, 'a');
+const std::string new_commit(64, 'b');
+
+TEST(UpgradeSteps, ARemoteKeepsEverythingButItsPlace) {
+    const ImageRemote remote{"edge", "/etc/ostree/remotes.d/edge.conf",
+                             "# ours\n[remote \"other\"]\nurl=http://other\n"
+                             "[remote \"edge\"]\nurl = http://example.com/repo\n"
+                             "contenturl=http://cdn\ntls-permissive=true\nproxy=http://p\n"
+                             "gpg-verify=true\ngpgkeypath=/etc/pki/edgegpu/edge.gpg\n",
+                             true};
+    EXPECT_EQ(redirected_remote(remote, "https://10.0.2.2:1", "/etc/x.pem"),
+              "# ours\n[remote \"other\"]\nurl=http://other\n"
+              "[remote \"edge\"]\nurl=https://10.0.2.2:1\ntls-ca-path=/etc/x.pem\n"
+              "gpg-verify=true\ngpgkeypath=/etc/pki/edgegpu/edge.gpg\n");
+}
+
+TEST(UpgradeSteps, ARemoteThatVerifiesNothingFails) {
+    ImageRemote remote{"edge", "/etc/ostree/remotes.d/edge.conf", "", false};
+    EXPECT_EQ(verification_check(remote).verdict, Verdict::failed);
+    remote.verifies = true;
+    EXPECT_EQ(verification_check(remote).verdict, Verdict::passed);
+}
+
+CheckResult upgrade(const std::string& programs, const std::string& upgrader = "ostree") {
+    LocalGuest guest;
+    guest.programs = programs;
+    CommitFacts facts;
+    facts.upgrader = upgrader;
+    return run_check(guest, upgrade_check(facts, new_commit));
+}
+
+TEST(UpgradeSteps, AnUpgradeHasToDeployTheCommit) {
+    const std::string status = "if [ \"$2\" = status ]; then printf '%s\\n' \"$deployments\"; fi";
+    const std::string ostree = "ostree() { " + status + "; }\n";
+    const std::string deployed = "  lab " + new_commit + ".0 (pending)";
+    const std::string booted = "* lab " + old_commit + ".0";
+    const CheckResult good =
+        upgrade("deployments='" + deployed + "\n    Version: 1\n" + booted + "'\n" + ostree);
+    EXPECT_EQ(good.verdict, Verdict::passed) << good.text;
+    const CheckResult none = upgrade("deployments='" + booted + "'\n" + ostree);
+    EXPECT_EQ(none.verdict, Verdict::failed);
+    EXPECT_EQ(none.text,
+              "after the upgrade commit aaaaaaaaaaaa is to be started, not bbbbbbbbbbbb");
+    const CheckResult failed = upgrade("ostree() { echo 'GPG: no signature'; return 3; }");
+    EXPECT_EQ(failed.text, "the upgrade failed: ostree ended with status 3");
+    EXPECT_THAT(failed.details, testing::ElementsAre("GPG: no signature"));
+    EXPECT_EQ(upgrade("rpm-ostree() { return 1; }\njournalctl() { :; }", "rpm-ostree").text,
+              "the upgrade failed: rpm-ostree ended with status 1");
+}
+
+TEST(UpgradeSteps, BothDeploymentsAreWanted) {
+    LocalGuest guest;
+    guest.programs = "ostree() { echo '* lab " + new_commit + ".0'; }";
+    EXPECT_EQ(run_check(guest, deployments_check({new_commit, old_commit})).text,
+              "the deployment of commit aaaaaaaaaaaa is gone");
+    EXPECT_EQ(run_check(guest, deployments_check({new_commit})).verdict, Verdict::passed);
+}
+
+TEST(UpgradeSteps, ABootStateIsACommitOrNothing) {
+    FakeGuest guest;
+    guest.answer = [](const std::string&) {
+        return GuestResult{0, "noise\ncommit " + new_commit + "\nboot 1-2\n", false};
+    };
+    EXPECT_EQ(boot_state(guest).commit, new_commit);
+    EXPECT_EQ(boot_state(guest).boot, "1-2");
+    guest.answer = [](const std::string&) { return GuestResult{0, "commit \nboot\n", false}; };
+    EXPECT_EQ(boot_state(guest).commit, "");
+}
+
+TEST(UpgradeSteps, TheRedCheckIsGreenForOneCommitOnly) {
+    FakeGuest guest;
+    guest.answer = [](const std::string&) { return GuestResult{0, "", false}; };
+    put_red_check(guest, old_commit);
+    // The content travels as base64: */COMMIT.*) of a case.
+    EXPECT_GE(guest.asked.size(), 3U);
+    EXPECT_THAT(guest.asked.back(),
+                HasSubstr("/etc/greenboot/check/required.d/99_edgegpu_test_red.sh"));
+}
+
+}  // namespace
+}  // namespace edgegpu
