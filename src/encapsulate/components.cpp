@@ -48,7 +48,7 @@ std::string top_directories(std::string_view path) {
 }
 
 std::string component_of(const std::string& path, const ContentObject& object,
-                         const PackageFiles& packages) {
+                         const FileOwners& packages) {
     if (const std::string_view owner = packages.owner(path); !owner.empty()) {
         return std::string(owner);
     }
@@ -63,7 +63,7 @@ std::string component_of(const std::string& path, const ContentObject& object,
 
 }  // namespace
 
-std::map<std::string, Component> divide(const CommitTree& tree, const PackageFiles& packages) {
+std::map<std::string, Component> divide(const ContainerTree& tree, const FileOwners& packages) {
     std::map<std::string, Component> components;
     for (const auto& [checksum, object] : tree.objects) {
         // Of equal files of several packages, the first by name has the object.

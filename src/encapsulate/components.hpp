@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "encapsulate/commit_tree.hpp"
-#include "encapsulate/package_files.hpp"
+#include "encapsulate/container_tree.hpp"
+#include "encapsulate/file_owners.hpp"
 
 namespace edgegpu {
 
@@ -27,7 +27,7 @@ inline constexpr const char* unpackaged_component = "unpackaged";
 /// from no package is "initramfs", "rpmdb", "selinux-policy", "container-layer:ID", the path of a
 /// file of at least 1 MiB, or `unpackaged_component`. Without packages, directories take their
 /// place.
-[[nodiscard]] std::map<std::string, Component> divide(const CommitTree& tree,
-                                                      const PackageFiles& packages);
+[[nodiscard]] std::map<std::string, Component> divide(const ContainerTree& tree,
+                                                      const FileOwners& packages);
 
 }  // namespace edgegpu

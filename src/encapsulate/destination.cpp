@@ -132,8 +132,8 @@ ImageDestination parse_destination(std::string_view text) {
     return destination;
 }
 
-EncapsulatedImage write_image(const Context& ctx, const CommitView& commit,
-                              EncapsulateRequest request, const ImageDestination& destination) {
+EncapsulatedImage deliver_image(const Context& ctx, const CommitView& commit,
+                                EncapsulateRequest request, const ImageDestination& destination) {
     request.tag = destination.tag;
     const bool remote = destination.kind == ImageDestination::Kind::registry;
     if (!remote) {
@@ -154,6 +154,19 @@ EncapsulatedImage write_image(const Context& ctx, const CommitView& commit,
             break;
     }
     return image;
+}
+
+EarlierLayers read_earlier_layers(const Context& ctx, std::string_view text, bool tls_verify) {
+    const auto place = image_place(text);
+    const bool layout = place && place->transport == ImageTransport::oci;
+    const bool remote = place && place->transport == ImageTransport::docker &&
+                        text.starts_with(registry_prefix) && complete_image_name(place->rest);
+    if (!layout && !remote) {
+        throw error(ErrorKind::usage, "\"{}\" is not the place of an earlier image",
+                    shown_image(text))
+            .hinted("there are oci:DIR[:TAG] and docker://HOST/NAME[:TAG]");
+    }
+    return earlier_layers(read_image_manifest(ctx, {*place, tls_verify, {}}), shown_image(text));
 }
 
 }  // namespace edgegpu

@@ -39,8 +39,14 @@ struct ImageDestination {
 /// with skopeo, with the credentials and certificates of the user; layers that it has are not sent
 /// again. `request.tag` is the destination's. Throws Error, also ErrorKind::usage for a path that
 /// exists and ErrorKind::fetch for a registry.
-[[nodiscard]] EncapsulatedImage write_image(const Context& ctx, const CommitView& commit,
-                                            EncapsulateRequest request,
-                                            const ImageDestination& destination);
+[[nodiscard]] EncapsulatedImage deliver_image(const Context& ctx, const CommitView& commit,
+                                              EncapsulateRequest request,
+                                              const ImageDestination& destination);
+
+/// The layers of an earlier version at "oci:DIR[:TAG]" or "docker://HOST/NAME[:TAG]" (or a digest).
+/// Throws ErrorKind::usage for other places, Error if there is no image, or none for one
+/// architecture.
+[[nodiscard]] EarlierLayers read_earlier_layers(const Context& ctx, std::string_view text,
+                                                bool tls_verify);
 
 }  // namespace edgegpu

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "encapsulate/blob_writer.hpp"
-#include "encapsulate/commit_tree.hpp"
 #include "encapsulate/components.hpp"
+#include "encapsulate/container_tree.hpp"
+#include "encapsulate/file_owners.hpp"
 #include "encapsulate/layer_content.hpp"
 #include "encapsulate/layer_plan.hpp"
-#include "encapsulate/package_files.hpp"
 #include "encapsulate/tar_writer.hpp"
 #include "execution/parallel.hpp"
 #include "support/error.hpp"
@@ -82,9 +82,8 @@ std::vector<std::size_t> by_size(const std::vector<PlannedLayer>& plan,
 
 std::vector<NamedLayer> write_layers(const Context& ctx, const CommitView& commit,
                                      const EncapsulateRequest& request, const fs::path& layout) {
-    const CommitTree tree = read_commit_tree(ctx, commit);
-    const Components components =
-        divide(tree, read_package_files(ctx, commit, layout / "packages"));
+    const ContainerTree tree = read_container_tree(ctx, commit);
+    const Components components = divide(tree, read_file_owners(ctx, commit, layout / "packages"));
     std::map<std::string, std::uint64_t> sizes;
     for (const auto& [name, component] : components) {
         sizes[name] = component.size;
@@ -119,7 +118,7 @@ std::uint64_t EncapsulatedImage::size() const {
 
 EncapsulatedImage write_oci_layout(const Context& ctx, const CommitView& commit,
                                    const EncapsulateRequest& request, const fs::path& layout) {
-    const ImageFacts facts = read_image_facts(commit);
+    const ContainerFacts facts = read_container_facts(commit);
     if (::mkdir(layout.c_str(), 0755) != 0) {
         throw write_error(layout.parent_path().string(), layout.string(), errno);
     }

@@ -76,7 +76,7 @@ json descriptor(const char* type, std::string_view content) {
         {"mediaType", type}, {"digest", "sha256:" + sha256_hex(content)}, {"size", content.size()}};
 }
 
-std::map<std::string, std::string> all_labels(const ImageFacts& facts,
+std::map<std::string, std::string> all_labels(const ContainerFacts& facts,
                                               const std::vector<NamedLayer>& layers) {
     auto labels = facts.labels;
     // By it, importers know where the layers of the commit end and those of others begin.
@@ -86,7 +86,7 @@ std::map<std::string, std::string> all_labels(const ImageFacts& facts,
 
 }  // namespace
 
-ImageFacts read_image_facts(const CommitView& commit) {
+ContainerFacts read_container_facts(const CommitView& commit) {
     const CommitInfo& info = commit.info();
     const VariantHandle object = commit.load(OSTREE_OBJECT_TYPE_COMMIT, info.checksum, "/");
     const VariantHandle metadata(g_variant_get_child_value(object.get(), 0));
@@ -95,7 +95,7 @@ ImageFacts read_image_facts(const CommitView& commit) {
     if (info.time < 0 || info.time > latest_time) {
         throw commit.malformed("/", "its time is out of range");
     }
-    ImageFacts facts;
+    ContainerFacts facts;
     facts.architecture = architecture_of(commit, metadata.get());
     facts.created =
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(info.time)));
@@ -118,7 +118,7 @@ ImageFacts read_image_facts(const CommitView& commit) {
     return facts;
 }
 
-std::string image_config_json(const ImageFacts& facts, const std::vector<NamedLayer>& layers) {
+std::string image_config_json(const ContainerFacts& facts, const std::vector<NamedLayer>& layers) {
     json ids = json::array();
     json history = json::array();
     for (const NamedLayer& layer : layers) {
@@ -135,7 +135,7 @@ std::string image_config_json(const ImageFacts& facts, const std::vector<NamedLa
                  {"history", std::move(history)}});
 }
 
-std::string image_manifest_json(const ImageFacts& facts, std::string_view config,
+std::string image_manifest_json(const ContainerFacts& facts, std::string_view config,
                                 const std::vector<NamedLayer>& layers) {
     json blobs = json::array();
     for (const NamedLayer& layer : layers) {
@@ -156,7 +156,7 @@ std::string image_manifest_json(const ImageFacts& facts, std::string_view config
                  {"annotations", all_labels(facts, layers)}});
 }
 
-std::string image_index_json(const ImageFacts& facts, std::string_view manifest,
+std::string image_index_json(const ContainerFacts& facts, std::string_view manifest,
                              const std::string& tag) {
     json entry = descriptor(manifest_type, manifest);
     entry["platform"] = {{"architecture", facts.architecture}, {"os", "linux"}};

@@ -13,7 +13,7 @@
 namespace edgegpu {
 
 /// What the configuration and the manifest of an image say of its commit.
-struct ImageFacts {
+struct ContainerFacts {
     /// in Go's notation: "amd64"
     std::string architecture;
     /// the commit's time, RFC 3339
@@ -30,7 +30,7 @@ struct ImageFacts {
 /// org.opencontainers.image.version). The command is the commit's `ostree.container-cmd`, else
 /// /sbin/init. Throws Error for a commit that does not say its architecture, or with a time out of
 /// range.
-[[nodiscard]] ImageFacts read_image_facts(const CommitView& commit);
+[[nodiscard]] ContainerFacts read_container_facts(const CommitView& commit);
 
 /// A layer with its content.
 struct NamedLayer {
@@ -39,14 +39,14 @@ struct NamedLayer {
 };
 
 /// A document of an image as JSON; the same for the same values.
-[[nodiscard]] std::string image_config_json(const ImageFacts& facts,
+[[nodiscard]] std::string image_config_json(const ContainerFacts& facts,
                                             const std::vector<NamedLayer>& layers);
 /// `config` is the text of the configuration. Layers except for the first have the annotation
 /// `ostree.components` (names separated by commas), and all of them "edgegpu.layer", the name.
-[[nodiscard]] std::string image_manifest_json(const ImageFacts& facts, std::string_view config,
+[[nodiscard]] std::string image_manifest_json(const ContainerFacts& facts, std::string_view config,
                                               const std::vector<NamedLayer>& layers);
 /// index.json of an image layout with one image; `tag` names it.
-[[nodiscard]] std::string image_index_json(const ImageFacts& facts, std::string_view manifest,
+[[nodiscard]] std::string image_index_json(const ContainerFacts& facts, std::string_view manifest,
                                            const std::string& tag);
 
 /// The layers that the manifest of an earlier version names; empty for an image of other programs.

@@ -33,20 +33,22 @@ std::string object_in_image(std::string_view checksum, std::string_view extensio
 }
 
 std::string_view bytes_of_variant(GVariant* value) {
+    if (value == nullptr || g_variant_get_size(value) == 0) {
+        return {};
+    }
     return {static_cast<const char*>(g_variant_get_data(value)), g_variant_get_size(value)};
 }
 
 /// The beginning of what a file object's checksum is of: see object_header in commit/object.hpp,
 /// which has the attributes of an image's entry instead of these bytes.
 std::string hashed_header(const FileObject& object) {
-    const Handle<GBytes, g_bytes_unref> bytes(
-        g_bytes_new(object.attributes.data(), object.attributes.size()));
     const CommitPath& described = object.described;
     const unsigned type = described.type == EntryType::symlink ? S_IFLNK : S_IFREG;
-    const VariantHandle header = own(
-        g_variant_new("(uuuus@a(ayay))", GUINT32_TO_BE(described.uid), GUINT32_TO_BE(described.gid),
-                      GUINT32_TO_BE(type | described.mode), 0U, described.target.c_str(),
-                      g_variant_new_from_bytes(G_VARIANT_TYPE("a(ayay)"), bytes.get(), FALSE)));
+    const VariantHandle header = own(g_variant_new(
+        "(uuuus@a(ayay))", GUINT32_TO_BE(described.uid), GUINT32_TO_BE(described.gid),
+        GUINT32_TO_BE(type | described.mode), 0U, described.target.c_str(),
+        object.attributes ? object.attributes.get()
+                          : g_variant_new_array(G_VARIANT_TYPE("(ayay)"), nullptr, 0)));
     const std::string_view data = bytes_of_variant(header.get());
     std::string text;
     for (const unsigned shift : {24U, 16U, 8U, 0U}) {
@@ -162,12 +164,13 @@ private:
     }
 
     void attributes(const FileObject& file, const std::string& path) {
-        if (file.attributes.size() > largest_attributes) {
+        const std::string_view bytes = bytes_of_variant(file.attributes.get());
+        if (bytes.size() > largest_attributes) {
             throw source_.commit.malformed(path, "extended attributes of more than 1 MiB");
         }
-        const std::string name = object_in_image(sha256_hex(file.attributes), "file-xattrs");
+        const std::string name = object_in_image(sha256_hex(bytes), "file-xattrs");
         if (written_.insert(name).second) {
-            tar_.file(name, plain_file, file.attributes);
+            tar_.file(name, plain_file, bytes);
         }
         tar_.hard_link(object_in_image(file.described.checksum, "file-xattrs-link"), plain_file,
                        name);

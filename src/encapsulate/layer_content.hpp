@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "encapsulate/commit_tree.hpp"
+#include "encapsulate/container_tree.hpp"
 #include "encapsulate/tar_writer.hpp"
 #include "execution/context.hpp"
 #include "report/commit_view.hpp"
@@ -14,7 +14,7 @@ namespace edgegpu {
 struct LayerSource {
     const Context& ctx;
     const CommitView& commit;
-    const CommitTree& tree;
+    const ContainerTree& tree;
 };
 
 /// Writes the members of the first layer (ostree's container format, tar format version 1, as

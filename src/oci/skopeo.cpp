@@ -138,7 +138,7 @@ std::string push_hint(const ImagePlace& place, SkopeoFailure failure) {
     switch (failure) {
         case SkopeoFailure::certificate:
             return "put the authority's certificate into /etc/containers/certs.d/" + host +
-                   "/ca.crt, or switch verification off with --tls-verify=false";
+                   "/ca.crt, or switch verification off with --no-tls-verify";
         case SkopeoFailure::credentials:
             return "log in with 'skopeo login " + host +
                    "', or name a file with the credentials in REGISTRY_AUTH_FILE; may this user "

@@ -54,14 +54,6 @@ std::string_view bytes_of(GVariant* value) {
     return {data, size};
 }
 
-/// The bytes of a variant; none for null.
-std::string serialised(GVariant* value) {
-    return value == nullptr || g_variant_get_size(value) == 0
-               ? std::string()
-               : std::string(static_cast<const char*>(g_variant_get_data(value)),
-                             g_variant_get_size(value));
-}
-
 /// A file object in this repository or those that it refers to as parents; its mode decides on the
 /// extension, as in libostree. `found` is the repository that has it.
 Fd open_object(OstreeRepo* repo, const std::string& checksum, OstreeRepo*& found, ErrorPlace out) {
@@ -169,7 +161,6 @@ std::optional<FileObject> load_archived(Fd file, ErrorPlace out) {
         return std::nullopt;
     }
     read_attributes(attributes, object.described);
-    object.attributes = serialised(attributes);
     return object;
 }
 
@@ -224,7 +215,6 @@ std::optional<FileObject> load_bare(OstreeRepo* repo, const std::string& checksu
     }
     if (attributes != nullptr) {
         read_attributes(attributes, object.described);
-        object.attributes = serialised(attributes);
     }
     return object;
 }

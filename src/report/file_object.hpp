@@ -15,8 +15,6 @@ struct FileObject {
     VariantHandle attributes;
     /// what a regular file contains, from its beginning; null for symlinks
     Handle<GInputStream, g_object_unref> content;
-    /// all extended attributes: the bytes of an `a(ayay)`
-    std::string attributes;
 };
 
 /// Reads the header of a file object and opens its content, like ostree_repo_load_file, but takes

@@ -8,9 +8,9 @@
 namespace edgegpu {
 namespace {
 
-CommitTree tree_of(const std::map<std::string, std::vector<std::string>>& objects,
-                   std::uint64_t size = 10) {
-    CommitTree tree;
+ContainerTree tree_of(const std::map<std::string, std::vector<std::string>>& objects,
+                      std::uint64_t size = 10) {
+    ContainerTree tree;
     for (const auto& [checksum, paths] : objects) {
         tree.objects[checksum] = {false, size, paths};
     }
@@ -28,8 +28,8 @@ std::map<std::string, std::vector<std::string>> objects_of_each(
 
 using ObjectNames = std::map<std::string, std::vector<std::string>>;
 
-const PackageFiles& some_packages() {
-    static const PackageFiles packages(std::unordered_map<std::string, std::string>{
+const FileOwners& some_packages() {
+    static const FileOwners packages(std::unordered_map<std::string, std::string>{
         {"/etc/ssh/sshd_config", "openssh"},
         {"/bin/sh", "bash"},
         {"/usr/sbin/sshd", "openssh"},
@@ -47,11 +47,11 @@ TEST(Components, PathsOfACommitAreThoseOfPackages) {
     EXPECT_EQ(some_packages().owner("/usr/bin/sshd"), "openssh");
     EXPECT_EQ(some_packages().owner("/usr/lib/ostree-boot/efi/shim"), "shim");
     EXPECT_EQ(some_packages().owner("/usr/bin/none"), "");
-    EXPECT_EQ(PackageFiles().owner("/usr/bin/sh"), "");
+    EXPECT_EQ(FileOwners().owner("/usr/bin/sh"), "");
 }
 
 TEST(Components, EachObjectIsInExactlyOne) {
-    const CommitTree tree = tree_of({
+    const ContainerTree tree = tree_of({
         {"01", {"/usr/bin/sh"}},
         {"02", {"/usr/share/licenses/a", "/usr/share/licenses/b", "/usr/share/own"}},
         {"03", {"/usr/lib/own", "/usr/share/licenses/a"}},
@@ -76,7 +76,7 @@ TEST(Components, EachObjectIsInExactlyOne) {
 }
 
 TEST(Components, LargeFilesOfNobodyAreByThemselves) {
-    const CommitTree tree = tree_of({{"01", {"/usr/lib/udev/hwdb.bin"}}}, 1U << 20U);
+    const ContainerTree tree = tree_of({{"01", {"/usr/lib/udev/hwdb.bin"}}}, 1U << 20U);
     const auto components = divide(tree, some_packages());
     ASSERT_EQ(components.size(), 1U);
     EXPECT_EQ(components.begin()->first, "/usr/lib/udev/hwdb.bin");
@@ -84,12 +84,12 @@ TEST(Components, LargeFilesOfNobodyAreByThemselves) {
 }
 
 TEST(Components, WithoutPackagesDirectoriesTakeTheirPlace) {
-    const CommitTree tree = tree_of({{"01", {"/usr/bin/sh"}},
-                                     {"02", {"/usr/lib/modules/6.1/a"}},
-                                     {"03", {"/usr/lib/modules/6.1/initramfs.img"}},
-                                     {"04", {"/bin"}},
-                                     {"05", {"/usr/lib/modules/6.2/kernel/b"}}});
-    EXPECT_EQ(objects_of_each(divide(tree, PackageFiles())),
+    const ContainerTree tree = tree_of({{"01", {"/usr/bin/sh"}},
+                                        {"02", {"/usr/lib/modules/6.1/a"}},
+                                        {"03", {"/usr/lib/modules/6.1/initramfs.img"}},
+                                        {"04", {"/bin"}},
+                                        {"05", {"/usr/lib/modules/6.2/kernel/b"}}});
+    EXPECT_EQ(objects_of_each(divide(tree, FileOwners())),
               (ObjectNames{{"/usr/bin", {"01"}},
                            {"/usr/lib/modules", {"02", "05"}},
                            {"initramfs", {"03"}},

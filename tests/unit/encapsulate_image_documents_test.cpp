@@ -23,7 +23,7 @@ TEST(ImageDocuments, AreThoseOfTheFormat) {
     fixture.blueprint.architecture = "aarch64";
     const Commit commit = fixture.build();
     const RepositoryView repository(fixture.repo());
-    const ImageFacts facts = read_image_facts(repository.open(commit.checksum));
+    const ContainerFacts facts = read_container_facts(repository.open(commit.checksum));
     const std::string text = image_config_json(facts, two_layers());
     const json config = json::parse(text);
     EXPECT_EQ(config["architecture"], "arm64");

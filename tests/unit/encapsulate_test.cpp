@@ -165,7 +165,7 @@ TEST_F(Encapsulated, NothingIsWrittenOver) {
     for (const auto& text :
          {layout().string(), "oci:" + layout().string(), "oci-archive:" + layout().string()}) {
         try {
-            static_cast<void>(write_image(fixture_.ctx(), open(), {}, parse_destination(text)));
+            static_cast<void>(deliver_image(fixture_.ctx(), open(), {}, parse_destination(text)));
             ADD_FAILURE() << text;
         } catch (const Error& caught) {
             EXPECT_EQ(caught.message(), layout().string() + ": it exists already");
@@ -174,7 +174,7 @@ TEST_F(Encapsulated, NothingIsWrittenOver) {
     EXPECT_EQ(read_file(layout()), "mine");
     const std::string fresh = layout("fresh").string();
     static_cast<void>(
-        write_image(fixture_.ctx(), open(), {}, parse_destination("oci:" + fresh + ":1.2")));
+        deliver_image(fixture_.ctx(), open(), {}, parse_destination("oci:" + fresh + ":1.2")));
     EXPECT_NE(read_file(fresh + "/index.json").find(R"("1.2")"), std::string::npos);
     for (const auto& entry : fs::directory_iterator(fixture_.directory())) {
         EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();

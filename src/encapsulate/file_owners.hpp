@@ -12,11 +12,11 @@ namespace edgegpu {
 
 /// Which package a path of a commit comes from. Packages are named by their source package
 /// ("systemd" for systemd-udev as well), since what is built together changes together.
-class PackageFiles {
+class FileOwners {
 public:
-    PackageFiles() = default;
+    FileOwners() = default;
     /// `owners`: path as packages have it ("/etc/passwd", "/bin/sh") → source package
-    explicit PackageFiles(std::unordered_map<std::string, std::string> owners)
+    explicit FileOwners(std::unordered_map<std::string, std::string> owners)
         : owners_(std::move(owners)) {}
 
     [[nodiscard]] bool empty() const noexcept { return owners_.empty(); }
@@ -31,7 +31,7 @@ private:
 /// limits, since the commit may be anybody's. `scratch` is a directory that does not exist yet; it
 /// is removed. Empty, with a warning on the console, if there is no database, or none that can be
 /// read: an image can be split without it.
-[[nodiscard]] PackageFiles read_package_files(const Context& ctx, const CommitView& commit,
-                                              const std::filesystem::path& scratch);
+[[nodiscard]] FileOwners read_file_owners(const Context& ctx, const CommitView& commit,
+                                          const std::filesystem::path& scratch);
 
 }  // namespace edgegpu

@@ -1,4 +1,4 @@
-#include "encapsulate/package_files.hpp"
+#include "encapsulate/file_owners.hpp"
 
 #include <array>
 #include <cstdint>
@@ -86,7 +86,7 @@ std::string list_packages(const fs::path& directory) {
     return lines;
 }
 
-PackageFiles parse_list(std::string_view lines) {
+FileOwners parse_list(std::string_view lines) {
     std::unordered_map<std::string, std::string> owners;
     std::string source;
     while (!lines.empty()) {
@@ -101,7 +101,7 @@ PackageFiles parse_list(std::string_view lines) {
             }
         }
     }
-    return PackageFiles(std::move(owners));
+    return FileOwners(std::move(owners));
 }
 
 /// Copies the files of the database; false if there are none.
@@ -142,7 +142,7 @@ private:
 
 }  // namespace
 
-std::string_view PackageFiles::owner(std::string_view path) const {
+std::string_view FileOwners::owner(std::string_view path) const {
     const auto owner_of = [&](const std::string& name) -> std::string_view {
         const auto found = owners_.find(name);
         return found == owners_.end() ? std::string_view() : std::string_view(found->second);
@@ -156,8 +156,7 @@ std::string_view PackageFiles::owner(std::string_view path) const {
     return owner;
 }
 
-PackageFiles read_package_files(const Context& ctx, const CommitView& commit,
-                                const fs::path& scratch) {
+FileOwners read_file_owners(const Context& ctx, const CommitView& commit, const fs::path& scratch) {
     const DatabaseCopy copy(scratch);
     const auto unknown = [&](std::string_view why) {
         if (ctx.console != nullptr) {
@@ -166,15 +165,15 @@ PackageFiles read_package_files(const Context& ctx, const CommitView& commit,
                             "packages, so that updates are larger",
                             commit.info().name, why));
         }
-        return PackageFiles();
+        return FileOwners();
     };
     if (!copy_database(commit, scratch)) {
         return unknown("the commit has no package database");
     }
     const ChildCall call =
         call_in_child(database_limits, [&scratch] { return list_packages(scratch); });
-    PackageFiles files =
-        call.end == ChildCall::End::returned ? parse_list(call.result) : PackageFiles();
+    FileOwners files =
+        call.end == ChildCall::End::returned ? parse_list(call.result) : FileOwners();
     return files.empty() ? unknown("the commit's package database cannot be read") : files;
 }
 

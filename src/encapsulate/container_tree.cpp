@@ -1,4 +1,4 @@
-#include "encapsulate/commit_tree.hpp"
+#include "encapsulate/container_tree.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -20,7 +20,7 @@ class TreeReader {
 public:
     TreeReader(const Context& ctx, const CommitView& commit) : ctx_(ctx), commit_(commit) {}
 
-    [[nodiscard]] CommitTree read() {
+    [[nodiscard]] ContainerTree read() {
         descend(commit_.root(), "/", 0);
         for (auto& [checksum, object] : tree_.objects) {
             ctx_.check_cancelled();
@@ -68,13 +68,13 @@ private:
 
     const Context& ctx_;
     const CommitView& commit_;
-    CommitTree tree_;
+    ContainerTree tree_;
     std::size_t paths_ = 0;
 };
 
 }  // namespace
 
-CommitTree read_commit_tree(const Context& ctx, const CommitView& commit) {
+ContainerTree read_container_tree(const Context& ctx, const CommitView& commit) {
     return TreeReader(ctx, commit).read();
 }
 

@@ -31,7 +31,7 @@ struct ContentObject {
 };
 
 /// The tree of a commit.
-struct CommitTree {
+struct ContainerTree {
     /// "/" first, parents before their children, in order of names
     std::vector<TreeDirectory> directories;
     /// checksum → object
@@ -41,7 +41,7 @@ struct CommitTree {
 /// Reads all directories and the headers of all file objects. Throws Error for objects that are
 /// missing or malformed, for trees of more than 200 levels or a million paths, for a tree with both
 /// /etc and /usr/etc, and ErrorKind::interrupted.
-[[nodiscard]] CommitTree read_commit_tree(const Context& ctx, const CommitView& commit);
+[[nodiscard]] ContainerTree read_container_tree(const Context& ctx, const CommitView& commit);
 
 /// Where the container format has a path of the commit: "etc/passwd" for "/usr/etc/passwd". Empty
 /// for the root, and for /sysroot and what is below it, where images have the repository.
