@@ -158,6 +158,8 @@ std::string_view FileOwners::owner(std::string_view path) const {
 
 FileOwners read_file_owners(const Context& ctx, const CommitView& commit, const fs::path& scratch) {
     const DatabaseCopy copy(scratch);
+    // librpm takes no relative path.
+    const fs::path database = fs::absolute(scratch);
     const auto unknown = [&](std::string_view why) {
         if (ctx.console != nullptr) {
             ctx.console->warn(
@@ -171,7 +173,7 @@ FileOwners read_file_owners(const Context& ctx, const CommitView& commit, const 
         return unknown("the commit has no package database");
     }
     const ChildCall call =
-        call_in_child(database_limits, [&scratch] { return list_packages(scratch); });
+        call_in_child(database_limits, [&database] { return list_packages(database); });
     FileOwners files =
         call.end == ChildCall::End::returned ? parse_list(call.result) : FileOwners();
     return files.empty() ? unknown("the commit's package database cannot be read") : files;
