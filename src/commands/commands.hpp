@@ -128,7 +128,7 @@ struct ImageCommand {
     /// a ref, a checksum, or the beginning of one, each followed by any number of ^
     std::string commit;
     std::filesystem::path repo = "repo";
-    /// name of an ImageType
+    /// name of an ImageType, or "oci"
     std::string type = "raw";
     /// empty: from ref, version and type, in the working directory
     std::filesystem::path output;
@@ -145,6 +145,9 @@ struct ImageCommand {
     std::string target_rule;
     bool allow_unsigned = false;
     bool force = false;
+    /// of `oci`: where an earlier version is, whose layers keep their packages; empty: none
+    std::string previous;
+    bool no_tls_verify = false;
 };
 
 /// `edgegpu cache`

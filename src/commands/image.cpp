@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
+#include "commands/image_oci.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
@@ -132,6 +133,13 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
 }  // namespace
 
 int run_image(const GlobalOptions& global, const ImageCommand& command) {
+    if (command.type == oci_type) {
+        return run_oci_image(global, command);
+    }
+    if (!command.previous.empty() || command.no_tls_verify) {
+        throw error(ErrorKind::usage, "{} applies to --type oci only",
+                    command.previous.empty() ? "--no-tls-verify" : "--previous");
+    }
     Console console(console_output(global));
     Context ctx;
     ctx.cache = cache_directory({});

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "commands/image_oci.hpp"
 #include "commands/option_values.hpp"
 #include "commands/options.hpp"
 #include "image_file/disk_format.hpp"
@@ -15,6 +16,7 @@ namespace {
 std::vector<std::string> image_types() {
     std::vector<std::string> names;
     each_value<ImageType>([&](ImageType type) { names.emplace_back(enum_name(type)); });
+    names.emplace_back(oci_type);
     return names;
 }
 
@@ -50,6 +52,15 @@ void add_installer_options(CLI::App& verb, ImageCommand& image) {
                   "installer-iso: install a commit whose signature cannot be verified");
 }
 
+void add_oci_options(CLI::App& verb, ImageCommand& image) {
+    verb.add_option("--previous", image.previous,
+                    "oci: an earlier version of the image (oci:DIR[:TAG] or "
+                    "docker://HOST/NAME[:TAG]), whose layers keep their packages")
+        ->type_name("IMAGE");
+    verb.add_flag("--no-tls-verify", image.no_tls_verify,
+                  "oci: use a registry without a certificate that is trusted");
+}
+
 }  // namespace
 
 void add_image(CLI::App& app, ImageCommand& image) {
@@ -64,17 +75,21 @@ void add_image(CLI::App& app, ImageCommand& image) {
                      "ostree repository of the commit (default: repo, in the working directory)")
         ->type_name("DIR");
     const std::vector<std::string> types = image_types();
-    verb->add_option("--type", image.type,
-                     "Form of the image; ami: raw, checked for Amazon EC2; "
-                     "installer-iso: a medium that installs the commit (default: raw)")
+    verb->add_option(
+            "--type", image.type,
+            "Form of the image; ami: raw, checked for Amazon EC2; "
+            "installer-iso: a medium that installs the commit; oci: a container image, from "
+            "which rpm-ostree and bootc take the commit (default: raw)")
         ->check(one_of(types))
         ->type_name(fmt::format("{}", fmt::join(types, "|")));
     verb->add_option("--output", image.output,
                      "File to write (default: from ref, version and type, in the working "
-                     "directory); FILE.sha256 and FILE.json are written beside it")
+                     "directory); FILE.sha256 and FILE.json are written beside it. oci: "
+                     "oci:DIR[:TAG], oci-archive:FILE[:TAG] or docker://HOST/NAME[:TAG]")
         ->type_name("FILE");
     add_disk_options(*verb, image);
     add_installer_options(*verb, image);
+    add_oci_options(*verb, image);
     verb->add_option("--compress", image.compress, "Compress the image (default: none)")
         ->check(one_of({"none", "zstd"}))
         ->type_name("none|zstd");

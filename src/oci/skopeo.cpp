@@ -132,6 +132,25 @@ SkopeoFailure failure_kind(const ImagePlace& place, const std::string& reason) {
                                                     : SkopeoFailure::connection;
 }
 
+/// What to do about a push that failed.
+std::string push_hint(const ImagePlace& place, SkopeoFailure failure) {
+    const std::string host = host_of(place);
+    switch (failure) {
+        case SkopeoFailure::certificate:
+            return "put the authority's certificate into /etc/containers/certs.d/" + host +
+                   "/ca.crt, or switch verification off with --no-tls-verify";
+        case SkopeoFailure::credentials:
+            return "log in with 'skopeo login " + host +
+                   "', or name a file with the credentials in REGISTRY_AUTH_FILE; may this user "
+                   "push there?";
+        case SkopeoFailure::name:
+            return "does the registry have such a repository, and create new ones?";
+        default:
+            return "is the registry running, and reachable from here? Layers that it has are not "
+                   "sent again";
+    }
+}
+
 std::string hint_for(const ImagePlace& place, SkopeoFailure failure) {
     const std::string host = host_of(place);
     switch (failure) {
@@ -173,6 +192,7 @@ struct SkopeoTask {
     /// "look up"
     std::string_view doing;
     ProcessLimits limits;
+    bool push = false;
 };
 
 /// Why a run of skopeo failed.
@@ -224,7 +244,8 @@ std::string run_skopeo(const Context& ctx, const ImageAccess& access, const Skop
         if (attempt >= problem.attempts) {
             throw error(ErrorKind::fetch, "cannot {} image {}: {}", task.doing,
                         shown_image(access.place.text()), problem.reason)
-                .hinted(hint_for(access.place, problem.kind));
+                .hinted(task.push ? push_hint(access.place, problem.kind)
+                                  : hint_for(access.place, problem.kind));
         }
         wait_a_little(ctx, first_pause * (1 << (attempt - 1)));
     }
@@ -269,7 +290,7 @@ std::string inspect(const Context& ctx, const ImageAccess& access, bool config) 
         arguments.emplace_back(access.tls_verify ? "--tls-verify=true" : "--tls-verify=false");
     }
     arguments.push_back(access.place.text());
-    SkopeoTask task{"look up", {}};
+    SkopeoTask task{"look up", {}, false};
     if (access.place.transport == ImageTransport::docker) {
         task.limits.time = ctx.registry_timeout;
     }
@@ -340,12 +361,22 @@ void copy_image_layers(const Context& ctx, const ImageAccess& access, const fs::
     }
     arguments.push_back(access.place.text());
     arguments.push_back("oci:" + (layout.path() / "image").string() + ":copy");
-    SkopeoTask task{"copy", {}};
+    SkopeoTask task{"copy", {}, false};
     if (access.place.transport == ImageTransport::docker) {
         task.limits.idle = ctx.layer_timeout;
         task.limits.written = {layout.path(), blobs};
     }
     static_cast<void>(run_skopeo(ctx, access, task, arguments));
+}
+
+void push_image(const Context& ctx, const fs::path& layout, const ImageAccess& access) {
+    const SkopeoTask task{"push", {}, true};
+    static_cast<void>(
+        run_skopeo(ctx, access, task,
+                   {"--insecure-policy", "--tmpdir=" + layout.parent_path().string(), "copy",
+                    "--preserve-digests",
+                    access.tls_verify ? "--dest-tls-verify=true" : "--dest-tls-verify=false",
+                    "oci:" + layout.string(), access.place.text()}));
 }
 
 }  // namespace edgegpu

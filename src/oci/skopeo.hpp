@@ -44,4 +44,9 @@ struct ImageAccess {
 void copy_image_layers(const Context& ctx, const ImageAccess& access,
                        const std::filesystem::path& blobs);
 
+/// Copies the only image of an OCI image layout to a place in a registry, with the same digest.
+/// `policy.json`, which is about images that are taken from elsewhere, is not applied. Interrupted
+/// by `ctx` only: a registry may take any time for a large layer.
+void push_image(const Context& ctx, const std::filesystem::path& layout, const ImageAccess& access);
+
 }  // namespace edgegpu

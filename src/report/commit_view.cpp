@@ -254,6 +254,21 @@ FileObject CommitView::load_file(const std::string& checksum, std::string_view p
     return std::move(*object);
 }
 
+VariantHandle CommitView::detached_metadata() const {
+    GlibFailure failure;
+    GVariant* loaded = nullptr;
+    if (ostree_repo_read_commit_detached_metadata(repo_.get(), info_.checksum.c_str(), &loaded,
+                                                  nullptr, failure.out()) == FALSE) {
+        throw unreadable(failure, info_.checksum, "");
+    }
+    const VariantHandle trusted(loaded);
+    VariantHandle object = loaded == nullptr ? VariantHandle() : untrusted(loaded);
+    if (object && g_variant_is_normal_form(object.get()) == FALSE) {
+        throw malformed("the detached metadata", "not in normal form");
+    }
+    return object;
+}
+
 std::optional<std::string> CommitView::read(std::string_view path, std::uint64_t limit) const {
     const std::optional<CommitNode> node = find(path);
     if (!node || node->directory) {

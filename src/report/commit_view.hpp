@@ -113,13 +113,21 @@ public:
     [[nodiscard]] bool same_content(const CommitPath& file, const CommitView& other,
                                     const CommitPath& theirs, std::string_view path) const;
 
-private:
+    /// A commit, dirtree or dirmeta of the commit, in normal form; `path` is for errors. The
+    /// checksum has not been verified.
     [[nodiscard]] VariantHandle load(OstreeObjectType type, const std::string& checksum,
                                      std::string_view path) const;
+    /// A file object of the commit; `path` is for errors. The checksum has not been verified.
     [[nodiscard]] FileObject load_file(const std::string& checksum, std::string_view path) const;
+    /// The commit's detached metadata (signatures), a{sv}; null if there are none.
+    [[nodiscard]] VariantHandle detached_metadata() const;
+    /// The Error for an object that cannot be read.
     [[nodiscard]] Error unreadable(const GlibFailure& failure, const std::string& checksum,
                                    std::string_view path) const;
+    /// The Error for an object that is not as it has to be: `what`.
     [[nodiscard]] Error malformed(std::string_view path, std::string_view what) const;
+
+private:
     [[nodiscard]] CommitPath describe_directory(const CommitNode& node,
                                                 std::string_view path) const;
 

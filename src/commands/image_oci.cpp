@@ -1,0 +1,118 @@
+#include "commands/image_oci.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "encapsulate/destination.hpp"
+#include "execution/context.hpp"
+#include "execution/interrupt.hpp"
+#include "execution/processors.hpp"
+#include "execution/stage.hpp"
+#include "report/commit_view.hpp"
+#include "support/error.hpp"
+#include "support/quantity.hpp"
+#include "support/terminal_text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Options that are about disks.
+void refuse_disk_options(const ImageCommand& command) {
+    for (const auto& [given, name] : {std::pair{!command.size.empty(), "--size"},
+                                      {!command.stateroot.empty(), "--stateroot"},
+                                      {!command.remote.empty(), "--remote"},
+                                      {!command.kernel_arguments.empty(), "--karg"},
+                                      {!command.injection.empty(), "--inject"},
+                                      {!command.target_rule.empty(), "--target-rule"},
+                                      {command.allow_unsigned, "--allow-unsigned"},
+                                      {command.compress != "none", "--compress"},
+                                      {command.force, "--force"}}) {
+        if (given) {
+            throw error(ErrorKind::usage, "{} does not apply to --type oci", name);
+        }
+    }
+}
+
+std::string oci_row(std::string_view name, std::string_view value) {
+    return fmt::format("  {:<11}{}\n", name, printable_line(value));
+}
+
+std::string oci_summary(const EncapsulatedImage& image, const CommitInfo& commit,
+                        const std::string& output) {
+    std::string text = "\n" + oci_row("image", output);
+    text += oci_row(
+        "type", fmt::format("oci, {} in {} layers", human_size(image.size()), image.layers.size()));
+    text += oci_row("digest", "sha256:" + image.digest);
+    text += oci_row("commit", commit.checksum);
+    if (!commit.version.empty()) {
+        text += oci_row("version", commit.version);
+    }
+    return text;
+}
+
+std::string oci_json(const EncapsulatedImage& image, const CommitInfo& commit,
+                     const std::string& output) {
+    ordered_json layers = ordered_json::array();
+    for (const NamedLayer& layer : image.layers) {
+        layers.push_back({{"name", layer.plan.name},
+                          {"digest", "sha256:" + layer.blob.digest},
+                          {"size", layer.blob.size},
+                          {"unpacked", layer.blob.unpacked},
+                          {"components", layer.plan.components}});
+    }
+    ordered_json document{{"format", "edgegpu-oci-image/1"},
+                          {"edgegpu", EDGEGPU_VERSION},
+                          {"output", output},
+                          {"digest", "sha256:" + image.digest},
+                          {"size", image.size()},
+                          {"commit", commit.checksum}};
+    if (!commit.version.empty()) {
+        document["version"] = commit.version;
+    }
+    document["layers"] = std::move(layers);
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+int run_oci_image(const GlobalOptions& global, const ImageCommand& command) {
+    refuse_disk_options(command);
+    if (command.output.empty()) {
+        throw error(ErrorKind::usage, "an OCI image needs --output")
+            .hinted("oci:DIR[:TAG], oci-archive:FILE[:TAG] or docker://HOST/NAME[:TAG]");
+    }
+    const std::string output = command.output.string();
+    ImageDestination destination = parse_destination(output);
+    destination.tls_verify = !command.no_tls_verify;
+    Console console(console_output(global));
+    Context ctx;
+    ctx.log = global.log;
+    ctx.console = &console;
+    ctx.cancelled = &interrupted();
+    ctx.jobs = available_processors();
+    const CommitView commit = RepositoryView(command.repo).open(command.commit);
+    Stages stages(ctx, commit.info().name);
+    const EncapsulatedImage image = stages.run([&] {
+        stages.begin("image", "writing the image of");
+        EncapsulateRequest request;
+        if (!command.previous.empty()) {
+            request.earlier = read_earlier_layers(ctx, command.previous, destination.tls_verify);
+        }
+        EncapsulatedImage made = deliver_image(ctx, commit, std::move(request), destination);
+        stages.end(fmt::format("{} layers, {}", made.layers.size(), human_size(made.size())));
+        return made;
+    });
+    print_result(global.json ? oci_json(image, commit.info(), shown_image(output))
+                             : oci_summary(image, commit.info(), shown_image(output)));
+    return 0;
+}
+
+}  // namespace edgegpu

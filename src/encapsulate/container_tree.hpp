@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "encapsulate/tar_writer.hpp"
+#include "execution/context.hpp"
+#include "report/commit_view.hpp"
+
+namespace edgegpu {
+
+/// A directory of a commit.
+struct TreeDirectory {
+    /// in the commit: "/usr/etc"
+    std::string path;
+    /// checksums of its dirtree and dirmeta
+    std::string tree;
+    std::string meta;
+    TarAttributes attributes;
+};
+
+/// A file object of a commit with all of its paths.
+struct ContentObject {
+    bool symlink = false;
+    /// bytes of a file, as the object's header says
+    std::uint64_t size = 0;
+    /// sorted, at least one
+    std::vector<std::string> paths;
+};
+
+/// The tree of a commit.
+struct ContainerTree {
+    /// "/" first, parents before their children, in order of names
+    std::vector<TreeDirectory> directories;
+    /// checksum → object
+    std::map<std::string, ContentObject> objects;
+};
+
+/// Reads all directories and the headers of all file objects. Throws Error for objects that are
+/// missing or malformed, for trees of more than 200 levels or a million paths, for a tree with both
+/// /etc and /usr/etc, and ErrorKind::interrupted.
+[[nodiscard]] ContainerTree read_container_tree(const Context& ctx, const CommitView& commit);
+
+/// Where the container format has a path of the commit: "etc/passwd" for "/usr/etc/passwd". Empty
+/// for the root, and for /sysroot and what is below it, where images have the repository.
+[[nodiscard]] std::string path_in_image(const std::string& path);
+
+}  // namespace edgegpu

@@ -1,0 +1,57 @@
+#include "encapsulate/destination.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+namespace {
+
+using Kind = ImageDestination::Kind;
+
+TEST(ImageDestination, HasATransportOrAPath) {
+    struct Case {
+        const char* text;
+        Kind kind;
+        const char* path;
+        const char* tag;
+    };
+    for (const Case& one : {Case{"oci:images/edge", Kind::layout, "images/edge", "latest"},
+                            {"oci:/images/edge:1.2", Kind::layout, "/images/edge", "1.2"},
+                            {"oci:/images:old/edge", Kind::layout, "/images:old/edge", "latest"},
+                            {"images/edge/", Kind::layout, "images/edge", "latest"},
+                            {"./a:b/c", Kind::layout, "./a:b/c", "latest"},
+                            {"oci-archive:edge.tar:v1", Kind::archive, "edge.tar", "v1"},
+                            {"edge.ociarchive", Kind::archive, "edge.ociarchive", "latest"},
+                            {"/x/edge.tar", Kind::archive, "/x/edge.tar", "latest"}}) {
+        const ImageDestination parsed = parse_destination(one.text);
+        EXPECT_EQ(parsed.kind, one.kind) << one.text;
+        EXPECT_EQ(parsed.path, one.path) << one.text;
+        EXPECT_EQ(parsed.tag, one.tag) << one.text;
+    }
+    const ImageDestination pushed = parse_destination("docker://localhost:5000/edge/gpu:1");
+    EXPECT_EQ(pushed.kind, Kind::registry);
+    EXPECT_EQ(pushed.place.text(), "docker://localhost:5000/edge/gpu:1");
+}
+
+TEST(ImageDestination, IsRefusedWithAWayOut) {
+    for (const std::string& text :
+         {std::string(""), std::string("oci:"), std::string("oci::1"), std::string("oci:a:b c"),
+          std::string("oci:a:"), std::string("oci-archive:"), std::string("docker://"),
+          std::string("docker://UPPER/x"), std::string("dir:x"), std::string("docker-archive:x"),
+          std::string("containers-storage:x"), std::string("https://quay.io/x"),
+          "docker://quay.io/x@sha256:" + std::string(64, 'a')}) {
+        try {
+            static_cast<void>(parse_destination(text));
+            ADD_FAILURE() << text;
+        } catch (const Error& caught) {
+            EXPECT_EQ(caught.kind(), ErrorKind::usage) << text;
+            EXPECT_FALSE(caught.hint().empty()) << text;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace edgegpu
