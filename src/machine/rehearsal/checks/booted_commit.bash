@@ -1,12 +1,16 @@
 # shellcheck shell=bash
-# Is the deployment that runs the one of commit WANTED? The kernel argument decides, not what ostree
-# would boot next.
-link=$(tr ' ' '\n' </proc/cmdline | sed -n 's/^ostree=//p' | head -n 1)
-[ -n "$link" ] || failed "the kernel was started without ostree=: no deployment is booted"
-deployment=$(readlink -f "/sysroot$link")
-booted=${deployment##*/}
-booted=${booted%%.*}
+# Is the deployment that runs the one of commit WANTED? What is mounted at / decides, not what ostree would boot next.
+grep -q '\<ostree=' /proc/cmdline || failed "the kernel was started without ostree=: no deployment is booted"
+booted=
+for deployment in /sysroot/ostree/deploy/*/deploy/*/; do
+    if [ "$deployment" -ef / ]; then
+        deployment=${deployment%/}
+        booted=${deployment##*/}
+        booted=${booted%%.*}
+    fi
+done
 ostree admin status 2>&1
+[ -n "$booted" ] || failed "what is mounted at / is no deployment"
 if [ "$booted" != "$WANTED" ]; then
     failed "the machine runs commit ${booted:0:12}, not ${WANTED:0:12}"
 fi

@@ -1,8 +1,9 @@
-#!/bin/sh
+#!/bin/bash
 # A health check of edgegpu's rehearsal, for greenboot: only commit @COMMIT@ is good.
-link=$(tr ' ' '\n' </proc/cmdline | sed -n 's/^ostree=//p' | head -n 1)
-case $(readlink -f "/sysroot$link") in
-*/@COMMIT@.*) exit 0 ;;
-esac
+for deployment in /sysroot/ostree/deploy/*/deploy/@COMMIT@.*/; do
+    if [ "$deployment" -ef / ]; then
+        exit 0
+    fi
+done
 echo "edgegpu test: this commit is to be taken back"
 exit 1
