@@ -172,8 +172,10 @@ Fd connect_to(std::uint16_t port) {
 TEST_F(FileServerTest, SurvivesAThousandConnectionsAndThoseThatSpeakNoTls) {
     allow_open_files();
     {
+        constexpr std::size_t connections = 1000;
         std::vector<Fd> sockets;
-        for (int i = 0; i < 1000; ++i) {
+        sockets.reserve(connections);
+        for (std::size_t i = 0; i < connections; ++i) {
             sockets.push_back(connect_to(server_->port()));
         }
         for (const Fd& socket : sockets) {
@@ -198,8 +200,10 @@ TEST_F(FileServerTest, SlowClientsDoNotStopOthers) {
         ASSERT_TRUE(slow.back());
         (void)::send(slow.back().get(), "\x16\x03", 2, MSG_NOSIGNAL);
     }
+    constexpr std::size_t others = 16;
     std::vector<std::future<Answer>> answers;
-    for (int i = 0; i < 16; ++i) {
+    answers.reserve(others);
+    for (std::size_t i = 0; i < others; ++i) {
         answers.push_back(std::async(std::launch::async, [&] { return ask("/config"); }));
     }
     for (std::future<Answer>& answer : answers) {
