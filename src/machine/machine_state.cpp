@@ -22,6 +22,10 @@ constexpr std::chrono::seconds monitor_limit{60};
 constexpr std::chrono::milliseconds end_patience{1000};
 constexpr std::uint64_t variables_limit = 64ULL << 20U;
 constexpr std::size_t shown_lines = 20;
+/// Emulated by QEMU 7.2, UEFI sometimes hangs after a guest's restart, before it does anything; a
+/// boot loader has not seen that start, so that another reset does not count as one.
+constexpr std::chrono::seconds firmware_patience{90};
+constexpr int most_helps = 4;
 
 }  // namespace
 
@@ -146,6 +150,7 @@ void Machine::Impl::check_boot() {
             ctx.log.debug("the guest was reset");
             console->restart();
             agent->forget();
+            firmware_began = std::chrono::steady_clock::now();
         } else if (*event == "STOP") {
             // Nobody asked for that: KVM met an instruction that it cannot execute, or the disk of
             // the host is full.
@@ -158,6 +163,25 @@ void Machine::Impl::pump() {
     // First what the agent said before a reset.
     agent->read();
     check_boot();
+}
+
+void Machine::Impl::help_firmware() {
+    const auto now = std::chrono::steady_clock::now();
+    if (console->progress().phase() != ConsoleProgress::Phase::firmware) {
+        firmware_began = now;
+        firmware_helped = 0;
+    } else if (now - firmware_began > firmware_patience && firmware_helped < most_helps) {
+        ++firmware_helped;
+        firmware_began = now;
+        ctx.log.info("the firmware hangs; the machine is reset",
+                     {{"seconds", firmware_patience.count()}});
+        if (ctx.console != nullptr) {
+            ctx.console->note(fmt::format(
+                "the machine's firmware did nothing for {} s; the machine was reset once more",
+                firmware_patience.count()));
+        }
+        qmp->execute("system_reset", monitor_limit);
+    }
 }
 
 bool Machine::Impl::settled(const std::string& previous) const {
@@ -208,6 +232,7 @@ void Machine::Impl::wait_settled(const std::string& what, const std::string& pre
         guarded([&] {
             for (pump(); !settled(previous); pump()) {
                 show(wait, limit);
+                help_firmware();
                 wait.readable(agent->descriptor());
             }
         });

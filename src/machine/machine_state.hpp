@@ -75,6 +75,9 @@ struct Machine::Impl {
     std::optional<AgentChannel> agent;
     /// of the boot that was last waited for
     std::string boot_id;
+    /// when the firmware began, and how often it has been helped since it last started a boot loader
+    std::chrono::steady_clock::time_point firmware_began = std::chrono::steady_clock::now();
+    int firmware_helped = 0;
 
 private:
     void start();
@@ -84,6 +87,8 @@ private:
     /// The Error of a machine that does not run any more, with what QEMU printed.
     [[nodiscard]] Error ended(const std::string& how);
     void show(const Wait& wait, std::chrono::seconds limit);
+    /// Resets the machine once more if its firmware has not come to the boot loader in time.
+    void help_firmware();
     [[nodiscard]] bool settled(const std::string& previous) const;
     [[nodiscard]] Error described(const Error& failure);
 };
