@@ -75,7 +75,8 @@ struct Machine::Impl {
     std::optional<AgentChannel> agent;
     /// of the boot that was last waited for
     std::string boot_id;
-    /// when the firmware began, and how often it has been helped since it last started a boot loader
+    /// when the firmware began, and how often it has been helped since it last started a boot
+    /// loader
     std::chrono::steady_clock::time_point firmware_began = std::chrono::steady_clock::now();
     int firmware_helped = 0;
 
