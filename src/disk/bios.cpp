@@ -33,7 +33,8 @@ constexpr std::size_t block_list_at = 0x1f4;
 constexpr std::uint64_t core_segment = 0x820;
 constexpr std::uint64_t nop_nop = 0x9090;
 
-constexpr std::uint64_t module_limit = 16ULL << 20U;
+/// all modules together, generously: GRUB 2.06 has 3 MiB of them
+constexpr std::uint64_t modules_limit = 128ULL << 20U;
 constexpr std::size_t module_count_limit = 2000;
 /// GRUB loads the core image below the end of the conventional memory.
 constexpr std::size_t core_size_limit = 0x78000;
@@ -84,6 +85,7 @@ GrubModules read_grub_modules(const CommitView& commit, const std::string& direc
     if (!node || !node->directory) {
         throw error("commit {}: {} is not a directory", commit.info().name, directory);
     }
+    std::uint64_t bytes = 0;
     for (const auto& [name, file] : commit.list(*node, directory)) {
         const bool wanted =
             name.ends_with(".mod") || name.ends_with(".lst") || name.ends_with(".img");
@@ -91,7 +93,8 @@ GrubModules read_grub_modules(const CommitView& commit, const std::string& direc
             continue;
         }
         if (std::optional<std::string> content =
-                commit.read(directory + '/' + name, module_limit)) {
+                commit.read(directory + '/' + name, modules_limit - bytes)) {
+            bytes += content->size();
             modules.emplace(name, std::move(*content));
         }
         if (modules.size() > module_count_limit) {

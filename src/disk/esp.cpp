@@ -18,6 +18,7 @@
 #include "disk/grub.hpp"
 #include "disk/partitions.hpp"
 #include "execution/process.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/glib.hpp"
@@ -31,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Everything that a boot loader installs, generously.
-constexpr std::uint64_t esp_file_limit = 64ULL << 20U;
+constexpr std::uint64_t esp_limit = 256ULL << 20U;
 constexpr std::size_t esp_count_limit = 4096;
 constexpr int esp_depth_limit = 16;
 constexpr std::size_t esp_copy_block = 64U << 10U;
@@ -86,17 +87,20 @@ private:
                 read_directory(node, inner, depth + 1);
                 continue;
             }
-            std::optional<std::string> content = commit_.read(top_ + '/' + inner, esp_file_limit);
+            std::optional<std::string> content =
+                commit_.read(top_ + '/' + inner, esp_limit - bytes_);
             if (!content) {
                 // GRUB's environment of RHEL 8 is a link; FAT has none.
                 continue;
             }
+            bytes_ += content->size();
             files_.emplace(inner, std::move(*content));
         }
     }
 
     const CommitView& commit_;
     std::string top_;
+    std::uint64_t bytes_ = 0;
     EspFiles files_;
 };
 
@@ -165,20 +169,11 @@ private:
 /// A directory of the builder for the files to copy, removed at the end.
 class EspStaging {
 public:
-    explicit EspStaging(const fs::path& disk) : path_(disk.string() + ".esp") {
-        remove_tree(path_);
-        make_directories(path_);
-    }
-    EspStaging(const EspStaging&) = delete;
-    EspStaging& operator=(const EspStaging&) = delete;
-    ~EspStaging() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
+    explicit EspStaging(const fs::path& disk) : place_(disk.string() + ".esp") {}
     /// Writes a file with a time.
     [[nodiscard]] fs::path put(const std::string& path, std::string_view content,
                                std::int64_t time) const {
-        fs::path file = path_ / "files" / path;
+        fs::path file = place_ / "files" / path;
         make_directories(file.parent_path());
         write_file(file, content);
         const std::array<timespec, 2> times{timespec{time, 0}, timespec{time, 0}};
@@ -190,16 +185,16 @@ public:
     /// An empty file for the file system: mkfs.vfat takes its parameters from the size of the whole
     /// file, even if it is told to use a part.
     [[nodiscard]] fs::path make_empty(std::uint64_t size) const {
-        fs::path file = path_ / "fat";
+        fs::path file = place_ / "fat";
         write_file(file, "");
         if (::truncate(file.c_str(), static_cast<off_t>(size)) != 0) {
-            throw write_error(path_.parent_path().string(), file.string(), errno);
+            throw write_error(place_.path().parent_path().string(), file.string(), errno);
         }
         return file;
     }
 
 private:
-    fs::path path_;
+    TemporaryDirectory place_;
 };
 
 /// Copies what is not zero to `offset` of the disk, which has zeros there.

@@ -1,10 +1,8 @@
 #include "disk/image_labels.hpp"
 
 #include <array>
-#include <cerrno>
 
-#include <stdlib.h>
-
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/text.hpp"
@@ -16,26 +14,6 @@ namespace {
 constexpr std::uint64_t largest_contexts = 64U << 20U;
 constexpr std::array<std::string_view, 5> contexts_suffixes{"", ".homedirs", ".local", ".subs",
                                                             ".subs_dist"};
-
-/// A directory that is deleted when it goes.
-class ScratchDirectory {
-public:
-    ScratchDirectory() {
-        std::string name = (std::filesystem::temp_directory_path() / "edgegpu-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw errno_error(name, errno);
-        }
-        path = name;
-    }
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-    ~ScratchDirectory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path, ignored);
-    }
-
-    std::filesystem::path path;
-};
 
 /// The value of SELINUXTYPE, or empty.
 std::string selinux_type(const CommitView& commit) {
@@ -61,17 +39,17 @@ ImageLabels::ImageLabels(const Context& ctx, const CommitView& commit)
         return;
     }
     ctx.check_cancelled();
-    const ScratchDirectory scratch;
+    const TemporaryDirectory scratch(std::filesystem::temp_directory_path() / "edgegpu-labels");
     const std::string source = "/usr/etc/selinux/" + policy_ + "/contexts/files/file_contexts";
     for (const std::string_view suffix : contexts_suffixes) {
         const auto content = commit.read(source + std::string(suffix), largest_contexts);
         if (content) {
-            write_file(scratch.path / ("file_contexts" + std::string(suffix)), *content, 0600);
+            write_file(scratch / ("file_contexts" + std::string(suffix)), *content, 0600);
         } else if (suffix.empty()) {
             throw error("the image's SELinux policy {} has no {}", policy_, source);
         }
     }
-    contexts_.emplace(scratch.path / "file_contexts");
+    contexts_.emplace(scratch / "file_contexts");
 }
 
 std::string ImageLabels::look_up(std::string_view path, EntryType type) const {

@@ -1,15 +1,13 @@
 #include "encapsulate/destination.hpp"
 
-#include <cerrno>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "oci/skopeo.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/glib.hpp"
 
 namespace edgegpu {
 
@@ -44,32 +42,6 @@ void split_tag(std::string_view text, ImageDestination& destination) {
     }
 }
 
-/// A directory of a new name that is removed in the end.
-class ImageScratch {
-public:
-    /// `beside`: a path in the directory in which it is made.
-    explicit ImageScratch(const fs::path& beside) {
-        const fs::path parent = beside.has_parent_path() ? beside.parent_path() : fs::path(".");
-        std::string name =
-            (parent / fmt::format(".{}.XXXXXX", beside.filename().string())).string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw write_error(parent.string(), beside.string(), errno);
-        }
-        path_ = name;
-    }
-    ImageScratch(const ImageScratch&) = delete;
-    ImageScratch& operator=(const ImageScratch&) = delete;
-    ~ImageScratch() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    [[nodiscard]] fs::path layout() const { return path_ / "layout"; }
-    [[nodiscard]] fs::path archive() const { return path_ / "archive"; }
-
-private:
-    fs::path path_;
-};
-
 void require_free(const fs::path& path) {
     std::error_code code;
     if (fs::symlink_status(path, code).type() != fs::file_type::not_found) {
@@ -79,20 +51,12 @@ void require_free(const fs::path& path) {
     }
 }
 
-/// Gives a finished file or directory its name.
-void move_to(const fs::path& made, const fs::path& path) {
-    require_free(path);
-    std::error_code code;
-    fs::rename(made, path, code);
-    if (code) {
-        throw write_error(path.parent_path().string(), path.string(), code.value());
+/// Where an image is made: beside its destination, or for a registry where large files belong.
+fs::path scratch_prefix(const ImageDestination& destination) {
+    if (destination.kind == ImageDestination::Kind::registry) {
+        return large_temporary_directory() / "edgegpu-image";
     }
-}
-
-/// An image is too large for a /tmp in memory.
-fs::path large_scratch() {
-    const char* chosen = std::getenv("TMPDIR");
-    return fs::path(chosen != nullptr && *chosen != '\0' ? chosen : "/var/tmp") / "edgegpu-image";
+    return destination.path.parent_path() / ('.' + destination.path.filename().string());
 }
 
 }  // namespace
@@ -135,22 +99,23 @@ ImageDestination parse_destination(std::string_view text) {
 EncapsulatedImage deliver_image(const Context& ctx, const CommitView& commit,
                                 EncapsulateRequest request, const ImageDestination& destination) {
     request.tag = destination.tag;
-    const bool remote = destination.kind == ImageDestination::Kind::registry;
-    if (!remote) {
+    if (destination.kind != ImageDestination::Kind::registry) {
         require_free(destination.path);
     }
-    const ImageScratch scratch(remote ? large_scratch() : destination.path);
-    EncapsulatedImage image = write_oci_layout(ctx, commit, request, scratch.layout());
+    const TemporaryDirectory scratch(scratch_prefix(destination));
+    const fs::path layout = scratch / "layout";
+    const fs::path archive = scratch / "archive";
+    EncapsulatedImage image = write_oci_layout(ctx, commit, request, layout);
     switch (destination.kind) {
         case ImageDestination::Kind::layout:
-            move_to(scratch.layout(), destination.path);
+            publish(layout, destination.path, Existing::refuse);
             break;
         case ImageDestination::Kind::archive:
-            write_oci_archive(ctx, scratch.layout(), scratch.archive());
-            move_to(scratch.archive(), destination.path);
+            write_oci_archive(ctx, layout, archive);
+            publish(archive, destination.path, Existing::refuse);
             break;
         case ImageDestination::Kind::registry:
-            push_image(ctx, scratch.layout(), {destination.place, destination.tls_verify, {}});
+            push_image(ctx, layout, {destination.place, destination.tls_verify, {}});
             break;
     }
     return image;

@@ -83,7 +83,7 @@ std::vector<std::size_t> by_size(const std::vector<PlannedLayer>& plan,
 std::vector<NamedLayer> write_layers(const Context& ctx, const CommitView& commit,
                                      const EncapsulateRequest& request, const fs::path& layout) {
     const ContainerTree tree = read_container_tree(ctx, commit);
-    const Components components = divide(tree, read_file_owners(ctx, commit, layout / "packages"));
+    const Components components = divide(tree, read_file_owners(ctx, commit));
     std::map<std::string, std::uint64_t> sizes;
     for (const auto& [name, component] : components) {
         sizes[name] = component.size;

@@ -1,40 +1,35 @@
 #include "encapsulate/file_owners.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
-#include <rpm/header.h>
-#include <rpm/rpmdb.h>
-#include <rpm/rpmlib.h>
-#include <rpm/rpmlog.h>
-#include <rpm/rpmmacro.h>
-#include <rpm/rpmpgp.h>
-#include <rpm/rpmtd.h>
-#include <rpm/rpmts.h>
+#include <fmt/format.h>
 
-#include "execution/child_call.hpp"
+#include "sandbox/tool.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/handles.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-using DatabaseTransaction = Handle<rpmts_s, rpmtsFree>;
-using DatabaseIterator = Handle<rpmdbMatchIterator_s, rpmdbFreeIterator>;
 
 constexpr const char* database_directory = "/usr/share/rpm";
 constexpr std::uint64_t largest_database = 512U << 20U;
 constexpr std::size_t most_database_files = 32;
-/// Of 700 packages, librpm needs 100 MiB and a second.
-constexpr ChildLimits database_limits{1U << 30U, std::chrono::seconds(60)};
+
+/// Run in a sandbox by sh, in a directory with the database: lines "=SOURCE RPM/NAME" and, for each
+/// of the package's files, the path. No package has a slash in its name.
+constexpr std::string_view list_packages =
+    R"(exec rpm --dbpath "$PWD" -qa --nodigest --nosignature --qf '=%{SOURCERPM}/%{NAME}
+[%{FILENAMES}
+]' >list)";
+constexpr const char* list_name = "list";
 
 /// Where commits have what packages have elsewhere (docs/architecture.md), the former first; the
 /// last are directories that are one in newer distributions.
@@ -60,30 +55,11 @@ std::string source_name(std::string_view source_rpm) {
     return std::string(source_rpm);
 }
 
-/// In the child: lines "=SOURCE" and, for each of its files, the path.
-std::string list_packages(const fs::path& directory) {
-    rpmInitCrypto();
-    rpmlogSetMask(RPMLOG_UPTO(RPMLOG_EMERG));
-    rpmPushMacro(nullptr, "_dbpath", nullptr, directory.c_str(), RMIL_CMDLINE);
-    const DatabaseTransaction transaction(rpmtsCreate());
-    rpmtsSetVSFlags(transaction.get(),
-                    static_cast<rpmVSFlags>(RPMVSF_MASK_NODIGESTS | RPMVSF_MASK_NOSIGNATURES));
-    const DatabaseIterator packages(rpmtsInitIterator(
-        transaction.get(), static_cast<rpmDbiTagVal>(RPMDBI_PACKAGES), nullptr, 0));
-    std::string lines;
-    while (Header header = rpmdbNextIterator(packages.get())) {
-        std::string source = source_name(text_of(headerGetString(header, RPMTAG_SOURCERPM)));
-        lines += '=' + (source.empty() ? text_of(headerGetString(header, RPMTAG_NAME)) : source);
-        lines += '\n';
-        const Handle<rpmtd_s, rpmtdFree> files(rpmtdNew());
-        if (headerGet(header, RPMTAG_FILENAMES, files.get(), HEADERGET_EXT) != 0) {
-            while (const char* path = rpmtdNextString(files.get())) {
-                lines.append(path).append("\n");
-            }
-        }
-        rpmtdFreeData(files.get());
-    }
-    return lines;
+/// The source package of "systemd-252-1.el9.src.rpm/systemd-udev"; of "(none)/gpg-pubkey" the name.
+std::string owner_named(std::string_view line) {
+    const std::size_t slash = std::min(line.find('/'), line.size());
+    const std::string source = source_name(line.substr(0, slash));
+    return source.empty() && slash < line.size() ? std::string(line.substr(slash + 1)) : source;
 }
 
 FileOwners parse_list(std::string_view lines) {
@@ -92,7 +68,7 @@ FileOwners parse_list(std::string_view lines) {
     while (!lines.empty()) {
         const std::string_view line = take_line(lines);
         if (line.starts_with('=')) {
-            source = line.substr(1);
+            source = owner_named(line.substr(1));
         } else {
             // A path of several packages belongs to the first by name, whatever their order.
             std::string& owner = owners[std::string(line)];
@@ -104,41 +80,24 @@ FileOwners parse_list(std::string_view lines) {
     return FileOwners(std::move(owners));
 }
 
-/// Copies the files of the database; false if there are none.
-bool copy_database(const CommitView& commit, const fs::path& scratch) {
+/// name → content of the database's files.
+std::map<std::string, std::string> read_database(const CommitView& commit) {
+    std::map<std::string, std::string> files;
     const std::optional<CommitNode> node = commit.find(database_directory);
     if (!node || !node->directory) {
-        return false;
+        return files;
     }
-    make_directories(scratch);
-    std::size_t copied = 0;
     for (const auto& [name, file] : commit.list(*node, database_directory)) {
-        const std::string path = fmt::format("{}/{}", database_directory, name);
-        if (file.directory || copied == most_database_files) {
+        if (file.directory || name == list_name || files.size() == most_database_files) {
             continue;
         }
-        if (const auto content = commit.read(path, largest_database)) {
-            write_file(scratch / name, *content);
-            ++copied;
+        const std::string path = fmt::format("{}/{}", database_directory, name);
+        if (auto content = commit.read(path, largest_database)) {
+            files.emplace(name, std::move(*content));
         }
     }
-    return copied > 0;
+    return files;
 }
-
-/// A directory that is removed in the end.
-class DatabaseCopy {
-public:
-    explicit DatabaseCopy(fs::path path) : path_(std::move(path)) {}
-    DatabaseCopy(const DatabaseCopy&) = delete;
-    DatabaseCopy& operator=(const DatabaseCopy&) = delete;
-    ~DatabaseCopy() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-
-private:
-    fs::path path_;
-};
 
 }  // namespace
 
@@ -156,10 +115,7 @@ std::string_view FileOwners::owner(std::string_view path) const {
     return owner;
 }
 
-FileOwners read_file_owners(const Context& ctx, const CommitView& commit, const fs::path& scratch) {
-    const DatabaseCopy copy(scratch);
-    // librpm takes no relative path.
-    const fs::path database = fs::absolute(scratch);
+FileOwners read_file_owners(const Context& ctx, const CommitView& commit) {
     const auto unknown = [&](std::string_view why) {
         if (ctx.console != nullptr) {
             ctx.console->warn(
@@ -169,14 +125,18 @@ FileOwners read_file_owners(const Context& ctx, const CommitView& commit, const 
         }
         return FileOwners();
     };
-    if (!copy_database(commit, scratch)) {
+    ToolCommand command;
+    command.argv = {"sh", "-c", std::string(list_packages)};
+    command.inputs = read_database(commit);
+    command.outputs = {list_name};
+    if (command.inputs.empty()) {
         return unknown("the commit has no package database");
     }
-    const ChildCall call =
-        call_in_child(database_limits, [&database] { return list_packages(database); });
-    FileOwners files =
-        call.end == ChildCall::End::returned ? parse_list(call.result) : FileOwners();
-    return files.empty() ? unknown("the commit's package database cannot be read") : files;
+    const ToolResult result = run_tool(ctx, command);
+    const auto list = result.files.find(list_name);
+    FileOwners owners =
+        result.status == 0 && list != result.files.end() ? parse_list(list->second) : FileOwners();
+    return owners.empty() ? unknown("the commit's package database cannot be read") : owners;
 }
 
 }  // namespace edgegpu

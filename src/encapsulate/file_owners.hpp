@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,11 +26,9 @@ private:
     std::unordered_map<std::string, std::string> owners_;
 };
 
-/// Reads the package database of a commit (/usr/share/rpm) with librpm, in a child process with
-/// limits, since the commit may be anybody's. `scratch` is a directory that does not exist yet; it
-/// is removed. Empty, with a warning on the console, if there is no database, or none that can be
-/// read: an image can be split without it.
-[[nodiscard]] FileOwners read_file_owners(const Context& ctx, const CommitView& commit,
-                                          const std::filesystem::path& scratch);
+/// Reads the package database of a commit (/usr/share/rpm) with the builder's rpm, in a sandbox:
+/// the commit may be anybody's. Empty, with a warning on the console, if there is no database, or
+/// none that can be read: an image can be split without it.
+[[nodiscard]] FileOwners read_file_owners(const Context& ctx, const CommitView& commit);
 
 }  // namespace edgegpu

@@ -2,14 +2,76 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <system_error>
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/error.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Waits until a file is on the disk, or all of the file system that a directory is on: it has
+/// hundreds of files.
+void write_out(const fs::path& path) {
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0 ||
+        (S_ISDIR(status.st_mode) ? ::syncfs(file.get()) : ::fsync(file.get())) != 0) {
+        throw errno_error(path.string(), errno);
+    }
+}
+
+fs::path parent_of(const fs::path& path) {
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// Waits until the names in a directory are on the disk. A directory may be writable and not
+/// readable: then the names follow later.
+void write_out_names(const fs::path& directory) {
+    const Fd file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (file && ::fsync(file.get()) != 0 && errno != EINVAL) {
+        throw errno_error(directory.string(), errno);
+    }
+}
+
+Error in_the_way(const fs::path& path, Existing existing) {
+    if (existing == Existing::refuse) {
+        return error(ErrorKind::usage, "{}: exists already", path.string());
+    }
+    return error(ErrorKind::usage, "{}: is not a regular file", path.string())
+        .hinted("name a file that can be replaced");
+}
+
+/// A file system without RENAME_NOREPLACE, as NFS is, leaves a moment between look and rename.
+bool renamed(const fs::path& made, const fs::path& path, Existing existing) {
+    if (existing == Existing::refuse) {
+        if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) {
+            return true;
+        }
+        if (errno != EINVAL && errno != ENOSYS) {
+            return false;
+        }
+    }
+    const fs::file_status status = fs::symlink_status(path);
+    if (fs::exists(status) && (existing == Existing::refuse || !fs::is_regular_file(status))) {
+        errno = EEXIST;
+        return false;
+    }
+    return ::rename(made.c_str(), path.c_str()) == 0;
+}
+
+}  // namespace
 
 std::optional<std::vector<std::string>> names_in(Fd directory) {
     const Handle<DIR, ::closedir> stream(directory ? ::fdopendir(directory.get()) : nullptr);
@@ -41,6 +103,37 @@ std::vector<fs::directory_entry> children_of(const fs::path& directory) {
     }
     std::sort(found.begin(), found.end());
     return found;
+}
+
+fs::path large_temporary_directory() {
+    const char* wanted = std::getenv("TMPDIR");
+    return wanted == nullptr || *wanted == '\0' ? "/var/tmp" : wanted;
+}
+
+TemporaryDirectory::TemporaryDirectory(const fs::path& prefix) {
+    std::string name = prefix.string() + ".XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) {
+        throw errno_error(parent_of(prefix).string(), errno);
+    }
+    path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+    try {
+        if (!kept_) {
+            remove_tree(path_);
+        }
+    } catch (const Error&) {
+        // It may be called while an error is on its way, and says nothing of its own.
+    }
+}
+
+void publish(const fs::path& made, const fs::path& path, Existing existing) {
+    write_out(made);
+    if (!renamed(made, path, existing)) {
+        throw errno == EEXIST ? in_the_way(path, existing) : errno_error(path.string(), errno);
+    }
+    write_out_names(parent_of(path));
 }
 
 }  // namespace edgegpu

@@ -18,4 +18,37 @@ namespace edgegpu {
 [[nodiscard]] std::vector<std::filesystem::directory_entry> children_of(
     const std::filesystem::path& directory);
 
+/// Where large temporary files belong: $TMPDIR, or /var/tmp. /tmp may be in memory.
+[[nodiscard]] std::filesystem::path large_temporary_directory();
+
+/// A new directory of a name that nobody else has, removed at the end with everything in it.
+class TemporaryDirectory {
+public:
+    /// Its path is `prefix` and a dot with six letters, its mode 0700. Throws Error.
+    explicit TemporaryDirectory(const std::filesystem::path& prefix);
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+    ~TemporaryDirectory();
+
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+    [[nodiscard]] std::filesystem::path operator/(const std::filesystem::path& name) const {
+        return path_ / name;
+    }
+    /// Leaves it where it is.
+    void keep() noexcept { kept_ = true; }
+
+private:
+    std::filesystem::path path_;
+    bool kept_ = false;
+};
+
+/// What happens to a file that has the name already.
+enum class Existing { refuse, replace };
+
+/// Gives a finished file, or a directory with its files, its name on the same file system, and
+/// returns when both are on the disk. Only a regular file is ever replaced. Throws Error naming
+/// `path`: one that exists is an error of kind usage.
+void publish(const std::filesystem::path& made, const std::filesystem::path& path,
+             Existing existing);
+
 }  // namespace edgegpu

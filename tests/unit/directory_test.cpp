@@ -8,8 +8,10 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "../support/rpm_fixture.hpp"
+#include "support/error.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu {
@@ -56,6 +58,67 @@ TEST_F(Directory, ChildrenAreSortedAndNoneWhereThereIsNoDirectory) {
     EXPECT_THAT(names, ElementsAre(".c", "a", "b"));
     EXPECT_THAT(children_of(directory_.path() / "a"), IsEmpty());
     EXPECT_THAT(children_of(directory_.path() / "missing"), IsEmpty());
+}
+
+TEST_F(Directory, TemporaryOnesAreRemovedUnlessKept) {
+    fs::path gone;
+    fs::path kept;
+    {
+        const edgegpu::TemporaryDirectory first(directory_.path() / "t");
+        edgegpu::TemporaryDirectory second(directory_.path() / "t");
+        EXPECT_NE(first.path(), second.path());
+        EXPECT_EQ(fs::status(first.path()).permissions(), fs::perms::owner_all);
+        fs::create_directory(first / "below");
+        write_file(first / "below/file", "x");
+        second.keep();
+        gone = first.path();
+        kept = second.path();
+    }
+    EXPECT_FALSE(fs::exists(gone));
+    EXPECT_TRUE(fs::exists(kept));
+    EXPECT_THROW(edgegpu::TemporaryDirectory(directory_.path() / "absent/t"), Error);
+}
+
+TEST_F(Directory, WhatIsPublishedReplacesOnlyWhatItMay) {
+    const fs::path made = directory_.path() / "made";
+    const fs::path target = directory_.path() / "target";
+    const auto refused = [&](Existing existing) {
+        write_file(made, "new");
+        try {
+            publish(made, target, existing);
+        } catch (const Error& failure) {
+            return fs::exists(made) && failure.kind() == ErrorKind::usage &&
+                   failure.message().starts_with(target.string());
+        }
+        return false;
+    };
+    write_file(made, "first");
+    publish(made, target, Existing::refuse);
+    EXPECT_EQ(read_file(target), "first");
+    EXPECT_TRUE(refused(Existing::refuse));
+    EXPECT_EQ(read_file(target), "first");
+    publish(made, target, Existing::replace);
+    EXPECT_EQ(read_file(target), "new");
+
+    fs::remove(target);
+    ASSERT_EQ(::mkfifo(target.c_str(), 0600), 0);
+    EXPECT_TRUE(refused(Existing::replace));
+    EXPECT_TRUE(fs::is_fifo(target));
+    fs::remove(target);
+    fs::create_symlink("elsewhere", target);
+    EXPECT_TRUE(refused(Existing::replace));
+    EXPECT_TRUE(refused(Existing::refuse));
+    EXPECT_TRUE(fs::is_symlink(target));
+}
+
+TEST_F(Directory, DirectoriesArePublishedWhole) {
+    const fs::path made = directory_.path() / "made";
+    fs::create_directory(made);
+    write_file(made / "file", "x");
+    publish(made, directory_.path() / "target", Existing::refuse);
+    EXPECT_EQ(read_file(directory_.path() / "target/file"), "x");
+    fs::create_directory(made);
+    EXPECT_THROW(publish(made, directory_.path() / "target", Existing::refuse), Error);
 }
 
 }  // namespace
