@@ -1,6 +1,7 @@
 #include "installer/medium.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <utility>
 #include <vector>
@@ -45,7 +46,36 @@ void complete_fallback(EspFiles& files, const std::vector<std::string>& grub_dir
     }
 }
 
+/// Whether an argument is about the root of the installed system, or about less on the console.
+bool only_installed(std::string_view argument) {
+    const std::string_view name = argument.substr(0, argument.find('='));
+    constexpr std::array names{"root", "rootflags", "rootfstype", "rw",    "ro",     "ostree",
+                               "init", "rdinit",    "resume",     "quiet", "splash", "rhgb"};
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// A word of GRUB's language, in quotation marks only where it needs them.
+std::string grub_word(const std::string& word) {
+    const auto plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 ||
+               std::string_view("_-+.,:/=@%").find(static_cast<char>(c)) != std::string_view::npos;
+    };
+    return std::all_of(word.begin(), word.end(), plain) ? word : shell_word(word);
+}
+
 }  // namespace
+
+std::string medium_kernel_arguments(const std::vector<std::string>& image) {
+    std::string arguments = "rdinit=/edgegpu/install";
+    bool console = false;
+    for (const std::string& argument : image) {
+        if (!only_installed(argument)) {
+            console = console || argument.starts_with("console=");
+            arguments += ' ' + grub_word(argument);
+        }
+    }
+    return console ? arguments : arguments + " console=ttyS0,115200n8 console=tty0";
+}
 
 std::string medium_grub_cfg(const MediumBoot& boot) {
     return fill_in(
