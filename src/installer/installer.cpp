@@ -1,17 +1,14 @@
 #include "installer/installer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
-#include <ctime>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commit/object.hpp"
@@ -104,6 +101,19 @@ std::string kernel_path(const CommitView& commit) {
     throw error("commit {}: there is no kernel in {}", commit.info().name, modules);
 }
 
+/// What the installer runs of the image.
+void require_programs(const CommitView& commit) {
+    for (const char* name : {"chroot", "lsblk", "blockdev", "wipefs", "sfdisk", "dd", "dmesg",
+                             "sha256sum", "ostree"}) {
+        if (!commit.find(fmt::format("/usr/bin/{}", name)) &&
+            !commit.find(fmt::format("/usr/sbin/{}", name))) {
+            throw error("commit {}: the image has no program {}, which the installer needs",
+                        commit.info().name, name)
+                .hinted("add the packages coreutils, util-linux and ostree to the image");
+        }
+    }
+}
+
 /// chroot(1) of the image, which its initramfs may not have, but the libraries that it needs.
 std::string chroot_program(const CommitView& commit) {
     for (const char* path : {"/usr/sbin/chroot", "/usr/bin/chroot"}) {
@@ -129,14 +139,6 @@ std::string initramfs_of(const CommitView& commit, const InstallerSettings& sett
     // The kernel looks for the next archive at a multiple of four bytes.
     initramfs.resize((initramfs.size() + 3) / 4 * 4, '\0');
     return initramfs + make_cpio(files);
-}
-
-/// Files get the time of the commit: xorriso takes it over.
-void set_time(const fs::path& path, std::int64_t time) {
-    const std::array<timespec, 2> times{timespec{time, 0}, timespec{time, 0}};
-    if (::utimensat(AT_FDCWD, path.c_str(), times.data(), 0) != 0) {
-        throw errno_error(path.string(), errno);
-    }
 }
 
 /// Adds what a BIOS starts to the medium.
@@ -211,6 +213,8 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
                           const CommitView& commit, const InstallerRequest& request,
                           const fs::path& path) {
     const BootLoaders loaders = find_boot_loaders(commit);
+    const std::string kernel = kernel_path(commit);
+    require_programs(commit);
     const TemporaryDirectory work(path.string() + ".parts");
     DiskRequest smallest = request.disk;
     smallest.size = smallest_size;
@@ -235,7 +239,7 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
     boot.esp_uuid =
         fat_volume_name(DiskIdentity(installer.disk.commit, smallest).fat_volume_id("medium"));
     boot.arguments = medium_kernel_arguments(installer.disk.kernel_arguments);
-    boot.kernel = required_file(commit, kernel_path(commit) + "/vmlinuz");
+    boot.kernel = required_file(commit, kernel + "/vmlinuz");
     boot.initramfs = initramfs_of(commit, settings, installer.disk, request.target);
 
     IsoContent iso;
@@ -248,9 +252,6 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
         add_uefi(ctx, commit, loaders, boot, work, iso);
     }
     iso.files.emplace(disk_name, work / "disk.raw");
-    for (const auto& [name, file] : iso.files) {
-        set_time(file, iso.time);
-    }
     write_iso(ctx, iso, path);
     return installer;
 }

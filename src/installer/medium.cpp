@@ -106,7 +106,9 @@ void write_iso(const Context& ctx, const IsoContent& content, const std::filesys
     request.argv = {"xorriso", "-no_rc", "-as", "mkisofs", "-quiet", "-o", path.string(), "-V",
                     content.label,
                     // Level 3: files of more than 4 GiB; Rock Ridge, with everything root's.
-                    "-iso-level", "3", "-r", "-graft-points"};
+                    "-iso-level", "3", "-r",
+                    // Directories have no file whose time they could take.
+                    "--set_all_file_dates", fmt::format("={}", content.time), "-graft-points"};
     const auto add = [&request](std::initializer_list<std::string> options) {
         request.argv.insert(request.argv.end(), options);
     };
@@ -121,7 +123,7 @@ void write_iso(const Context& ctx, const IsoContent& content, const std::filesys
     for (const auto& [name, file] : content.files) {
         add({fmt::format("{}={}", name, file.string())});
     }
-    // All times, and the numbers of the partition table, come from it.
+    // All times but those, and the numbers of the partition table, come from it.
     request.env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC",
                    fmt::format("SOURCE_DATE_EPOCH={}", content.time)};
     const ProcessResult result = run_process(ctx, request);

@@ -30,6 +30,8 @@ struct MachineSettings {
     /// a USB stick it can be written to, as a CD it cannot.
     std::filesystem::path medium;
     Drive medium_drive = Drive::usb_stick;
+    /// The firmware prefers the medium to the disk.
+    bool medium_first = false;
     Firmware firmware = Firmware::uefi;
     /// UEFI with Microsoft's keys enrolled: it starts only what is signed with them.
     bool secure_boot = false;

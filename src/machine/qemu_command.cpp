@@ -50,12 +50,12 @@ void add_drives(const MachineSettings& settings, std::vector<std::string>& argv)
     if (!settings.medium.empty()) {
         const bool cd = settings.medium_drive == Drive::cd;
         argv.insert(argv.end(), {"-blockdev", block_device("medium", settings.medium, "raw", cd)});
-        if (cd) {
-            argv.insert(argv.end(), {"-device", "ide-cd,drive=medium,bootindex=2"});
-        } else {
-            argv.insert(argv.end(), {"-device", "qemu-xhci", "-device",
-                                     "usb-storage,drive=medium,bootindex=2"});
+        const int order = settings.medium_first ? 0 : 2;
+        if (!cd) {
+            argv.insert(argv.end(), {"-device", "qemu-xhci"});
         }
+        argv.insert(argv.end(), {"-device", fmt::format("{},drive=medium,bootindex={}",
+                                                        cd ? "ide-cd" : "usb-storage", order)});
     }
 }
 

@@ -1,6 +1,7 @@
 // A machine under the control of tests/integration/machine_test: executes the lines of its standard
 // input, and answers each with a line.
-//   machine_driver DISK WORK uefi|bios [usb=MEDIUM | cd=MEDIUM | disk=ANOTHER-DISK]...
+//   machine_driver DISK WORK uefi|bios [usb=MEDIUM | cd=MEDIUM | first-cd=MEDIUM |
+//   disk=ANOTHER-DISK]...
 // up [SECONDS], reboot, off; run SECONDS SCRIPT (the rest of the line); screenshot FILE
 
 #include <algorithm>
@@ -54,9 +55,10 @@ bool add_drive(std::string_view argument, edgegpu::MachineSettings& settings) {
         settings.more_disks.emplace_back(file);
         return true;
     }
+    settings.medium_first = kind == "first-cd";
     settings.medium = file;
-    settings.medium_drive = kind == "cd" ? edgegpu::Drive::cd : edgegpu::Drive::usb_stick;
-    return kind == "cd" || kind == "usb";
+    settings.medium_drive = kind == "usb" ? edgegpu::Drive::usb_stick : edgegpu::Drive::cd;
+    return kind == "cd" || kind == "first-cd" || kind == "usb";
 }
 
 }  // namespace
