@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "commit/object.hpp"
 #include "disk/bios.hpp"
 #include "disk/boot_loaders.hpp"
 #include "disk/esp.hpp"
+#include "disk/identity.hpp"
 #include "disk/partitions.hpp"
 #include "embedded_installer.hpp"
 #include "installer/commit_signature.hpp"
@@ -24,7 +24,6 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -183,9 +182,17 @@ void add_uefi(const Context& ctx, const CommitView& commit, const BootLoaders& l
     write_esp(ctx, iso.esp, esp, files, iso.time);
 }
 
-/// The label of the medium: letters that ISO 9660 has, and the commit's.
-std::string label_of(const CommitView& commit) {
-    return "EDGEGPU_" + upper_hexadecimal(checksum_bytes(commit.info().checksum)).substr(0, 16);
+/// The label of the medium, of letters that ISO 9660 has: another one for another commit, disk or
+/// rule, as a machine may have several media.
+std::string label_of(const DiskIdentity& identity, const InstallerRequest& request) {
+    constexpr std::size_t digits = 16;
+    std::string name =
+        identity.uuid(fmt::format("medium {} {}", request.unsigned_commit, request.target.text));
+    std::erase(name, '-');
+    name.resize(digits);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return "EDGEGPU_" + name;
 }
 
 /// Name and version, as people see them: nothing that a shell or a menu could take for its own.
@@ -220,7 +227,8 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
     smallest.size = smallest_size;
     Installer installer;
     installer.disk = write_disk(ctx, repository, commit, smallest, work / "disk.raw");
-    installer.label = label_of(commit);
+    const DiskIdentity identity(installer.disk.commit, smallest);
+    installer.label = label_of(identity, request);
     const std::string remote = remote_of(installer.disk.refspec);
     if (!request.unsigned_commit) {
         check_commit_signature(repository, commit, remote, smallest.injection);
@@ -236,8 +244,7 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
     MediumBoot boot;
     boot.title = settings.title;
     boot.boot_uuid = find_partition(installer.disk.partitions, "boot")->file_system_uuid;
-    boot.esp_uuid =
-        fat_volume_name(DiskIdentity(installer.disk.commit, smallest).fat_volume_id("medium"));
+    boot.esp_uuid = fat_volume_name(identity.fat_volume_id("medium"));
     boot.arguments = medium_kernel_arguments(installer.disk.kernel_arguments);
     boot.kernel = required_file(commit, kernel + "/vmlinuz");
     boot.initramfs = initramfs_of(commit, settings, installer.disk, request.target);
