@@ -1,33 +1,29 @@
 #include "installer/installer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
-#include <ctime>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "commit/object.hpp"
 #include "disk/bios.hpp"
 #include "disk/boot_loaders.hpp"
 #include "disk/esp.hpp"
+#include "disk/identity.hpp"
 #include "disk/partitions.hpp"
 #include "embedded_installer.hpp"
+#include "installer/commit_signature.hpp"
 #include "installer/medium.hpp"
 #include "installer/settings.hpp"
-#include "report/ostree_object.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -57,20 +53,17 @@ private:
     fs::path path_;
 };
 
-/// The SHA-256 of the bytes of a file from `offset` to before `end`.
-std::string digest_between(const Context& ctx, const fs::path& path, std::uint64_t offset,
-                           std::uint64_t end) {
+/// The SHA-256 of a file.
+std::string digest_of_disk(const Context& ctx, const fs::path& path) {
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) {
         throw errno_error(path.string(), errno);
     }
     Sha256 digest;
     std::vector<char> buffer(mib);
-    while (offset < end) {
+    while (true) {
         ctx.check_cancelled();
-        const ssize_t size =
-            ::pread(file.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), end - offset),
-                    static_cast<off_t>(offset));
+        const ssize_t size = ::read(file.get(), buffer.data(), buffer.size());
         if (size < 0 && errno == EINTR) {
             continue;
         }
@@ -78,12 +71,10 @@ std::string digest_between(const Context& ctx, const fs::path& path, std::uint64
             throw errno_error(path.string(), errno);
         }
         if (size == 0) {
-            throw error("{}: is shorter than its partitions", path.string());
+            return digest.hex();
         }
         digest.update(buffer.data(), static_cast<std::size_t>(size));
-        offset += static_cast<std::uint64_t>(size);
     }
-    return digest.hex();
 }
 
 std::string required_file(const CommitView& commit, const std::string& path) {
@@ -107,6 +98,19 @@ std::string kernel_path(const CommitView& commit) {
         }
     }
     throw error("commit {}: there is no kernel in {}", commit.info().name, modules);
+}
+
+/// What the installer runs of the image.
+void require_programs(const CommitView& commit) {
+    for (const char* name : {"chroot", "lsblk", "blockdev", "wipefs", "sfdisk", "dd", "dmesg",
+                             "sha256sum", "ostree"}) {
+        if (!commit.find(fmt::format("/usr/bin/{}", name)) &&
+            !commit.find(fmt::format("/usr/sbin/{}", name))) {
+            throw error("commit {}: the image has no program {}, which the installer needs",
+                        commit.info().name, name)
+                .hinted("add the packages coreutils, util-linux and ostree to the image");
+        }
+    }
 }
 
 /// chroot(1) of the image, which its initramfs may not have, but the libraries that it needs.
@@ -134,66 +138,6 @@ std::string initramfs_of(const CommitView& commit, const InstallerSettings& sett
     // The kernel looks for the next archive at a multiple of four bytes.
     initramfs.resize((initramfs.size() + 3) / 4 * 4, '\0');
     return initramfs + make_cpio(files);
-}
-
-/// The consoles of the image's own arguments, and the installer in place of the image's init.
-std::string kernel_arguments_of(const Disk& disk) {
-    std::string arguments = "rdinit=/edgegpu/install";
-    bool console = false;
-    for (const std::string& argument : disk.kernel_arguments) {
-        if (argument.starts_with("console=")) {
-            console = true;
-            arguments += ' ' + argument;
-        }
-    }
-    return console ? arguments : arguments + " console=ttyS0,115200n8 console=tty0";
-}
-
-/// Files get the time of the commit: xorriso takes it over.
-void set_time(const fs::path& path, std::int64_t time) {
-    const std::array<timespec, 2> times{timespec{time, 0}, timespec{time, 0}};
-    if (::utimensat(AT_FDCWD, path.c_str(), times.data(), 0) != 0) {
-        throw errno_error(path.string(), errno);
-    }
-}
-
-/// Whether anybody has signed the commit with OpenPGP.
-bool has_signature(const RepositoryView& repository, const CommitView& commit) {
-    GVariant* metadata = nullptr;
-    GlibFailure failure;
-    if (ostree_repo_read_commit_detached_metadata(repository.handle(),
-                                                  commit.info().checksum.c_str(), &metadata,
-                                                  nullptr, failure.out()) == FALSE) {
-        throw failure.to_error(repository.path(),
-                               fmt::format("signatures of commit {}", commit.info().name));
-    }
-    const VariantHandle owned(metadata);
-    if (!owned) {
-        return false;
-    }
-    const VariantHandle checked = untrusted(owned.get());
-    const VariantHandle signatures(
-        g_variant_lookup_value(checked.get(), "ostree.gpgsigs", G_VARIANT_TYPE("aay")));
-    return signatures && g_variant_n_children(signatures.get()) > 0;
-}
-
-/// The remote whose keys the device has for this commit. Throws Error if it cannot be verified.
-std::string verifying_remote(const RepositoryView& repository, const CommitView& commit,
-                             const Disk& disk) {
-    const std::size_t colon = disk.refspec.find(':');
-    if (!has_signature(repository, commit)) {
-        throw error("commit {} is not signed", commit.info().name)
-            .hinted(
-                "sign it (ostree.sign in the blueprint), or make a medium that does not verify "
-                "it: --allow-unsigned");
-    }
-    if (colon == std::string::npos) {
-        throw error("commit {}: the image has no remote whose keys verify it", commit.info().name)
-            .hinted(
-                "set ostree.url and ostree.gpg_public_key in the blueprint, name the remote with "
-                "--remote, or make a medium that does not verify it: --allow-unsigned");
-    }
-    return disk.refspec.substr(0, colon);
 }
 
 /// Adds what a BIOS starts to the medium.
@@ -238,9 +182,17 @@ void add_uefi(const Context& ctx, const CommitView& commit, const BootLoaders& l
     write_esp(ctx, iso.esp, esp, files, iso.time);
 }
 
-/// The label of the medium: letters that ISO 9660 has, and the commit's.
-std::string label_of(const CommitView& commit) {
-    return "EDGEGPU_" + upper_hexadecimal(checksum_bytes(commit.info().checksum)).substr(0, 16);
+/// The label of the medium, of letters that ISO 9660 has: another one for another commit, disk or
+/// rule, as a machine may have several media.
+std::string label_of(const DiskIdentity& identity, const InstallerRequest& request) {
+    constexpr std::size_t digits = 16;
+    std::string name =
+        identity.uuid(fmt::format("medium {} {}", request.unsigned_commit, request.target.text));
+    std::erase(name, '-');
+    name.resize(digits);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return "EDGEGPU_" + name;
 }
 
 /// Name and version, as people see them: nothing that a shell or a menu could take for its own.
@@ -257,35 +209,44 @@ std::string title_of(const CommitInfo& info) {
     return title;
 }
 
+std::string remote_of(const std::string& refspec) {
+    const std::size_t colon = refspec.find(':');
+    return colon == std::string::npos ? std::string() : refspec.substr(0, colon);
+}
+
 }  // namespace
 
 Installer write_installer(const Context& ctx, const RepositoryView& repository,
                           const CommitView& commit, const InstallerRequest& request,
                           const fs::path& path) {
     const BootLoaders loaders = find_boot_loaders(commit);
+    const std::string kernel = kernel_path(commit);
+    require_programs(commit);
     const TemporaryDirectory work(path.string() + ".parts");
     DiskRequest smallest = request.disk;
     smallest.size = smallest_size;
     Installer installer;
     installer.disk = write_disk(ctx, repository, commit, smallest, work / "disk.raw");
-    installer.label = label_of(commit);
+    const DiskIdentity identity(installer.disk.commit, smallest);
+    installer.label = label_of(identity, request);
+    const std::string remote = remote_of(installer.disk.refspec);
+    if (!request.unsigned_commit) {
+        check_commit_signature(repository, commit, remote, smallest.injection);
+    }
 
     InstallerSettings settings;
     settings.title = title_of(commit.info());
     settings.label = installer.label;
     settings.disk_file = disk_name;
-    settings.remote =
-        request.unsigned_commit ? "" : verifying_remote(repository, commit, installer.disk);
-    settings.digest = digest_between(ctx, work / "disk.raw", mib,
-                                     find_partition(installer.disk.partitions, "root")->offset);
+    settings.remote = request.unsigned_commit ? "" : remote;
+    settings.digest = digest_of_disk(ctx, work / "disk.raw");
 
     MediumBoot boot;
     boot.title = settings.title;
     boot.boot_uuid = find_partition(installer.disk.partitions, "boot")->file_system_uuid;
-    boot.esp_uuid =
-        fat_volume_name(DiskIdentity(installer.disk.commit, smallest).fat_volume_id("medium"));
-    boot.arguments = kernel_arguments_of(installer.disk);
-    boot.kernel = required_file(commit, kernel_path(commit) + "/vmlinuz");
+    boot.esp_uuid = fat_volume_name(identity.fat_volume_id("medium"));
+    boot.arguments = medium_kernel_arguments(installer.disk.kernel_arguments);
+    boot.kernel = required_file(commit, kernel + "/vmlinuz");
     boot.initramfs = initramfs_of(commit, settings, installer.disk, request.target);
 
     IsoContent iso;
@@ -298,9 +259,6 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
         add_uefi(ctx, commit, loaders, boot, work, iso);
     }
     iso.files.emplace(disk_name, work / "disk.raw");
-    for (const auto& [name, file] : iso.files) {
-        set_time(file, iso.time);
-    }
     write_iso(ctx, iso, path);
     return installer;
 }

@@ -25,7 +25,8 @@ struct InstallerRequest {
 struct Installer {
     /// the disk that it writes
     Disk disk;
-    /// of the ISO 9660 file system, by which the installer finds its medium
+    /// of the ISO 9660 file system, by which the installer finds its medium: "EDGEGPU_" and 16
+    /// hexadecimal digits
     std::string label;
 };
 

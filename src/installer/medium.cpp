@@ -1,6 +1,7 @@
 #include "installer/medium.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <utility>
 #include <vector>
@@ -45,7 +46,36 @@ void complete_fallback(EspFiles& files, const std::vector<std::string>& grub_dir
     }
 }
 
+/// Whether an argument is about the root of the installed system, or about less on the console.
+bool only_installed(std::string_view argument) {
+    const std::string_view name = argument.substr(0, argument.find('='));
+    constexpr std::array names{"root", "rootflags", "rootfstype", "rw",    "ro",     "ostree",
+                               "init", "rdinit",    "resume",     "quiet", "splash", "rhgb"};
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// A word of GRUB's language, in quotation marks only where it needs them.
+std::string grub_word(const std::string& word) {
+    const auto plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 ||
+               std::string_view("_-+.,:/=@%").find(static_cast<char>(c)) != std::string_view::npos;
+    };
+    return std::all_of(word.begin(), word.end(), plain) ? word : shell_word(word);
+}
+
 }  // namespace
+
+std::string medium_kernel_arguments(const std::vector<std::string>& image) {
+    std::string arguments = "rdinit=/edgegpu/install";
+    bool console = false;
+    for (const std::string& argument : image) {
+        if (!only_installed(argument)) {
+            console = console || argument.starts_with("console=");
+            arguments += ' ' + grub_word(argument);
+        }
+    }
+    return console ? arguments : arguments + " console=ttyS0,115200n8 console=tty0";
+}
 
 std::string medium_grub_cfg(const MediumBoot& boot) {
     return fill_in(
@@ -76,7 +106,9 @@ void write_iso(const Context& ctx, const IsoContent& content, const std::filesys
     request.argv = {"xorriso", "-no_rc", "-as", "mkisofs", "-quiet", "-o", path.string(), "-V",
                     content.label,
                     // Level 3: files of more than 4 GiB; Rock Ridge, with everything root's.
-                    "-iso-level", "3", "-r", "-graft-points"};
+                    "-iso-level", "3", "-r",
+                    // Directories have no file whose time they could take.
+                    "--set_all_file_dates", fmt::format("={}", content.time), "-graft-points"};
     const auto add = [&request](std::initializer_list<std::string> options) {
         request.argv.insert(request.argv.end(), options);
     };
@@ -91,7 +123,7 @@ void write_iso(const Context& ctx, const IsoContent& content, const std::filesys
     for (const auto& [name, file] : content.files) {
         add({fmt::format("{}={}", name, file.string())});
     }
-    // All times, and the numbers of the partition table, come from it.
+    // All times but those, and the numbers of the partition table, come from it.
     request.env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC",
                    fmt::format("SOURCE_DATE_EPOCH={}", content.time)};
     const ProcessResult result = run_process(ctx, request);

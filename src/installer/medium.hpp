@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "disk/boot_loaders.hpp"
 #include "disk/disk.hpp"
@@ -28,6 +29,12 @@ struct MediumBoot {
     /// of the medium's EFI system partition: "XXXX-XXXX"
     std::string esp_uuid;
 };
+
+/// The kernel arguments of a medium, as GRUB's language has them: the installer in place of the
+/// image's init, and the image's own, which its hardware may need, without those that say where its
+/// root is or keep the kernel quiet. Without a console among them there is the first serial port
+/// beside the screen.
+[[nodiscard]] std::string medium_kernel_arguments(const std::vector<std::string>& image);
 
 /// grub.cfg of a medium: the installer, unless the disk is installed already; then that is started,
 /// so that a machine whose firmware prefers the medium does not install for ever.

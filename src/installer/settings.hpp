@@ -18,7 +18,7 @@ struct InstallerSettings {
     std::string disk_file;
     /// remote whose keys verify the commit; empty: it is not verified
     std::string remote;
-    /// SHA-256 of the disk image between its first MiB and the root partition
+    /// SHA-256 of the disk image
     std::string digest;
 };
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "disk/disk.hpp"
 #include "execution/context.hpp"
@@ -16,10 +17,21 @@ namespace edgegpu {
 /// seconds, else TCG.
 enum class Accelerator { automatic, kvm, tcg };
 
+/// What a medium beside the disk of a machine is in.
+enum class Drive { usb_stick, cd };
+
 /// The hardware of a machine.
 struct MachineSettings {
     /// raw image; the machine writes to it
     std::filesystem::path disk;
+    /// more of them, which are not started
+    std::vector<std::filesystem::path> more_disks;
+    /// image of an installation medium, which is started if nothing on the disk is; empty: none. As
+    /// a USB stick it can be written to, as a CD it cannot.
+    std::filesystem::path medium;
+    Drive medium_drive = Drive::usb_stick;
+    /// The firmware prefers the medium to the disk.
+    bool medium_first = false;
     Firmware firmware = Firmware::uefi;
     /// UEFI with Microsoft's keys enrolled: it starts only what is signed with them.
     bool secure_boot = false;

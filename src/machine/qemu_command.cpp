@@ -39,6 +39,26 @@ std::string network(const MachineSettings& settings) {
     return text;
 }
 
+/// What there is beside the disk.
+void add_drives(const MachineSettings& settings, std::vector<std::string>& argv) {
+    for (std::size_t i = 0; i < settings.more_disks.size(); ++i) {
+        const std::string name = fmt::format("disk{}", i + 2);
+        argv.insert(argv.end(),
+                    {"-blockdev", block_device(name.c_str(), settings.more_disks[i], "raw", false),
+                     "-device", fmt::format("virtio-blk-pci,drive={}", name)});
+    }
+    if (!settings.medium.empty()) {
+        const bool cd = settings.medium_drive == Drive::cd;
+        argv.insert(argv.end(), {"-blockdev", block_device("medium", settings.medium, "raw", cd)});
+        const int order = settings.medium_first ? 0 : 2;
+        if (!cd) {
+            argv.insert(argv.end(), {"-device", "qemu-xhci"});
+        }
+        argv.insert(argv.end(), {"-device", fmt::format("{},drive=medium,bootindex={}",
+                                                        cd ? "ide-cd" : "usb-storage", order)});
+    }
+}
+
 }  // namespace
 
 std::string machine_type(const std::optional<UefiFirmware>& uefi) {
@@ -85,6 +105,7 @@ std::vector<std::string> qemu_command(const std::string& qemu, const MachineSett
         "-device", "virtio-net-pci,netdev=net,romfile=", "-blockdev",
         block_device("disk", settings.disk, "raw", false), "-device",
         "virtio-blk-pci,drive=disk,bootindex=1"};
+    add_drives(settings, argv);
     if (uefi) {
         const std::vector<std::string> flash = flash_devices(*uefi);
         argv.insert(argv.end(), flash.begin(), flash.end());

@@ -1,11 +1,14 @@
 // A machine under the control of tests/integration/machine_test: executes the lines of its standard
 // input, and answers each with a line.
-//   machine_driver DISK WORK uefi|bios
-// up, reboot, off; run SECONDS SCRIPT (the rest of the line); screenshot FILE
+//   machine_driver DISK WORK uefi|bios [usb=MEDIUM | cd=MEDIUM | first-cd=MEDIUM |
+//   disk=ANOTHER-DISK]...
+// up [SECONDS], reboot, off; run SECONDS SCRIPT (the rest of the line); screenshot FILE
 
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -22,7 +25,8 @@ nlohmann::json execute(edgegpu::Machine& machine, const std::string& line) {
     std::string command;
     words >> command;
     if (command == "up") {
-        machine.wait_until_up(boot_limit);
+        int limit = 0;
+        machine.wait_until_up(words >> limit ? std::chrono::seconds(limit) : boot_limit);
     } else if (command == "reboot") {
         machine.reboot(boot_limit);
     } else if (command == "off") {
@@ -43,10 +47,24 @@ nlohmann::json execute(edgegpu::Machine& machine, const std::string& line) {
     return nlohmann::json::object();
 }
 
+/// Whether `argument` describes a drive.
+bool add_drive(std::string_view argument, edgegpu::MachineSettings& settings) {
+    const std::string_view kind = argument.substr(0, argument.find('='));
+    const std::string_view file = argument.substr(std::min(kind.size() + 1, argument.size()));
+    if (kind == "disk") {
+        settings.more_disks.emplace_back(file);
+        return true;
+    }
+    settings.medium_first = kind == "first-cd";
+    settings.medium = file;
+    settings.medium_drive = kind == "usb" ? edgegpu::Drive::usb_stick : edgegpu::Drive::cd;
+    return kind == "cd" || kind == "first-cd" || kind == "usb";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4) {
+    if (argc < 4) {
         return 2;
     }
     edgegpu::install_interrupt_handlers();
@@ -59,6 +77,11 @@ int main(int argc, char** argv) {
     settings.work = argv[2];
     settings.firmware =
         std::string(argv[3]) == "bios" ? edgegpu::Firmware::bios : edgegpu::Firmware::uefi;
+    for (int i = 4; i < argc; ++i) {
+        if (!add_drive(argv[i], settings)) {
+            return 2;
+        }
+    }
     try {
         console.begin_stage("machine");
         edgegpu::Machine machine(ctx, settings);

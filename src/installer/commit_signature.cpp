@@ -1,0 +1,176 @@
+#include "installer/commit_signature.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "openpgp/detached_signature.hpp"
+#include "openpgp/key_file.hpp"
+#include "report/ostree_object.hpp"
+#include "support/error.hpp"
+#include "support/handles.hpp"
+#include "support/terminal_text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::uint64_t key_limit = 1U << 20U;
+constexpr std::string_view remotes_directory = "/etc/ostree/remotes.d";
+constexpr std::string_view way_out = ", or make a medium that does not verify it: --allow-unsigned";
+
+/// A file of the image's /etc or /usr, with what is injected.
+std::optional<std::string> image_file(const CommitView& commit, const Injection& injection,
+                                      const std::string& path) {
+    for (auto it = injection.rbegin(); it != injection.rend(); ++it) {
+        if (it->path == path && it->type == Injected::Type::file) {
+            return it->content;
+        }
+    }
+    return commit.read(path.starts_with("/etc/") ? "/usr" + path : path, key_limit);
+}
+
+/// The files that configure remotes.
+std::map<std::string, std::string> remote_files(const CommitView& commit,
+                                                const Injection& injection) {
+    std::map<std::string, std::string> files;
+    const auto add = [&](const std::string& path) {
+        if (path.starts_with(remotes_directory) && path.ends_with(".conf")) {
+            files[path] = image_file(commit, injection, path).value_or("");
+        }
+    };
+    const std::string directory = "/usr" + std::string(remotes_directory);
+    if (const std::optional<CommitNode> node = commit.find(directory); node && node->directory) {
+        for (const auto& [name, entry] : commit.list(*node, directory)) {
+            add(fmt::format("{}/{}", remotes_directory, name));
+        }
+    }
+    for (const Injected& injected : injection) {
+        add(injected.path);
+    }
+    return files;
+}
+
+/// The paths of a remote's keys, as ostree reads them: a list with ';' between.
+std::vector<std::string> key_paths(const CommitView& commit, const Injection& injection,
+                                   const std::string& remote) {
+    const std::string group = fmt::format("remote \"{}\"", remote);
+    for (const auto& [path, text] : remote_files(commit, injection)) {
+        const Handle<GKeyFile, g_key_file_unref> file(g_key_file_new());
+        if (g_key_file_load_from_data(file.get(), text.data(), text.size(), G_KEY_FILE_NONE,
+                                      nullptr) == FALSE) {
+            continue;
+        }
+        const Handle<char*, g_strfreev> list(
+            g_key_file_get_string_list(file.get(), group.c_str(), "gpgkeypath", nullptr, nullptr));
+        if (list) {
+            std::vector<std::string> paths;
+            for (char** one = list.get(); *one != nullptr; ++one) {
+                paths.emplace_back(*one);
+            }
+            return paths;
+        }
+    }
+    return {};
+}
+
+std::vector<Certificate> keys_of(const CommitView& commit, const Injection& injection,
+                                 const std::string& remote) {
+    std::vector<Certificate> keys;
+    for (const std::string& path : key_paths(commit, injection, remote)) {
+        const std::optional<std::string> content = image_file(commit, injection, path);
+        if (!content) {
+            throw error("commit {}: the image has no file {}, the keys of its remote {}",
+                        commit.info().name, printable_line(path), remote);
+        }
+        std::vector<Certificate> more = read_key_file(
+            *content, fmt::format("{} in commit {}", printable_line(path), commit.info().name));
+        std::move(more.begin(), more.end(), std::back_inserter(keys));
+    }
+    return keys;
+}
+
+/// The OpenPGP signatures beside the commit.
+std::vector<std::string> signatures_of(const RepositoryView& repository, const CommitView& commit) {
+    GVariant* metadata = nullptr;
+    GlibFailure failure;
+    if (ostree_repo_read_commit_detached_metadata(repository.handle(),
+                                                  commit.info().checksum.c_str(), &metadata,
+                                                  nullptr, failure.out()) == FALSE) {
+        throw failure.to_error(repository.path(),
+                               fmt::format("signatures of commit {}", commit.info().name));
+    }
+    const VariantHandle owned(metadata);
+    std::vector<std::string> signatures;
+    if (!owned) {
+        return signatures;
+    }
+    const VariantHandle checked = untrusted(owned.get());
+    const VariantHandle list(
+        g_variant_lookup_value(checked.get(), "ostree.gpgsigs", G_VARIANT_TYPE("aay")));
+    for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
+        const VariantHandle one(g_variant_get_child_value(list.get(), i));
+        signatures.emplace_back(static_cast<const char*>(g_variant_get_data(one.get())),
+                                g_variant_get_size(one.get()));
+    }
+    return signatures;
+}
+
+std::string key_name(const DetachedSignature& signature) {
+    const std::string key = signature.key.empty() ? "an unknown key" : "the key " + signature.key;
+    return printable_line(signature.signer.empty() ? key : key + " (" + signature.signer + ")");
+}
+
+}  // namespace
+
+void check_commit_signature(const RepositoryView& repository, const CommitView& commit,
+                            const std::string& remote, const Injection& injection) {
+    const std::vector<std::string> signatures = signatures_of(repository, commit);
+    if (signatures.empty()) {
+        throw error("commit {} is not signed", commit.info().name)
+            .hinted("sign it (ostree.sign in the blueprint)" + std::string(way_out));
+    }
+    const std::vector<Certificate> keys =
+        remote.empty() ? std::vector<Certificate>() : keys_of(commit, injection, remote);
+    if (keys.empty()) {
+        throw error("commit {}: the image has no remote whose keys verify it", commit.info().name)
+            .hinted(
+                "set ostree.url and ostree.gpg_public_key in the blueprint, name the remote "
+                "with --remote" +
+                std::string(way_out));
+    }
+    const VariantHandle variant =
+        commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "commit");
+    const std::string content(static_cast<const char*>(g_variant_get_data(variant.get())),
+                              g_variant_get_size(variant.get()));
+    DetachedSignature best;
+    for (const std::string& signature : signatures) {
+        DetachedSignature one = check_detached_signature(content, signature, keys);
+        if (one.verdict == SignatureVerdict::good) {
+            return;
+        }
+        best = one.verdict < best.verdict ? std::move(one) : std::move(best);
+    }
+    Error failure = error(
+        "commit {}: none of the keys that the image has for its remote {} has "
+        "signed it",
+        commit.info().name, remote);
+    for (const Certificate& certificate : keys) {
+        failure.traced("the image has the key " + printable_line(certificate.text()));
+    }
+    failure.traced(best.verdict == SignatureVerdict::other_key
+                       ? "the commit is signed with " + key_name(best)
+                       : fmt::format("its signature with {} is not valid for it", key_name(best)));
+    failure.hinted("sign it with the key whose public half is ostree.gpg_public_key" +
+                   std::string(way_out));
+    throw failure;
+}
+
+}  // namespace edgegpu
