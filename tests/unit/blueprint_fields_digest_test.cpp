@@ -87,7 +87,8 @@ TEST_F(BlueprintFields, NoInputsAreTheseAlone) {
                                    "package_set.name", "package_set.packages",
                                    "package_set.excludes", "package_set.weak_dependencies",
                                    "packages", "groups", "modules", "excludes", "weak_dependencies",
-                                   "kernel_name", "provided", "ostree.gpg_homedir"));
+                                   "kernel_name", "provided", "ostree.gpg_homedir", "test",
+                                   "test.checks", "test.allow_denials"));
     names.clear();
     add_no_inputs<NvidiaRequest>("", names);
     EXPECT_THAT(names, ElementsAre("driver", "modules", "flavor", "kernel", "kernel.policy",
