@@ -119,6 +119,14 @@ void add_blueprint_tests(const fs::path& blueprint, Console& console, RehearsalR
     }
 }
 
+/// What can be said to be impossible before a machine runs for minutes.
+void require_writable_directory(const fs::path& file) {
+    const fs::path parent = fs::absolute(file).parent_path();
+    if (!file.empty() && ::access(parent.c_str(), W_OK | X_OK) != 0) {
+        throw errno_error(file.string(), errno);
+    }
+}
+
 RehearsalRequest request_of(const TestCommand& command, Console& console, const fs::path& work) {
     RehearsalRequest request;
     request.repo = command.repo;
@@ -149,6 +157,7 @@ int run_test(const GlobalOptions& global, const TestCommand& command) {
     ctx.log = global.log;
     ctx.cache = cache_directory({});
     TestPlace place;
+    require_writable_directory(command.junit);
     const RehearsalRequest request = request_of(command, console, place.path());
     if (command.keep) {
         // Also if it is interrupted: that is when one wants to look.
@@ -156,13 +165,22 @@ int run_test(const GlobalOptions& global, const TestCommand& command) {
         console.note(fmt::format("the machine's files stay in {}", place.path().string()));
     }
     Rehearsal rehearsal = rehearse(ctx, request);
-    keep_records(command, rehearsal, console);
-    if (!command.junit.empty()) {
-        write_file(command.junit, rehearsal_junit(rehearsal));
+    // The results took minutes: what cannot be written does not take them away.
+    std::optional<Error> unwritten;
+    try {
+        if (!command.junit.empty()) {
+            write_file(command.junit, rehearsal_junit(rehearsal));
+        }
+        keep_records(command, rehearsal, console);
+    } catch (const Error& failure) {
+        unwritten = failure;
     }
     const bool colored =
         use_color(global.color) && (global.color == Color::always || ::isatty(STDOUT_FILENO) != 0);
     print_result(global.json ? rehearsal_json(rehearsal) : rehearsal_text(rehearsal, colored));
+    if (unwritten) {
+        throw *unwritten;
+    }
     return rehearsal.count(Verdict::failed) == 0 ? 0 : 1;
 }
 

@@ -16,9 +16,9 @@ protected:
 };
 
 TEST_F(TestRequestTest, NothingElseOfTheBlueprintIsReadOrNeeded) {
-    const std::optional<TestRequest> test =
-        load("[[repositories]]\nid = 7\n[[overlays]]\nsource = \"gone\"\n[[test.checks]]\n"
-             "name = \"a\"\nscript = \"true\"\n");
+    const std::optional<TestRequest> test = load(
+        "[[repositories]]\nid = 7\n[[overlays]]\nsource = \"gone\"\n[[test.checks]]\n"
+        "name = \"a\"\nscript = \"true\"\n");
     ASSERT_TRUE(test);
     ASSERT_EQ(test->checks.size(), 1U);
     EXPECT_EQ(test->checks[0].script, "true");
@@ -31,9 +31,8 @@ TEST_F(TestRequestTest, ABlueprintWithoutItHasNone) {
 }
 
 TEST_F(TestRequestTest, MistakesAndFilesThatAreNotThereAreUsageErrors) {
-    for (const char* text :
-         {"[[test.checks]]\nname = \"a\"\npath = \"none\"\n", "test = 1\n", "[test\n",
-          "[[test.allow_denials]]\nsource = \"a\"\n"}) {
+    for (const char* text : {"[[test.checks]]\nname = \"a\"\npath = \"none\"\n", "test = 1\n",
+                             "[test\n", "[[test.allow_denials]]\nsource = \"a\"\n"}) {
         try {
             (void)load(text);
             FAIL() << text;

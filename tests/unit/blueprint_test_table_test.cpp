@@ -96,9 +96,9 @@ TEST_F(TestTableTest, MistakesInChecksHaveLines) {
         EXPECT_NE(said, "no error") << wrong;
         EXPECT_EQ(said.find('\033'), std::string::npos) << wrong;
     }
-    EXPECT_NE(mistakes("[[test.checks]]\nscript = \"x\"\nname = \"" + std::string(101, 'n') +
-                       "\"\n"),
-              "no error");
+    EXPECT_NE(
+        mistakes("[[test.checks]]\nscript = \"x\"\nname = \"" + std::string(101, 'n') + "\"\n"),
+        "no error");
 }
 
 TEST_F(TestTableTest, FilesOfChecksHaveToBeThere) {
@@ -120,8 +120,9 @@ TEST_F(TestTableTest, AnAllowanceIsARuleWithAReason) {
         "[[test.allow_denials]]\nsource = \"a_t\"\ntarget = \"b_t\"\nclass = \"file\"\n"
         "permissions = [\"read\"]\n";
     EXPECT_EQ(mistakes(whole + "reason = \"x\"\n"), "no error");
-    const std::string no_reason = "an allowance without a reason\n"
-                                  "hint: say why the denial does not matter: reason = \"…\"\n";
+    const std::string no_reason =
+        "an allowance without a reason\n"
+        "hint: say why the denial does not matter: reason = \"…\"\n";
     EXPECT_EQ(mistakes(whole), "error: b.toml:7:1: " + no_reason);
     EXPECT_EQ(mistakes(whole + "reason = \" \"\n"), "error: b.toml:12:10: " + no_reason);
     EXPECT_NE(mistakes(whole + "reason = \"one\\ntwo\"\n"), "no error");

@@ -124,8 +124,9 @@ std::string denying(const std::string& denials) {
 std::string avc(const std::string& permissions, const std::string& rest, const std::string& source,
                 const std::string& target, const std::string& object_class) {
     return "AVC avc:  denied  { " + permissions + " } for  " + rest +
-           " scontext=system_u:system_r:" + source + ":s0-s0:c0.c1023 tcontext=system_u:object_r:" +
-           target + ":s0 tclass=" + object_class + " permissive=0\n";
+           " scontext=system_u:system_r:" + source +
+           ":s0-s0:c0.c1023 tcontext=system_u:object_r:" + target + ":s0 tclass=" + object_class +
+           " permissive=0\n";
 }
 
 class Denials : public ::testing::Test {
@@ -165,8 +166,7 @@ TEST_F(Denials, AreAllowedAsARuleAllowsThem) {
                                              {"a_t", "b_t", "dir", {"read"}, "not needed"}};
     const CheckResult all = ask(denials, allowed);
     EXPECT_EQ(all.verdict, Verdict::passed) << all.text;
-    EXPECT_EQ(all.text,
-              "SELinux denied nothing in this boot; 3 denials allowed by the blueprint");
+    EXPECT_EQ(all.text, "SELinux denied nothing in this boot; 3 denials allowed by the blueprint");
     EXPECT_THAT(all.notes,
                 ElementsAre("allowed, 2 denials: a_t b_t:file { read }: known: it's $1",
                             "allowed, 1 denial: a_t b_t:file { open ioctl }: too",

@@ -80,11 +80,12 @@ TEST(TestReport, NothingOfTheGuestReachesATerminal) {
 TEST(TestReport, NotesAreShownWhateverTheVerdict) {
     Rehearsal rehearsal = some_rehearsal();
     rehearsal.phases[0].results[0].notes = {"allowed, 1 denial"};
-    EXPECT_THAT(rehearsal_text(rehearsal, false), HasSubstr("reached\n          allowed, 1 denial\n"));
+    EXPECT_THAT(rehearsal_text(rehearsal, false),
+                HasSubstr("reached\n          allowed, 1 denial\n"));
     EXPECT_THAT(rehearsal_junit(rehearsal), HasSubstr("reached\nallowed, 1 denial\n"));
-    EXPECT_EQ(nlohmann::json::parse(
-                  rehearsal_json(rehearsal))["phases"][0]["checks"][0]["notes"][0],
-              "allowed, 1 denial");
+    EXPECT_EQ(
+        nlohmann::json::parse(rehearsal_json(rehearsal))["phases"][0]["checks"][0]["notes"][0],
+        "allowed, 1 denial");
 }
 
 TEST(TestReport, JsonSatisfiesItsSchema) {

@@ -58,8 +58,8 @@ TEST(UserChecks, NamesAndFilesMayBeOdd) {
     for (const UserCheck& check : read_user_checks(top)) {
         names.push_back(check.name);
     }
-    EXPECT_THAT(names, testing::UnorderedElementsAre("-rf", "two\nlines", "\033[2J", "a b",
-                                                     longest));
+    EXPECT_THAT(names,
+                testing::UnorderedElementsAre("-rf", "two\nlines", "\033[2J", "a b", longest));
     EXPECT_THROW((void)read_user_checks(top / "circle"), Error);
 }
 
@@ -103,18 +103,18 @@ TEST(UserChecks, KnowPhaseFirmwareAndCommit) {
         "echo \"$EDGEGPU_PHASE $EDGEGPU_FIRMWARE ${#EDGEGPU_COMMIT} $PWD ${BASH_VERSION:+bash}\"";
     EXPECT_THAT(run_user_check(guest, own_check(script), own_place).details,
                 testing::ElementsAre("before-upgrade uefi 64 / bash"));
-    EXPECT_THAT(
-        run_user_check(guest, own_check("#!/usr/bin/env sh\n" + script), own_place).details,
-        testing::ElementsAre("before-upgrade uefi 64 /"));
+    EXPECT_THAT(run_user_check(guest, own_check("#!/usr/bin/env sh\n" + script), own_place).details,
+                testing::ElementsAre("before-upgrade uefi 64 /"));
     EXPECT_EQ(run_user_check(guest, own_check("exit 77"), own_place).text, "exit status 77");
 }
 
 TEST(UserChecks, RunAsTheirUserWithItsHome) {
     LocalCheckGuest guest;
-    guest.programs = "getent() { [ \"$2\" != operator ] || echo 'operator:x:1:1::/home/op:/bin/sh'; "
-                     "[ \"$2\" = operator ]; }\njournalctl() { echo 'the journal of '\"$*\"; }\n"
-                     "exec() { case $1 in runuser) \"${@:5}\"; exit ;; *) builtin exec \"$@\" ;; "
-                     "esac; }";
+    guest.programs =
+        "getent() { [ \"$2\" != operator ] || echo 'operator:x:1:1::/home/op:/bin/sh'; "
+        "[ \"$2\" = operator ]; }\njournalctl() { echo 'the journal of '\"$*\"; }\n"
+        "exec() { case $1 in runuser) \"${@:5}\"; exit ;; *) builtin exec \"$@\" ;; "
+        "esac; }";
     const CheckResult known =
         run_user_check(guest, own_check("echo \"$HOME $USER\"", "operator"), own_place);
     EXPECT_THAT(known.details, testing::ElementsAre("/home/op operator"));

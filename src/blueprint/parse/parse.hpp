@@ -16,7 +16,8 @@ struct BlueprintOptions {
     std::string distro;
 };
 
-/// The text of a blueprint file. Throws ErrorKind::usage if it cannot be read, or is absurdly large.
+/// The text of a blueprint file. Throws ErrorKind::usage if it cannot be read, or is absurdly
+/// large.
 [[nodiscard]] std::string read_blueprint_text(const std::filesystem::path& path);
 
 /// Reads a blueprint file and the `.repo` files that it names, without network. Unless blueprint or

@@ -79,8 +79,9 @@ std::string read_policy_name(const TableReader& table, std::string_view key,
         if (!is_plain_name(name, others)) {
             throw error_at(table.location(key), "\"{}\" is not the name of a {}", name,
                            key == "class" ? "class" : "type")
-                .hinted("as a denial has it: in scontext=u:r:TYPE:s0, tcontext=u:r:TYPE:s0 and "
-                        "tclass=CLASS; patterns are not accepted");
+                .hinted(
+                    "as a denial has it: in scontext=u:r:TYPE:s0, tcontext=u:r:TYPE:s0 and "
+                    "tclass=CLASS; patterns are not accepted");
         }
     });
     return name;
@@ -120,9 +121,9 @@ TestRequest read_test_table(const TableReader& table, const ParseScope& scope) {
     TestRequest test;
     for (const TableReader& one : table.tables("checks")) {
         TestCheckRequest check = read_test_check(one, scope);
-        const auto earlier = std::find_if(
-            test.checks.begin(), test.checks.end(),
-            [&](const TestCheckRequest& other) { return other.name == check.name; });
+        const auto earlier =
+            std::find_if(test.checks.begin(), test.checks.end(),
+                         [&](const TestCheckRequest& other) { return other.name == check.name; });
         if (earlier != test.checks.end() && !check.name.empty()) {
             table.note(error_at(check.location, "duplicate check \"{}\" (first at line {})",
                                 check.name, earlier->location.line));

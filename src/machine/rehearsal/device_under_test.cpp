@@ -172,8 +172,8 @@ std::size_t DeviceUnderTest::user_checks_in(const Phase& phase) const {
 
 void DeviceUnderTest::run_user_checks(Phase& phase) {
     planned_ = std::max(planned_, phase.results.size() + user_checks_in(phase));
-    const UserCheckPlace place{
-        phase.name, request_.firmware == Firmware::uefi ? "uefi" : "bios", phase.commit};
+    const UserCheckPlace place{phase.name, request_.firmware == Firmware::uefi ? "uefi" : "bios",
+                               phase.commit};
     for (const UserCheck& one : request_.user_checks) {
         if (std::find(one.phases.begin(), one.phases.end(), phase.name) != one.phases.end()) {
             run(phase, one.name, [&] { return run_user_check(*machine_, one, place); });

@@ -62,6 +62,7 @@ public:
             result.from = old_->info().checksum;
             check_upgrade();
         }
+        require_programs(request.firmware, false);
     }
 
     void run() {

@@ -25,7 +25,9 @@ constexpr int skipped_status = 77;
 
 /// Whether the kernel starts it: else it is bash's.
 bool is_program(std::string_view content) {
-    return content.starts_with("#!") || content.starts_with("\x7f" "ELF");
+    return content.starts_with("#!") || content.starts_with(
+                                            "\x7f"
+                                            "ELF");
 }
 
 /// The script that becomes the check: environment, account, and the program in its place.
