@@ -140,7 +140,7 @@ TEST_F(TestTableTest, AnAllowanceIsARuleWithAReason) {
                        "permissions = [\"*\"]\nreason = \"x\"\n"),
               "no error");
     EXPECT_EQ(mistakes("[test]\ncheck = 1\n"),
-              "error: b.toml:8:1: unknown key \"test.check\"\nhint: did you mean \"checks\"?\n");
+              "error: b.toml:8:1: unknown key \"test.check\"\nhint: did you mean \"test.checks\"?\n");
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ TEST(UserChecks, NamesAndFilesMayBeOdd) {
     const std::string longest(255, 'n');
     for (const std::string& name : {std::string("-rf"), std::string("two\nlines"),
                                     std::string("\033[2J"), std::string("a b"), longest}) {
-        write_file(top / name, "#!/bin/sh\n", 0755);
+        write_file(top / "new", "#!/bin/sh\n", 0755);
+        fs::rename(top / "new", top / name);
     }
     fs::create_symlink("circle", top / "circle");
     fs::create_symlink("nowhere", top / "dangling");
