@@ -139,8 +139,9 @@ TEST_F(TestTableTest, AnAllowanceIsARuleWithAReason) {
     EXPECT_NE(mistakes("[[test.allow_denials]]\nsource = \"a_t\"\ntarget = \"b_t\"\nclass = \"f\"\n"
                        "permissions = [\"*\"]\nreason = \"x\"\n"),
               "no error");
-    EXPECT_EQ(mistakes("[test]\ncheck = 1\n"),
-              "error: b.toml:8:1: unknown key \"test.check\"\nhint: did you mean \"test.checks\"?\n");
+    EXPECT_EQ(
+        mistakes("[test]\ncheck = 1\n"),
+        "error: b.toml:8:1: unknown key \"test.check\"\nhint: did you mean \"test.checks\"?\n");
 }
 
 }  // namespace
