@@ -45,7 +45,7 @@ TEST(UserChecks, ADirectoryWithoutAnyIsAMistake) {
 
 TEST(UserChecks, NamesAndFilesMayBeOdd) {
     const test::TemporaryDirectory directory;
-    const fs::path top = directory.path();
+    const fs::path& top = directory.path();
     const std::string longest(255, 'n');
     for (const std::string& name : {std::string("-rf"), std::string("two\nlines"),
                                     std::string("\033[2J"), std::string("a b"), longest}) {
