@@ -12,6 +12,7 @@
 #include "blueprint/microshift.hpp"
 #include "blueprint/packages.hpp"
 #include "blueprint/repository.hpp"
+#include "blueprint/test.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
@@ -94,6 +95,9 @@ struct Blueprint {
     /// none, or the default place if there are `containers`.
     std::string container_store;
     SourceLocation container_store_location;
+
+    /// For `edgegpu test`: the commit does not depend on it.
+    TestRequest test;
 
     /// Notes for the user, one line each: for example, settings taken from the build machine
     /// because neither blueprint nor command line specifies them.

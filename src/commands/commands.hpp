@@ -112,6 +112,8 @@ struct TestCommand {
     std::filesystem::path repo = "repo";
     /// directory of executables; empty: none
     std::filesystem::path checks;
+    /// its `[test]` is used; empty: none
+    std::filesystem::path blueprint;
     /// file for JUnit's XML; empty: none
     std::filesystem::path junit;
     Accelerator accelerator = Accelerator::automatic;

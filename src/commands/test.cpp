@@ -1,11 +1,16 @@
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "blueprint/parse/test_request.hpp"
+#include "blueprint/tables/test_table.hpp"
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
@@ -84,15 +89,58 @@ void keep_records(const TestCommand& command, Rehearsal& rehearsal, Console& con
     }
 }
 
-RehearsalRequest request_of(const TestCommand& command, const fs::path& work) {
+UserCheck user_check_of(const TestCheckRequest& wanted) {
+    UserCheck check;
+    check.name = wanted.name;
+    check.content =
+        wanted.path.empty() ? wanted.script : read_file(wanted.path, largest_test_check);
+    check.user = wanted.user;
+    check.limit = std::chrono::seconds(wanted.timeout);
+    check.phases.clear();
+    for (const TestPhase phase : wanted.phases) {
+        check.phases.emplace_back(enum_name(phase));
+    }
+    return check;
+}
+
+/// Adds what `[test]` of the blueprint says.
+void add_blueprint_tests(const fs::path& blueprint, Console& console, RehearsalRequest& request) {
+    const std::optional<TestRequest> test = load_test_request(blueprint);
+    if (!test) {
+        console.note(fmt::format("{} has no [test]", blueprint.string()));
+        return;
+    }
+    for (const TestCheckRequest& check : test->checks) {
+        request.user_checks.push_back(user_check_of(check));
+    }
+    for (const AllowedDenialRequest& one : test->allow_denials) {
+        request.allowed.push_back(
+            {one.source, one.target, one.object_class, one.permissions, one.reason});
+    }
+}
+
+/// What can be said to be impossible before a machine runs for minutes.
+void require_writable_directory(const fs::path& file) {
+    const fs::path parent = fs::absolute(file).parent_path();
+    if (::access(parent.c_str(), W_OK | X_OK) != 0) {
+        throw errno_error(file.string(), errno);
+    }
+}
+
+RehearsalRequest request_of(const TestCommand& command, Console& console, const fs::path& work) {
     RehearsalRequest request;
     request.repo = command.repo;
     request.ref = command.ref;
     request.from = command.from;
     request.rollback = command.rollback;
-    if (!command.checks.empty()) {
-        request.user_checks = read_user_checks(command.checks);
+    if (!command.blueprint.empty()) {
+        add_blueprint_tests(command.blueprint, console, request);
     }
+    if (!command.checks.empty()) {
+        std::vector<UserCheck> more = read_user_checks(command.checks);
+        std::move(more.begin(), more.end(), std::back_inserter(request.user_checks));
+    }
+    require_different_names(request.user_checks);
     request.firmware = command.firmware;
     request.accelerator = command.accelerator;
     request.work = work;
@@ -109,20 +157,32 @@ int run_test(const GlobalOptions& global, const TestCommand& command) {
     ctx.log = global.log;
     ctx.cache = cache_directory({});
     TestPlace place;
-    const RehearsalRequest request = request_of(command, place.path());
+    if (!command.junit.empty()) {
+        require_writable_directory(command.junit);
+    }
+    const RehearsalRequest request = request_of(command, console, place.path());
     if (command.keep) {
         // Also if it is interrupted: that is when one wants to look.
         place.keep();
         console.note(fmt::format("the machine's files stay in {}", place.path().string()));
     }
     Rehearsal rehearsal = rehearse(ctx, request);
-    keep_records(command, rehearsal, console);
-    if (!command.junit.empty()) {
-        write_file(command.junit, rehearsal_junit(rehearsal));
+    // The results took minutes: what cannot be written does not take them away.
+    std::optional<Error> unwritten;
+    try {
+        if (!command.junit.empty()) {
+            write_file(command.junit, rehearsal_junit(rehearsal));
+        }
+        keep_records(command, rehearsal, console);
+    } catch (const Error& failure) {
+        unwritten = failure;
     }
     const bool colored =
         use_color(global.color) && (global.color == Color::always || ::isatty(STDOUT_FILENO) != 0);
     print_result(global.json ? rehearsal_json(rehearsal) : rehearsal_text(rehearsal, colored));
+    if (unwritten) {
+        throw *unwritten;
+    }
     return rehearsal.count(Verdict::failed) == 0 ? 0 : 1;
 }
 

@@ -187,8 +187,7 @@ GuestResult AgentChannel::run(std::string_view script, std::chrono::seconds limi
     put(id, sent, boot_id);
     const std::string request = fmt::format("@edgegpu run {} {} {}\n", id,
                                             std::max<long>(limit.count(), 1), sha256_hex(sent));
-    const Wait whole(watch_, "the guest did not end a script",
-                     limit + std::chrono::seconds(60) + 2 * patience);
+    const Wait whole(watch_, "the guest did not end a script", limit + margin);
     Arrival arrival;
     int attempts = 0;
     channel_.send(whole, request);

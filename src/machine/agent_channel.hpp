@@ -44,6 +44,8 @@ public:
     /// How long the agent may be silent while it should answer: an emulated machine on a busy host
     /// is slow.
     std::chrono::milliseconds patience{60000};
+    /// How much longer than its limit a script may take in all, with what it prints.
+    std::chrono::milliseconds margin{180000};
     /// After which something is sent again.
     std::chrono::milliseconds resend_after{15000};
 

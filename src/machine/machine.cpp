@@ -4,7 +4,9 @@
 #include <system_error>
 #include <thread>
 
+#include "machine/accelerator.hpp"
 #include "machine/machine_state.hpp"
+#include "machine/uefi_firmware.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -25,6 +27,13 @@ bool is_png(std::string_view file) {
 }
 
 }  // namespace
+
+void require_programs(Firmware firmware, bool secure_boot) {
+    static_cast<void>(find_qemu());
+    if (firmware == Firmware::uefi) {
+        static_cast<void>(find_uefi_firmware(secure_boot));
+    }
+}
 
 Machine::Machine(const Context& ctx, const MachineSettings& settings)
     : impl_(std::make_unique<Impl>(ctx, settings)) {}

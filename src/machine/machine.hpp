@@ -45,6 +45,10 @@ struct MachineSettings {
     std::filesystem::path work;
 };
 
+/// Throws the Error with a hint that Machine throws where there is no QEMU or no firmware: before a
+/// disk is written for it.
+void require_programs(Firmware firmware, bool secure_boot);
+
 /// A machine in QEMU, which starts its disk through its firmware. It ends with the object.
 ///
 /// A shell in the guest (guest_agent.hpp), which the disk brings in its /etc, answers `run` on the

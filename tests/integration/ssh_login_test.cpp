@@ -3,6 +3,8 @@
 
 #include "machine/rehearsal/ssh_login.hpp"
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,11 +34,14 @@ TEST(SshLogin, NobodyThereIsAFailureThatSaysSo) {
     const test::TemporaryDirectory directory;
     const Context ctx;
     const KeyedUser user{"operator", "/bin/bash", {"AAAA"}};
-    const TestCredential credential(ctx, directory.path(), {user});
+    // ssh would take these for two files, and %z for something to fill in.
+    const std::filesystem::path place = directory.path() / "two words %z";
+    std::filesystem::create_directory(place);
+    const TestCredential credential(ctx, place, {user});
     const CheckResult result = credential.log_in(ctx, user, free_port());
     EXPECT_EQ(result.verdict, Verdict::failed);
     EXPECT_EQ(result.text, "operator cannot log in over SSH (status 255)");
-    EXPECT_THAT(result.details, testing::Contains(HasSubstr("Connection refused")));
+    EXPECT_THAT(result.details, testing::ElementsAre(HasSubstr("Connection refused")));
 }
 
 }  // namespace

@@ -164,6 +164,38 @@ TEST(AgentChannel, EndsWhenNothingIsAnswered) {
                 HasSubstr("the guest did not answer within"));
 }
 
+TEST(AgentChannel, EndsWhateverAGuestFloodsItWith) {
+    // More than the channel holds at once, in frames that are right, and no end of them.
+    const auto flood = [](const std::string& frame) {
+        std::string text;
+        while (text.size() < (4U << 20U)) {
+            text += frame;
+        }
+        return text;
+    };
+    for (const std::string& frame :
+         {std::string("@edgegpu running ID\n"), std::string("@edgegpu data ID 0 QUFB\n"),
+          hello(boot_1), std::string("@edgegpu got ID 0\n"), std::string(100, '\n'),
+          std::string("@edgegpu data ffffffffffffffff 0 QUFB\n"),
+          "@edgegpu data ID 0 " + std::string(4090, '=') + "\n", std::string(1, '\0')}) {
+        MachinePeer peer(agent_that([&](const std::string& id) {
+            std::string own = frame;
+            if (const std::size_t at = own.find("ID"); at != std::string::npos) {
+                own.replace(at, 2, id);
+            }
+            return flood(own);
+        }));
+        AgentChannel agent(agent_watch, peer.take());
+        greet(agent);
+        agent.patience = std::chrono::milliseconds(200);
+        agent.margin = std::chrono::milliseconds(300);
+        EXPECT_THAT(message_of([&] { agent.run("true", std::chrono::seconds(1)); }),
+                    testing::AnyOf(HasSubstr("the guest did not answer within"),
+                                   HasSubstr("the guest did not end a script within"),
+                                   HasSubstr("did not arrive undamaged")));
+    }
+}
+
 /// The real agent on a terminal, as on a serial port; only systemctl is the test's.
 class GuestAgentTest : public ::testing::Test {
 protected:

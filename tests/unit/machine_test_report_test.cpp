@@ -31,7 +31,7 @@ Rehearsal some_rehearsal() {
         {"multi-user", Verdict::passed, "multi-user.target was reached", {}, 1});
     phase.results.push_back({"services", Verdict::failed, hostile, {"first", hostile}, 0.25});
     phase.results.push_back({"greenboot", Verdict::skipped, "the image has none", {}, 0});
-    phase.results.push_back({hostile, Verdict::passed, hostile, {"not shown"}, 0});
+    phase.results.push_back({hostile, Verdict::passed, hostile, {"not shown"}, 0, {hostile}});
     rehearsal.phases.push_back(phase);
     return rehearsal;
 }
@@ -57,6 +57,35 @@ TEST(TestReport, JsonIsValidWhateverTheGuestSays) {
     EXPECT_EQ(document["failed"], 1);
     EXPECT_EQ(document["phases"][0]["checks"][1]["verdict"], "failed");
     EXPECT_EQ(document["phases"][0]["checks"][1]["details"][0], "first");
+}
+
+TEST(TestReport, NothingOfTheGuestReachesATerminal) {
+    Rehearsal rehearsal = some_rehearsal();
+    // CSI of ECMA-48 as one character, DEL, and a name of a file that is longer than a terminal.
+    rehearsal.phases[0].results[1].text = "\xC2\x9B 2J \x7f";
+    rehearsal.phases[0].results[1].details.assign(300, "line");
+    rehearsal.phases[0].results[0].name = std::string(255, 'n') + "\n\033[2J";
+    const std::string text = rehearsal_text(rehearsal, false);
+    for (const std::string& document :
+         {text, rehearsal_json(rehearsal), rehearsal_junit(rehearsal)}) {
+        EXPECT_EQ(document.find_first_of("\x1b\x7f"), std::string::npos);
+        EXPECT_EQ(document.find("\xC2\x9B"), std::string::npos);
+    }
+    EXPECT_THAT(text, HasSubstr("          (200 lines before)\n          line\n"));
+    EXPECT_THAT(text, HasSubstr("  skipped greenboot" + std::string(33, ' ') + "the image"));
+    EXPECT_EQ(nlohmann::json::parse(rehearsal_json(rehearsal))["phases"][0]["checks"][1]["text"],
+              "\xC2\x9B 2J \x7f");
+}
+
+TEST(TestReport, NotesAreShownWhateverTheVerdict) {
+    Rehearsal rehearsal = some_rehearsal();
+    rehearsal.phases[0].results[0].notes = {"allowed, 1 denial"};
+    EXPECT_THAT(rehearsal_text(rehearsal, false),
+                HasSubstr("reached\n          allowed, 1 denial\n"));
+    EXPECT_THAT(rehearsal_junit(rehearsal), HasSubstr("reached\nallowed, 1 denial\n"));
+    EXPECT_EQ(
+        nlohmann::json::parse(rehearsal_json(rehearsal))["phases"][0]["checks"][0]["notes"][0],
+        "allowed, 1 denial");
 }
 
 TEST(TestReport, JsonSatisfiesItsSchema) {

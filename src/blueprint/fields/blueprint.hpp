@@ -8,6 +8,7 @@
 #include "blueprint/fields/microshift.hpp"
 #include "blueprint/fields/packages.hpp"
 #include "blueprint/fields/repositories.hpp"
+#include "blueprint/fields/test.hpp"
 
 /// Fields of a whole blueprint, in the order in which they are shown and digested. The program does
 /// not compile until a new field of one of its structs is described here, with its effect on the
@@ -52,6 +53,7 @@ consteval auto fields_of(const Blueprint*) {
         input("subscription", &All::subscription),
         input("device_releasever", &All::device_releasever), input("containers", &All::containers),
         input("container_store", &All::container_store), place(&All::container_store_location),
+        no_input("test", &All::test),
         // `check --json` prints both beside the blueprint.
         no_input<Shown::never>("notes", &All::notes),
         no_input<Shown::never>("warnings", &All::warnings));

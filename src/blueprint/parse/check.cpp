@@ -9,6 +9,7 @@
 #include "blueprint/sources/overlay_source.hpp"
 #include "blueprint/sources/policy_rule.hpp"
 #include "blueprint/sources/policy_source.hpp"
+#include "blueprint/tables/test_table.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
@@ -172,6 +173,7 @@ void find_mistakes(const Blueprint& blueprint, Mistakes& mistakes) {
         }
     }
     check_ostree(blueprint.ostree, mistakes);
+    find_mistakes(blueprint.test, mistakes);
 }
 
 void check_blueprint(const Blueprint& blueprint) {

@@ -25,14 +25,6 @@ constexpr std::uint64_t largest_blueprint = 16U << 20U;
 /// Placeholder for an invalid distro.
 const DistroName unread_distro{"unread", "0", "0"};
 
-std::string read_blueprint_text(const fs::path& path) {
-    try {
-        return read_file(path, largest_blueprint);
-    } catch (const Error& failure) {
-        throw Error(ErrorKind::usage, failure.message());
-    }
-}
-
 /// The distribution of the command line, else of the blueprint, else of the build machine.
 std::optional<DistroName> choose_distro(const TableReader& root, const BlueprintOptions& options,
                                         std::vector<std::string>& notes) {
@@ -260,6 +252,14 @@ Blueprint read_blueprint(const fs::path& path, const BlueprintOptions& options,
 }
 
 }  // namespace
+
+std::string read_blueprint_text(const fs::path& path) {
+    try {
+        return read_file(path, largest_blueprint);
+    } catch (const Error& failure) {
+        throw Error(ErrorKind::usage, failure.message());
+    }
+}
 
 Blueprint parse_blueprint(const fs::path& path, const BlueprintOptions& options) {
     Mistakes mistakes;

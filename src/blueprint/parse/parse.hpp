@@ -16,6 +16,10 @@ struct BlueprintOptions {
     std::string distro;
 };
 
+/// The text of a blueprint file. Throws ErrorKind::usage if it cannot be read, or is absurdly
+/// large.
+[[nodiscard]] std::string read_blueprint_text(const std::filesystem::path& path);
+
 /// Reads a blueprint file and the `.repo` files that it names, without network. Unless blueprint or
 /// options specify them, distribution and repositories are those of the build machine
 /// (blueprint/distro/host.hpp). Throws ErrorKind::usage with all mistakes in order of lines, each

@@ -3,6 +3,7 @@
 #include "blueprint/distro/distro.hpp"
 #include "blueprint/sources/policy_source.hpp"
 #include "blueprint/tables/tables.hpp"
+#include "blueprint/tables/test_table.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"
 #include "support/text.hpp"
@@ -232,6 +233,9 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     }
     if (const auto accounts = root.table("accounts")) {
         read_accounts_table(*accounts, blueprint.accounts);
+    }
+    if (const auto test = root.table("test")) {
+        blueprint.test = read_test_table(*test, scope);
     }
     root.refuse_unsupported({"health"});
 }

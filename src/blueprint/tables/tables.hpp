@@ -17,8 +17,8 @@ void read_package_sets(const TableReader& root, Blueprint& blueprint);
 void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// edgegpu's own tables: `[ostree]`, `[nvidia]`, `[selinux]`, `[modprobe]`, `[systemd]`,
-/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[health]`. Distro and architecture must have been
-/// read, for the default ref.
+/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[test]`, `[health]`. Distro and architecture must
+/// have been read, for the default ref.
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// An element of `[[overlays]]`, with its rules. Throws ErrorKind::usage.

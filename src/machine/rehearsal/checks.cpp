@@ -51,14 +51,16 @@ std::string without_selinux(const CommitFacts& facts) {
 }
 
 Check denials(const CommitFacts& facts, const std::vector<AllowedDenial>& allowed) {
-    std::vector<std::string> patterns;
-    patterns.reserve(allowed.size());
+    std::vector<std::string> rules;
+    std::vector<std::string> reasons;
     for (const AllowedDenial& one : allowed) {
-        patterns.push_back(one.pattern);
+        rules.push_back(fmt::format("{} {} {} {}", one.source, one.target, one.object_class,
+                                    fmt::join(one.permissions, ",")));
+        reasons.push_back(one.reason);
     }
     return {"selinux-denials",
             embedded::denials_bash,
-            {{"PATTERNS", joined_lines(patterns)}},
+            {{"ALLOWED", joined_lines(rules)}, {"REASONS", joined_lines(reasons)}},
             check_margin,
             facts.selinux.empty() || facts.selinux == "disabled" ? without_selinux(facts) : ""};
 }
@@ -137,12 +139,17 @@ Check bundles(const CommitFacts& facts) {
                                 : ""};
 }
 
-/// Splits the guest's output: the last verdict, and what is before it.
+/// Splits the guest's output: the last verdict, notes, and what is between them.
 CheckResult judged(const GuestResult& answer) {
     constexpr std::string_view start = "edgegpu-verdict ";
+    constexpr std::string_view note = "edgegpu-note ";
     CheckResult result;
     bool found = false;
     for (const std::string_view line : lines_of(answer.output)) {
+        if (line.starts_with(note)) {
+            result.notes.emplace_back(trim(line.substr(note.size())));
+            continue;
+        }
         if (!line.starts_with(start)) {
             result.details.emplace_back(trim_end(line));
             continue;

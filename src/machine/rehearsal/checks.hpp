@@ -30,6 +30,8 @@ struct CheckResult {
     /// lines that help to find the cause, from the guest
     std::vector<std::string> details;
     double seconds = 0;
+    /// plain lines to be shown whatever the verdict, from the guest
+    std::vector<std::string> notes = {};
 };
 
 /// A check that a script does in the guest.
@@ -44,10 +46,14 @@ struct Check {
     std::string skipped;
 };
 
-/// A denial that does not count.
+/// Denials that do not count: of the policy's rule "allow SOURCE TARGET:CLASS { PERMISSIONS }".
 struct AllowedDenial {
-    /// of the text of the denial, with shell wildcards
-    std::string pattern;
+    /// types; target may be "self"
+    std::string source;
+    std::string target;
+    std::string object_class;
+    std::vector<std::string> permissions;
+    /// one line
     std::string reason;
 };
 

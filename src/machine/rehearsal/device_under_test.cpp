@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "machine/guest_agent.hpp"
+#include "machine/rehearsal/guest_journal.hpp"
 #include "machine/rehearsal/upgrade_steps.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -20,19 +22,6 @@ using std::chrono::seconds;
 /// Emulated on a busy machine, a boot takes some minutes.
 constexpr seconds first_boot_limit{1200};
 constexpr seconds power_off_limit{180};
-
-CheckResult machine_failure(const std::string& name, const Error& failure) {
-    CheckResult result;
-    result.name = name;
-    result.verdict = Verdict::failed;
-    result.text = failure.message();
-    for (const std::string& trace : failure.traces()) {
-        for (const std::string_view line : lines_of(trace)) {
-            result.details.emplace_back(line);
-        }
-    }
-    return result;
-}
 
 Injection test_injection(const CommitFacts& facts, const TestCredential& credential) {
     Injection injection = guest_agent();
@@ -77,18 +66,47 @@ bool DeviceUnderTest::phase(const std::string& name, const std::string& commit,
     const auto began = std::chrono::steady_clock::now();
     phases.push_back({name, commit, {}, 0});
     Phase& phase = phases.back();
+    planned_ = 0;
+    current_.clear();
     try {
         work(phase);
     } catch (const Error& failure) {
         if (failure.kind() == ErrorKind::interrupted) {
             throw;
         }
-        add(phase, machine_failure("machine", failure));
+        add(phase, lost(phase, failure));
     }
     phase.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return std::none_of(phase.results.begin(), phase.results.end(), [](const CheckResult& result) {
         return result.verdict == Verdict::failed;
     });
+}
+
+CheckResult DeviceUnderTest::lost(const Phase& phase, const Error& failure) const {
+    CheckResult result;
+    result.name = "machine";
+    result.verdict = Verdict::failed;
+    result.text = current_.empty() ? failure.message()
+                                   : fmt::format("during {}: {}", current_, failure.message());
+    if (const std::size_t done = phase.results.size(); done < planned_) {
+        result.notes.push_back(counted(planned_ - done, "check") + " could not be made");
+    }
+    for (const std::string& trace : failure.traces()) {
+        for (const std::string_view line : lines_of(trace)) {
+            result.details.emplace_back(line);
+        }
+    }
+    return result;
+}
+
+void DeviceUnderTest::run(Phase& phase, const std::string& name,
+                          const std::function<CheckResult()>& work) {
+    ctx_.check_cancelled();
+    const std::size_t done = phase.results.size();
+    ctx_.console->progress(done, std::max(done, planned_), name);
+    current_ = name;
+    add(phase, timed_check(name, work));
+    current_.clear();
 }
 
 void DeviceUnderTest::add(Phase& phase, CheckResult result) {
@@ -114,15 +132,8 @@ void DeviceUnderTest::restart(Phase& phase) {
         }));
 }
 
-void DeviceUnderTest::show_progress(const Phase& phase, const std::string& name) const {
-    const std::size_t done = phase.results.size();
-    ctx_.console->progress(done, std::max(done, planned_), name);
-}
-
 bool DeviceUnderTest::check(Phase& phase, const Check& check) {
-    ctx_.check_cancelled();
-    show_progress(phase, check.name);
-    add(phase, run_check(*machine_, check));
+    run(phase, check.name, [&] { return run_check(*machine_, check); });
     return phase.results.back().verdict != Verdict::failed;
 }
 
@@ -139,9 +150,33 @@ void DeviceUnderTest::check_logins(Phase& phase, const CommitFacts& facts) {
     for (const KeyedUser& user : facts.users) {
         check(phase, authorized_key_check(user));
         // Whoever cannot log in by design need not.
-        if (phase.results.back().verdict != Verdict::skipped) {
-            add(phase, timed_check("ssh-login " + user.name,
-                                   [&] { return credential_.log_in(ctx_, user, ssh_port_); }));
+        if (phase.results.back().verdict == Verdict::skipped) {
+            continue;
+        }
+        run(phase, "ssh-login " + user.name, [&] {
+            CheckResult result = credential_.log_in(ctx_, user, ssh_port_);
+            if (result.verdict == Verdict::failed) {
+                add_journal(*machine_, "-u sshd.service -u ssh.service", result.details);
+            }
+            return result;
+        });
+    }
+}
+
+std::size_t DeviceUnderTest::user_checks_in(const Phase& phase) const {
+    return static_cast<std::size_t>(std::count_if(
+        request_.user_checks.begin(), request_.user_checks.end(), [&](const UserCheck& one) {
+            return std::find(one.phases.begin(), one.phases.end(), phase.name) != one.phases.end();
+        }));
+}
+
+void DeviceUnderTest::run_user_checks(Phase& phase) {
+    planned_ = std::max(planned_, phase.results.size() + user_checks_in(phase));
+    const UserCheckPlace place{phase.name, request_.firmware == Firmware::uefi ? "uefi" : "bios",
+                               phase.commit};
+    for (const UserCheck& one : request_.user_checks) {
+        if (std::find(one.phases.begin(), one.phases.end(), phase.name) != one.phases.end()) {
+            run(phase, one.name, [&] { return run_user_check(*machine_, one, place); });
         }
     }
 }
@@ -149,16 +184,12 @@ void DeviceUnderTest::check_logins(Phase& phase, const CommitFacts& facts) {
 void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts) {
     const std::vector<Check> checks = image_checks(facts, request_.allowed);
     planned_ =
-        phase.results.size() + checks.size() + 2 * facts.users.size() + request_.user_checks.size();
+        phase.results.size() + checks.size() + 2 * facts.users.size() + user_checks_in(phase);
     for (const Check& one : checks) {
         check(phase, one);
     }
     check_logins(phase, facts);
-    for (const UserCheck& one : request_.user_checks) {
-        ctx_.check_cancelled();
-        show_progress(phase, one.name);
-        add(phase, run_user_check(*machine_, one));
-    }
+    run_user_checks(phase);
 }
 
 std::vector<std::filesystem::path> DeviceUnderTest::records() {

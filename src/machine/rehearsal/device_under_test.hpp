@@ -48,6 +48,8 @@ public:
     bool check(Phase& phase, const Check& check);
     /// Runs all checks of a commit: those of the image, logins, and the user's own.
     void check_everything(Phase& phase, const CommitFacts& facts);
+    /// Runs those of the user's own that belong to the phase.
+    void run_user_checks(Phase& phase);
     /// Adds what was found without the guest.
     static void add(Phase& phase, CheckResult result);
     /// Writes what is on the screen, and the console, to the work directory.
@@ -56,7 +58,10 @@ public:
     void power_off();
 
 private:
-    void show_progress(const Phase& phase, const std::string& name) const;
+    /// Adds what `work` finds as the result `name`; while it runs, the machine is lost in it.
+    void run(Phase& phase, const std::string& name, const std::function<CheckResult()>& work);
+    [[nodiscard]] std::size_t user_checks_in(const Phase& phase) const;
+    [[nodiscard]] CheckResult lost(const Phase& phase, const Error& failure) const;
     void check_logins(Phase& phase, const CommitFacts& facts);
 
     const Context& ctx_;
@@ -69,6 +74,8 @@ private:
     std::uint16_t ssh_port_ = 0;
     /// how many results the phase will have, as far as is known
     std::size_t planned_ = 0;
+    /// the check that runs; empty between them
+    std::string current_;
     std::unique_ptr<Machine> machine_;
 };
 

@@ -62,6 +62,7 @@ public:
             result.from = old_->info().checksum;
             check_upgrade();
         }
+        require_programs(request.firmware, false);
     }
 
     void run() {
@@ -127,6 +128,7 @@ private:
             for (const Check& check : basic_checks(device.facts())) {
                 device.check(phase, check);
             }
+            device.run_user_checks(phase);
             const ImageRemote* remote = remote_of(device);
             if (remote == nullptr) {
                 CheckResult none;
@@ -209,6 +211,7 @@ private:
                 device.restart(phase);
                 device.check(phase, booted_check("stays", result_.from));
                 device.check(phase, kept_change_check());
+                device.run_user_checks(phase);
             });
         }
         end(device);

@@ -17,6 +17,10 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t short_checksum = 12;
+/// A longer name moves only its own text.
+constexpr std::size_t widest_name = 40;
+/// Of a failed check's details on the terminal; the documents have all.
+constexpr std::size_t most_detail_lines = 100;
 
 /// Valid UTF-8 without control characters, on one line.
 std::string clean_line(const std::string& text) {
@@ -50,6 +54,20 @@ std::string verdict_column(Verdict verdict, bool colored) {
     return "";
 }
 
+/// The last lines: causes are mostly there.
+std::string details_text(const std::vector<std::string>& details) {
+    std::string text;
+    std::size_t at = 0;
+    if (details.size() > most_detail_lines) {
+        at = details.size() - most_detail_lines;
+        text = fmt::format("          ({} before)\n", counted(at, "line"));
+    }
+    for (; at < details.size(); ++at) {
+        text += fmt::format("          {}\n", clean_line(details[at]));
+    }
+    return text;
+}
+
 const char* firmware_name(Firmware firmware) {
     return firmware == Firmware::uefi ? "uefi" : "bios";
 }
@@ -81,8 +99,10 @@ std::string xml_text(const std::string& text) {
 
 std::string xml_details(const CheckResult& result) {
     std::string text;
-    for (const std::string& line : result.details) {
-        text += xml_text(line) + '\n';
+    for (const std::vector<std::string>* lines : {&result.notes, &result.details}) {
+        for (const std::string& line : *lines) {
+            text += xml_text(line) + '\n';
+        }
     }
     return text;
 }
@@ -124,16 +144,17 @@ std::string rehearsal_text(const Rehearsal& rehearsal, bool colored) {
     for (const Phase& phase : rehearsal.phases) {
         std::size_t width = 0;
         for (const CheckResult& result : phase.results) {
-            width = std::max(width, clean_line(result.name).size());
+            width = std::max(width, std::min(clean_line(result.name).size(), widest_name));
         }
         text += fmt::format("\n{} ({:.0f} s)\n", title_of(phase), phase.seconds);
         for (const CheckResult& result : phase.results) {
             text += fmt::format("  {} {:<{}}  {}\n", verdict_column(result.verdict, colored),
                                 clean_line(result.name), width, clean_line(result.text));
+            for (const std::string& line : result.notes) {
+                text += fmt::format("          {}\n", clean_line(line));
+            }
             if (result.verdict == Verdict::failed) {
-                for (const std::string& line : result.details) {
-                    text += fmt::format("          {}\n", clean_line(line));
-                }
+                text += details_text(result.details);
             }
         }
     }
@@ -150,6 +171,7 @@ std::string rehearsal_json(const Rehearsal& rehearsal) {
             checks.push_back({{"name", result.name},
                               {"verdict", enum_name(result.verdict)},
                               {"text", result.text},
+                              {"notes", result.notes},
                               {"details", result.details},
                               {"seconds", result.seconds}});
         }
@@ -174,7 +196,8 @@ std::string rehearsal_json(const Rehearsal& rehearsal) {
                                    {"skipped", rehearsal.count(Verdict::skipped)},
                                    {"phases", phases},
                                    {"records", records}};
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    // In ASCII: of what drives terminals, UTF-8 has some characters beyond those that JSON escapes.
+    return document.dump(2, ' ', true, ordered_json::error_handler_t::replace) + '\n';
 }
 
 std::string rehearsal_junit(const Rehearsal& rehearsal) {

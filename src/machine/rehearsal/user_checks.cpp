@@ -1,9 +1,13 @@
 #include "machine/rehearsal/user_checks.hpp"
 
+#include <set>
+#include <system_error>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "machine/rehearsal/guest_files.hpp"
+#include "machine/rehearsal/guest_journal.hpp"
 #include "support/digest.hpp"
 #include "support/directory.hpp"
 #include "support/error.hpp"
@@ -16,27 +20,81 @@ namespace edgegpu {
 namespace {
 
 constexpr std::uint64_t user_check_size = 4U << 20U;
-constexpr std::chrono::seconds user_check_limit{600};
 /// As automake and the project's own tests have it.
 constexpr int skipped_status = 77;
+
+/// Whether the kernel starts it: else it is bash's.
+bool is_program(std::string_view content) {
+    return content.starts_with("#!") || content.starts_with(
+                                            "\x7f"
+                                            "ELF");
+}
+
+/// The script that becomes the check: environment, account, and the program in its place.
+std::string start_of(const UserCheck& check, const UserCheckPlace& place, const std::string& file) {
+    std::string script =
+        fmt::format("cd /\nexport EDGEGPU_PHASE={} EDGEGPU_FIRMWARE={} EDGEGPU_COMMIT={}\n",
+                    shell_word(place.phase), shell_word(place.firmware), shell_word(place.commit));
+    const std::string program =
+        (is_program(check.content) ? "" : "/bin/bash -- ") + shell_word(file);
+    if (check.user == "root") {
+        return script + "exec " + program;
+    }
+    // runuser leaves the environment as it is, root's home among it.
+    script += fmt::format(
+        "entry=$(getent passwd {0}) || {{ echo 'the machine has no user' {0}; exit 1; }}\n"
+        "IFS=: read -r _ _ _ _ _ home _ <<<\"$entry\"\n"
+        "export HOME=\"$home\" USER={0} LOGNAME={0}\n"
+        "exec runuser -u {0} -- {1}",
+        shell_word(check.user), program);
+    return script;
+}
+
+CheckResult judged_user_check(const UserCheck& check, const GuestResult& answer) {
+    CheckResult result;
+    for (const std::string_view line : lines_of(answer.output)) {
+        result.details.emplace_back(trim_end(line));
+    }
+    if (!result.details.empty() && result.details.back().empty()) {
+        result.details.pop_back();
+    }
+    const std::string as = check.user == "root" ? "" : ", as " + check.user;
+    if (answer.timed_out) {
+        result.verdict = Verdict::failed;
+        result.text = fmt::format("did not end within {} s{}", check.limit.count(), as);
+    } else if (answer.status == 0) {
+        result.text = "exit status 0" + as;
+    } else {
+        result.verdict = answer.status == skipped_status ? Verdict::skipped : Verdict::failed;
+        result.text = answer.status == skipped_status && !result.details.empty()
+                          ? result.details.back()
+                          : fmt::format("exit status {}{}", answer.status, as);
+    }
+    return result;
+}
 
 }  // namespace
 
 std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory) {
-    if (!std::filesystem::is_directory(directory)) {
+    std::error_code failure;
+    if (!std::filesystem::is_directory(directory, failure)) {
         throw error(ErrorKind::usage, "{}: not a directory", directory.string());
     }
     std::vector<UserCheck> checks;
     for (const std::filesystem::directory_entry& entry : children_of(directory)) {
         const std::string name = entry.path().filename();
-        if (name.starts_with('.') || !entry.is_regular_file() ||
+        // What cannot be looked at, as a link in a circle, is no program, either.
+        if (name.starts_with('.') || !entry.is_regular_file(failure) ||
             ::access(entry.path().c_str(), X_OK) != 0) {
             continue;
         }
-        if (entry.file_size() > user_check_size) {
+        if (entry.file_size(failure) > user_check_size) {
             throw error(ErrorKind::usage, "{}: a check has at most 4 MiB", entry.path().string());
         }
-        checks.push_back({name, read_file(entry.path(), user_check_size), true, "root"});
+        UserCheck check;
+        check.name = name;
+        check.content = read_file(entry.path(), user_check_size);
+        checks.push_back(std::move(check));
     }
     if (checks.empty()) {
         throw error(ErrorKind::usage, "{}: no executable files", directory.string())
@@ -45,33 +103,27 @@ std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory) 
     return checks;
 }
 
-CheckResult run_user_check(Guest& guest, const UserCheck& check) {
+void require_different_names(const std::vector<UserCheck>& checks) {
+    std::set<std::string> names;
+    for (const UserCheck& check : checks) {
+        if (!names.insert(check.name).second) {
+            throw error(ErrorKind::usage, "two checks have the name \"{}\"", check.name)
+                .hinted("one of the blueprint's and a file of the directory: rename either");
+        }
+    }
+}
+
+CheckResult run_user_check(Guest& guest, const UserCheck& check, const UserCheckPlace& place) {
     return timed_check(check.name, [&] {
         // Not below /run or /tmp, where programs may not be started on some machines.
         const std::string file = "/var/lib/edgegpu-test/" + sha256_hex(check.name).substr(0, 16);
-        put_file(guest, file, check.content, check.executable ? 0755 : 0644);
-        const std::string start =
-            check.executable ? shell_word(file) : "/bin/bash " + shell_word(file);
-        const GuestResult answer = guest.run(
-            check.user == "root"
-                ? "cd /; exec " + start
-                : fmt::format("cd /; exec runuser -u {} -- {}", shell_word(check.user), start),
-            user_check_limit);
-        CheckResult result;
-        for (const std::string_view line : lines_of(answer.output)) {
-            result.details.emplace_back(trim_end(line));
-        }
-        const std::string as = check.user == "root" ? "" : ", as " + check.user;
-        if (answer.timed_out) {
-            result.verdict = Verdict::failed;
-            result.text = fmt::format("did not end within {} s{}", user_check_limit.count(), as);
-        } else if (answer.status == 0) {
-            result.text = "exit status 0" + as;
-        } else {
-            result.verdict = answer.status == skipped_status ? Verdict::skipped : Verdict::failed;
-            result.text = answer.status == skipped_status && !result.details.empty()
-                              ? result.details.back()
-                              : fmt::format("exit status {}{}", answer.status, as);
+        put_file(guest, file, check.content, 0755);
+        const auto began = std::chrono::steady_clock::now();
+        CheckResult result =
+            judged_user_check(check, guest.run(start_of(check, place, file), check.limit));
+        if (result.verdict == Verdict::failed) {
+            add_journal(guest, "--since=-" + std::to_string(seconds_since(began)) + 's',
+                        result.details);
         }
         return result;
     });

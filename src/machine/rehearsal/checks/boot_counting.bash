@@ -17,6 +17,9 @@ while :; do
     sleep 2
 done
 printf '%s\n' "$variables"
+if [ "$success" != 1 ] || [ -n "$counter" ]; then
+    journalctl -b --no-pager -o short-monotonic -n 20 -u 'greenboot*' -u 'redboot*' -u 'grub*' 2>&1
+fi
 [ -z "$counter" ] || failed "the boot loader still counts boots: boot_counter=$counter"
 [ "$success" = 1 ] || failed "the boot is not marked as good: boot_success=${success:-unset}"
 passed "the boot is marked as good, and the boot loader counts no more"

@@ -5,6 +5,9 @@ export LC_ALL=C PAGER=cat SYSTEMD_PAGER='' SYSTEMD_COLORS=0
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 set -u
 
+# note TEXT: a plain line for the report, whatever the verdict
+note() { printf '\nedgegpu-note %s\n' "${1//$'\n'/ }"; }
+
 verdict() { # passed|failed|skipped TEXT
     printf '\nedgegpu-verdict %s %s\n' "$1" "${2//$'\n'/ }"
     exit 0

@@ -5,5 +5,9 @@
     failed "SELinux is off in this kernel"
 }
 mode=$(cat /sys/fs/selinux/enforce)
-[ "$mode" = 1 ] || failed "SELinux is permissive: it denies nothing"
+[ "$mode" = 1 ] || {
+    grep -o -E '(selinux|security|lsm|enforcing)=[^ ]*' /proc/cmdline
+    journalctl -b --no-pager -o short-monotonic -g '[Ss][Ee][Ll]inux' -n 10 2>&1
+    failed "SELinux is permissive: it denies nothing"
+}
 passed "SELinux is enforcing"

@@ -6,6 +6,7 @@ state=$(systemctl is-active multi-user.target)
 if [ "$state" != active ]; then
     systemctl list-jobs --no-pager
     systemctl list-units --failed --plain --no-legend --no-pager
+    journalctl -b --no-pager -o short-monotonic -p warning -n 20
     failed "multi-user.target is $state"
 fi
 entered=$(property multi-user.target ActiveEnterTimestampMonotonic)
