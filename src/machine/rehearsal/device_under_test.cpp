@@ -146,15 +146,22 @@ void DeviceUnderTest::check_logins(Phase& phase, const CommitFacts& facts) {
     }
 }
 
-void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts) {
-    const std::vector<Check> checks = image_checks(facts, request_.allowed);
+void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts, Arrival arrival) {
+    const std::vector<Check> checks = image_checks(facts, request_.allowed, arrival);
     planned_ =
         phase.results.size() + checks.size() + 2 * facts.users.size() + request_.user_checks.size();
     for (const Check& one : checks) {
         check(phase, one);
     }
     check_logins(phase, facts);
+    check_users_own(phase, Moment::with_commit);
+}
+
+void DeviceUnderTest::check_users_own(Phase& phase, Moment moment) {
     for (const UserCheck& one : request_.user_checks) {
+        if (one.moment != moment) {
+            continue;
+        }
         ctx_.check_cancelled();
         show_progress(phase, one.name);
         add(phase, run_user_check(*machine_, one));

@@ -47,7 +47,10 @@ public:
     /// Runs a check of the guest. Returns whether it did not fail.
     bool check(Phase& phase, const Check& check);
     /// Runs all checks of a commit: those of the image, logins, and the user's own.
-    void check_everything(Phase& phase, const CommitFacts& facts);
+    void check_everything(Phase& phase, const CommitFacts& facts,
+                          Arrival arrival = Arrival::installed);
+    /// Runs the user's checks for this moment.
+    void check_users_own(Phase& phase, Moment moment);
     /// Adds what was found without the guest.
     static void add(Phase& phase, CheckResult result);
     /// Writes what is on the screen, and the console, to the work directory.

@@ -138,6 +138,7 @@ private:
             }
             DeviceUnderTest::add(phase, verification_check(*remote));
             make_change(device.machine());
+            device.check_users_own(phase, Moment::before_upgrade);
             redirect_remote(device.machine(), *remote,
                             fmt::format("https://{}:{}", host_in_guest, server.port()),
                             server.certificate());
@@ -164,12 +165,35 @@ private:
                     return;
                 }
                 device.restart(phase);
-                device.check_everything(phase, facts_);
+                device.check_everything(phase, facts_, Arrival::upgraded);
                 device.check(phase, kept_change_check());
                 device.check(phase, deployments_check({facts_.commit, result_.from}));
             });
+            boot_with_new_arguments(device);
         }
         end(device);
+    }
+
+    /// Changed kernel arguments take effect at the boot after the one that sets them.
+    void boot_with_new_arguments(DeviceUnderTest& device) {
+        if (facts_.kernel_arguments == device.facts().kernel_arguments || !can_go_on() ||
+            !has_result("restart")) {
+            return;
+        }
+        device.phase("next-boot", facts_.commit, result_.phases, [&](Phase& phase) {
+            device.restart(phase);
+            for (const Check& check : basic_checks(facts_)) {
+                device.check(phase, check);
+            }
+            device.check(phase, changed_arguments_check(facts_, device.facts()));
+        });
+    }
+
+    /// Whether the current phase has come to this check.
+    bool has_result(const std::string& name) const {
+        const std::vector<CheckResult>& results = result_.phases.back().results;
+        return std::any_of(results.begin(), results.end(),
+                           [&](const CheckResult& one) { return one.name == name; });
     }
 
     /// Whether the machine answers although a check failed: an upgrade may well be what helps.
@@ -209,6 +233,7 @@ private:
                 device.restart(phase);
                 device.check(phase, booted_check("stays", result_.from));
                 device.check(phase, kept_change_check());
+                device.check_users_own(phase, Moment::after_rollback);
             });
         }
         end(device);

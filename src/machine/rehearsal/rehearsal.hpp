@@ -31,7 +31,7 @@ struct RehearsalRequest {
 
 /// The checks of a machine in one state.
 struct Phase {
-    /// "boot", "before-upgrade", "upgrade", "before-rollback", "rollback"
+    /// "boot", "before-upgrade", "upgrade", "next-boot", "before-rollback", "rollback"
     std::string name;
     /// the commit that should run
     std::string commit;

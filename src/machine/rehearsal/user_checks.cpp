@@ -1,5 +1,8 @@
 #include "machine/rehearsal/user_checks.hpp"
 
+#include <optional>
+#include <string_view>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,13 +23,18 @@ constexpr std::chrono::seconds user_check_limit{600};
 /// As automake and the project's own tests have it.
 constexpr int skipped_status = 77;
 
-}  // namespace
-
-std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory) {
-    if (!std::filesystem::is_directory(directory)) {
-        throw error(ErrorKind::usage, "{}: not a directory", directory.string());
+std::optional<Moment> moment_named(std::string_view subdirectory) {
+    if (subdirectory == "before-upgrade") {
+        return Moment::before_upgrade;
     }
-    std::vector<UserCheck> checks;
+    if (subdirectory == "rollback") {
+        return Moment::after_rollback;
+    }
+    return std::nullopt;
+}
+
+void read_files(const std::filesystem::path& directory, Moment moment,
+                std::vector<UserCheck>& checks) {
     for (const std::filesystem::directory_entry& entry : children_of(directory)) {
         const std::string name = entry.path().filename();
         if (name.starts_with('.') || !entry.is_regular_file() ||
@@ -36,7 +44,31 @@ std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory) 
         if (entry.file_size() > user_check_size) {
             throw error(ErrorKind::usage, "{}: a check has at most 4 MiB", entry.path().string());
         }
-        checks.push_back({name, read_file(entry.path(), user_check_size), true, "root"});
+        checks.push_back({name, read_file(entry.path(), user_check_size), true, "root", moment});
+    }
+}
+
+}  // namespace
+
+std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory) {
+    if (!std::filesystem::is_directory(directory)) {
+        throw error(ErrorKind::usage, "{}: not a directory", directory.string());
+    }
+    std::vector<UserCheck> checks;
+    read_files(directory, Moment::with_commit, checks);
+    for (const std::filesystem::directory_entry& entry : children_of(directory)) {
+        const std::string name = entry.path().filename();
+        if (!entry.is_directory() || name.starts_with('.')) {
+            continue;
+        }
+        // One that is never read would look like checks that passed.
+        const std::optional<Moment> moment = moment_named(name);
+        if (!moment) {
+            throw error(ErrorKind::usage, "{}: checks have no such subdirectory",
+                        entry.path().string())
+                .hinted("there are before-upgrade and rollback");
+        }
+        read_files(entry.path(), *moment, checks);
     }
     if (checks.empty()) {
         throw error(ErrorKind::usage, "{}: no executable files", directory.string())
