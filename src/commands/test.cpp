@@ -89,7 +89,8 @@ RehearsalRequest request_of(const TestCommand& command, const fs::path& work) {
     request.repo = command.repo;
     request.ref = command.ref;
     request.from = command.from;
-    request.rollback = command.rollback;
+    request.upgrade = !command.rollback_only;
+    request.rollback = command.rollback || command.rollback_only;
     if (!command.checks.empty()) {
         request.user_checks = read_user_checks(command.checks);
     }

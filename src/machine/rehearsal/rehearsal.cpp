@@ -73,7 +73,9 @@ public:
                 boot(credential);
                 return;
             }
-            upgrade(credential);
+            if (request_.upgrade) {
+                upgrade(credential);
+            }
             if (request_.rollback) {
                 roll_back(credential);
             }
@@ -209,6 +211,7 @@ private:
         begin("rollback", "taking back");
         FileServer server(ctx_, request_.repo, host_in_guest);
         DeviceUnderTest device(ctx_, request_, "rollback", ref_, repository_, *old_, credential);
+        note_accelerator(device);
         if (prepare(device, server, "before-rollback") || can_go_on()) {
             device.phase("rollback", result_.from, result_.phases, [&](Phase& phase) {
                 if (device.facts().greenboot.empty()) {
