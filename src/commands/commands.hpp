@@ -109,6 +109,7 @@ struct TestCommand {
     /// the same; empty: no upgrade
     std::string from;
     bool rollback = false;
+    bool rollback_only = false;
     std::filesystem::path repo = "repo";
     /// directory of executables; empty: none
     std::filesystem::path checks;

@@ -132,7 +132,8 @@ RehearsalRequest request_of(const TestCommand& command, Console& console, const 
     request.repo = command.repo;
     request.ref = command.ref;
     request.from = command.from;
-    request.rollback = command.rollback;
+    request.upgrade = !command.rollback_only;
+    request.rollback = command.rollback || command.rollback_only;
     if (!command.blueprint.empty()) {
         add_blueprint_tests(command.blueprint, console, request);
     }

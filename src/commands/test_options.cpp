@@ -56,6 +56,9 @@ void add_test(CLI::App& app, TestCommand& test) {
                    "Also upgrade with a health check that fails: the boot loader has to return to "
                    "the commit before")
         ->needs(from);
+    verb->add_flag("--rollback-only", test.rollback_only,
+                   "The same without the upgrade that goes well")
+        ->needs(from);
     verb->add_option("--checks", test.checks,
                      "Run the executable files of this directory in the machine, as root; exit "
                      "status 0 is passed, 77 skipped, any other failed")

@@ -11,6 +11,12 @@ namespace {
 
 using nlohmann::json;
 
+/// Emulation, with 128 MiB for translated code instead of 1 GiB. QEMU keeps the translations of a
+/// page over a reset. Each write to such a page looks at all of them, and a page of a library has
+/// as many as processes have run it, each at another address: with 1 GiB, firmware that unpacks
+/// itself over such pages after a restart can take minutes for one of them, and seems to hang.
+constexpr const char* emulation_options = "tcg,thread=multi,tb-size=128";
+
 /// As JSON: in QEMU's own syntax a comma of a path would have to be doubled. Nothing is synced:
 /// what is written need not survive a crash of the host, and firmware writes its variables word by
 /// word.
@@ -92,7 +98,7 @@ std::vector<std::string> qemu_command(const std::string& qemu, const MachineSett
         // The guest is untrusted: a QEMU that it has taken over starts no programs.
         "-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
         "-machine", machine_type(uefi), "-accel",
-        execution.accelerator == Accelerator::kvm ? "kvm" : "tcg,thread=multi", "-cpu",
+        execution.accelerator == Accelerator::kvm ? "kvm" : emulation_options, "-cpu",
         execution.cpu, "-smp", std::to_string(settings.processors), "-m",
         std::to_string(settings.memory_mib), "-rtc", "base=utc",
         // For screenshots.

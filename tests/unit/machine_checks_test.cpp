@@ -114,6 +114,61 @@ TEST(MachineChecks, ParametersCannotLeaveTheirQuotes) {
               "arguments of the commit that the kernel was started without: console=ttyS0");
 }
 
+constexpr const char* fake_arguments = R"(
+cat() { if [ "$*" = /proc/cmdline ]; then echo "$RUNNING"; else command cat "$@"; fi; }
+rpm-ostree() { printf 'The kernel arguments are:\n%s\n' "$NEXT"; }
+)";
+
+CheckResult judged_arguments(const Check& check, const std::string& running,
+                             const std::string& next) {
+    LocalGuest guest;
+    guest.programs = "RUNNING='" + running + "' NEXT='" + next + "'" + fake_arguments;
+    return run_check(guest, check);
+}
+
+TEST(MachineChecks, AnUpgradedMachineMayGetItsArgumentsAtTheNextBoot) {
+    CommitFacts facts = some_facts();
+    facts.kernel_arguments = {"quiet", "stage=2"};
+    const std::vector<Check> checks = image_checks(facts, {}, Arrival::upgraded);
+    const auto upgraded = std::find_if(checks.begin(), checks.end(), [](const Check& check) {
+        return check.name == "kernel-arguments";
+    });
+    ASSERT_NE(upgraded, checks.end());
+    const Check installed = check_named(facts, "kernel-arguments");
+    EXPECT_EQ(judged_arguments(installed, "quiet stage=2", "").text,
+              "the kernel has 2 arguments of the commit");
+    EXPECT_EQ(judged_arguments(*upgraded, "stage=2 quiet", "").text,
+              "the kernel has 2 arguments of the commit");
+    CheckResult result = judged_arguments(*upgraded, "quiet stage=1", "a quiet stage=2");
+    EXPECT_EQ(result.verdict, Verdict::passed);
+    EXPECT_EQ(result.text,
+              "the next boot gets the arguments of the commit; this one differs in: stage=2");
+    result = judged_arguments(*upgraded, "quiet stage=1", "quiet stage=20");
+    EXPECT_EQ(result.verdict, Verdict::failed);
+    EXPECT_EQ(result.text, "arguments of the commit that the kernel was started without: stage=2");
+    EXPECT_THAT(result.details,
+                ElementsAre("/proc/cmdline: quiet stage=1", "of the next boot: quiet stage=20"));
+    EXPECT_EQ(judged_arguments(installed, "quiet stage=1", "quiet stage=2").verdict,
+              Verdict::failed);
+}
+
+TEST(MachineChecks, ArgumentsOfTheCommitBeforeHaveToGo) {
+    CommitFacts facts = some_facts();
+    facts.kernel_arguments = {"stage=2"};
+    CommitFacts before = some_facts();
+    before.kernel_arguments = {"stage=1", "only='$(touch /tmp/edgegpu-was-here)'", "stage=2"};
+    const Check check = changed_arguments_check(facts, before);
+    EXPECT_EQ(judged_arguments(check, "stage=2 stage=11", "").verdict, Verdict::passed);
+    const CheckResult result = judged_arguments(check, "stage=2 stage=1", "stage=2");
+    EXPECT_EQ(result.verdict, Verdict::failed);
+    EXPECT_EQ(result.text,
+              "arguments that the commit has no more, and the kernel was started with: stage=1");
+    facts.kernel_arguments = std::vector<std::string>{};
+    EXPECT_EQ(changed_arguments_check(facts, before).skipped, "");
+    EXPECT_EQ(changed_arguments_check(facts, facts).skipped,
+              "the commit has no kernel arguments of its own");
+}
+
 /// A kernel's log with these denials, of which SELinux is there.
 std::string denying(const std::string& denials) {
     return "journalctl() { printf '%s\\n' '" + denials + R"('; }

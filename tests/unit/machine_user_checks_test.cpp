@@ -25,12 +25,37 @@ TEST(UserChecks, AreTheExecutableFilesOfADirectorySorted) {
     write_file(directory.path() / "a", "one", 0755);
     write_file(directory.path() / "README", "text", 0644);
     write_file(directory.path() / ".hidden", "x", 0755);
-    fs::create_directory(directory.path() / "c");
+    fs::create_directory(directory.path() / ".git");
     const std::vector<UserCheck> checks = read_user_checks(directory.path());
     ASSERT_EQ(checks.size(), 2U);
     EXPECT_EQ(checks[0].name, "a");
     EXPECT_EQ(checks[0].content, "one");
     EXPECT_EQ(checks[1].name, "b");
+}
+
+TEST(UserChecks, OfOtherMomentsAreInSubdirectories) {
+    const test::TemporaryDirectory directory;
+    fs::create_directories(directory.path() / "before-upgrade" / "deeper");
+    fs::create_directory(directory.path() / "rollback");
+    write_file(directory.path() / "both", "new", 0755);
+    fs::create_symlink("../both", directory.path() / "before-upgrade" / "both");
+    write_file(directory.path() / "before-upgrade" / "change", "change", 0755);
+    write_file(directory.path() / "rollback" / "change", "is it there?", 0755);
+    const std::vector<UserCheck> checks = read_user_checks(directory.path());
+    ASSERT_EQ(checks.size(), 4U);
+    EXPECT_EQ(checks[0].content, "new");
+    EXPECT_EQ(checks[0].phases, UserCheck().phases);
+    EXPECT_EQ(checks[1].content, "new");
+    EXPECT_THAT(checks[1].phases, testing::ElementsAre("before-upgrade", "before-rollback"));
+    EXPECT_EQ(checks[2].content, "change");
+    EXPECT_THAT(checks[2].phases, testing::ElementsAre("before-upgrade", "before-rollback"));
+    EXPECT_EQ(checks[3].name, "change");
+    require_different_names(checks);
+    EXPECT_THAT(checks[3].phases, testing::ElementsAre("rollback"));
+    fs::remove(directory.path() / "both");
+    EXPECT_EQ(read_user_checks(directory.path()).size(), 2U) << "a link to nothing is no file";
+    fs::create_directory(directory.path() / "before_upgrade");
+    EXPECT_THROW((void)read_user_checks(directory.path()), Error);
 }
 
 TEST(UserChecks, ADirectoryWithoutAnyIsAMistake) {

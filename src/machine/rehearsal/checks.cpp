@@ -80,16 +80,19 @@ Check modules(const CommitFacts& facts) {
             names.empty() ? "the image blacklists no module" : ""};
 }
 
-Check kernel_arguments(const CommitFacts& facts) {
+Check kernel_arguments(const CommitFacts& facts, Arrival arrival,
+                       const std::vector<std::string>& gone) {
     const std::vector<std::string> arguments =
         facts.kernel_arguments.value_or(std::vector<std::string>{});
     return {"kernel-arguments",
             embedded::kernel_arguments_bash,
-            {{"ARGUMENTS", joined_lines(arguments)}},
+            {{"ARGUMENTS", joined_lines(arguments)},
+             {"GONE", joined_lines(gone)},
+             {"UPGRADED", arrival == Arrival::upgraded ? "yes" : ""}},
             check_margin,
-            !facts.kernel_arguments ? "the commit does not list its kernel arguments"
-            : arguments.empty()     ? "the commit has no kernel arguments of its own"
-                                    : ""};
+            !facts.kernel_arguments             ? "the commit does not list its kernel arguments"
+            : arguments.empty() && gone.empty() ? "the commit has no kernel arguments of its own"
+                                                : ""};
 }
 
 Check greenboot(const CommitFacts& facts) {
@@ -187,8 +190,8 @@ std::string_view enum_name(Verdict verdict) {
     return "";
 }
 
-std::vector<Check> image_checks(const CommitFacts& facts,
-                                const std::vector<AllowedDenial>& allowed) {
+std::vector<Check> image_checks(const CommitFacts& facts, const std::vector<AllowedDenial>& allowed,
+                                Arrival arrival) {
     return {multi_user(),
             booted_check("booted-commit", facts.commit),
             greenboot(facts),
@@ -202,7 +205,7 @@ std::vector<Check> image_checks(const CommitFacts& facts,
                   start_limit,
                   facts.selinux.empty() ? without_selinux(facts) : ""},
             plain_check("read-only", embedded::read_only_bash),
-            kernel_arguments(facts),
+            kernel_arguments(facts, arrival, {}),
             modules(facts),
             firewall(facts),
             bundles(facts),
@@ -217,6 +220,19 @@ std::vector<Check> basic_checks(const CommitFacts& facts) {
 
 Check booted_check(const std::string& name, const std::string& commit) {
     return {name, embedded::booted_commit_bash, {{"WANTED", commit}}, check_margin, ""};
+}
+
+Check changed_arguments_check(const CommitFacts& facts, const CommitFacts& before) {
+    const std::vector<std::string> wanted =
+        facts.kernel_arguments.value_or(std::vector<std::string>{});
+    std::vector<std::string> gone;
+    for (const std::string& argument :
+         before.kernel_arguments.value_or(std::vector<std::string>{})) {
+        if (std::find(wanted.begin(), wanted.end(), argument) == wanted.end()) {
+            gone.push_back(argument);
+        }
+    }
+    return kernel_arguments(facts, Arrival::installed, gone);
 }
 
 Check authorized_key_check(const KeyedUser& user) {

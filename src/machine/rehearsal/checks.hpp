@@ -57,15 +57,24 @@ struct AllowedDenial {
     std::string reason;
 };
 
+/// How a commit came onto the machine. One that was upgraded starts with the kernel arguments of
+/// the commit before; its own may take effect at the next boot.
+enum class Arrival { installed, upgraded };
+
 /// The checks of a machine that should run the commit with these facts, in their order.
 [[nodiscard]] std::vector<Check> image_checks(const CommitFacts& facts,
-                                              const std::vector<AllowedDenial>& allowed);
+                                              const std::vector<AllowedDenial>& allowed,
+                                              Arrival arrival = Arrival::installed);
 
 /// The same without those that only a new image needs: whether the machine is up, and runs it.
 [[nodiscard]] std::vector<Check> basic_checks(const CommitFacts& facts);
 
 /// Whether the machine runs `commit`.
 [[nodiscard]] Check booted_check(const std::string& name, const std::string& commit);
+
+/// Whether the kernel has the arguments of the commit, and none of those that only the commit
+/// `before` has.
+[[nodiscard]] Check changed_arguments_check(const CommitFacts& facts, const CommitFacts& before);
 
 /// Whether the guest accepts the image's own key of `user`.
 [[nodiscard]] Check authorized_key_check(const KeyedUser& user);

@@ -181,8 +181,8 @@ void DeviceUnderTest::run_user_checks(Phase& phase) {
     }
 }
 
-void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts) {
-    const std::vector<Check> checks = image_checks(facts, request_.allowed);
+void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts, Arrival arrival) {
+    const std::vector<Check> checks = image_checks(facts, request_.allowed, arrival);
     planned_ =
         phase.results.size() + checks.size() + 2 * facts.users.size() + user_checks_in(phase);
     for (const Check& one : checks) {

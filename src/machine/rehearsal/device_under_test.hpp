@@ -47,7 +47,8 @@ public:
     /// Runs a check of the guest. Returns whether it did not fail.
     bool check(Phase& phase, const Check& check);
     /// Runs all checks of a commit: those of the image, logins, and the user's own.
-    void check_everything(Phase& phase, const CommitFacts& facts);
+    void check_everything(Phase& phase, const CommitFacts& facts,
+                          Arrival arrival = Arrival::installed);
     /// Runs those of the user's own that belong to the phase.
     void run_user_checks(Phase& phase);
     /// Adds what was found without the guest.

@@ -74,7 +74,9 @@ public:
                 boot(credential);
                 return;
             }
-            upgrade(credential);
+            if (request_.upgrade) {
+                upgrade(credential);
+            }
             if (request_.rollback) {
                 roll_back(credential);
             }
@@ -128,7 +130,6 @@ private:
             for (const Check& check : basic_checks(device.facts())) {
                 device.check(phase, check);
             }
-            device.run_user_checks(phase);
             const ImageRemote* remote = remote_of(device);
             if (remote == nullptr) {
                 CheckResult none;
@@ -140,6 +141,7 @@ private:
             }
             DeviceUnderTest::add(phase, verification_check(*remote));
             make_change(device.machine());
+            device.run_user_checks(phase);
             redirect_remote(device.machine(), *remote,
                             fmt::format("https://{}:{}", host_in_guest, server.port()),
                             server.certificate());
@@ -166,12 +168,35 @@ private:
                     return;
                 }
                 device.restart(phase);
-                device.check_everything(phase, facts_);
+                device.check_everything(phase, facts_, Arrival::upgraded);
                 device.check(phase, kept_change_check());
                 device.check(phase, deployments_check({facts_.commit, result_.from}));
             });
+            boot_with_new_arguments(device);
         }
         end(device);
+    }
+
+    /// Changed kernel arguments take effect at the boot after the one that sets them.
+    void boot_with_new_arguments(DeviceUnderTest& device) {
+        if (facts_.kernel_arguments == device.facts().kernel_arguments || !can_go_on() ||
+            !has_result("restart")) {
+            return;
+        }
+        device.phase("next-boot", facts_.commit, result_.phases, [&](Phase& phase) {
+            device.restart(phase);
+            for (const Check& check : basic_checks(facts_)) {
+                device.check(phase, check);
+            }
+            device.check(phase, changed_arguments_check(facts_, device.facts()));
+        });
+    }
+
+    /// Whether the current phase has come to this check.
+    bool has_result(const std::string& name) const {
+        const std::vector<CheckResult>& results = result_.phases.back().results;
+        return std::any_of(results.begin(), results.end(),
+                           [&](const CheckResult& one) { return one.name == name; });
     }
 
     /// Whether the machine answers although a check failed: an upgrade may well be what helps.
@@ -187,6 +212,7 @@ private:
         begin("rollback", "taking back");
         FileServer server(ctx_, request_.repo, host_in_guest);
         DeviceUnderTest device(ctx_, request_, "rollback", ref_, repository_, *old_, credential);
+        note_accelerator(device);
         if (prepare(device, server, "before-rollback") || can_go_on()) {
             device.phase("rollback", result_.from, result_.phases, [&](Phase& phase) {
                 if (device.facts().greenboot.empty()) {

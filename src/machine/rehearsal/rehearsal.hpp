@@ -19,7 +19,9 @@ struct RehearsalRequest {
     std::string ref;
     /// the commit to upgrade from, in the same forms; empty: only boot
     std::string from;
-    /// also an upgrade that has to be taken back; needs `from`
+    /// with `from`: an upgrade that goes well
+    bool upgrade = true;
+    /// with `from`: an upgrade that has to be taken back
     bool rollback = false;
     std::vector<UserCheck> user_checks;
     std::vector<AllowedDenial> allowed;
@@ -31,7 +33,7 @@ struct RehearsalRequest {
 
 /// The checks of a machine in one state.
 struct Phase {
-    /// "boot", "before-upgrade", "upgrade", "before-rollback", "rollback"
+    /// "boot", "before-upgrade", "upgrade", "next-boot", "before-rollback", "rollback"
     std::string name;
     /// the commit that should run
     std::string commit;
@@ -57,7 +59,7 @@ struct Rehearsal {
 };
 
 /// Boots the commit in a machine and checks it; with `from`, boots that one, upgrades it as a
-/// device would, and checks the result; with `rollback`, upgrades once more with a health check
+/// device would, and checks the result; with `rollback`, upgrades another with a health check
 /// that fails, so that the boot loader has to return to the commit before. The repository is only
 /// read. A machine that does not start, or ends, is a failed check; throws Error for what prevents
 /// the rehearsal itself, ErrorKind::usage for commits that are not there.

@@ -34,6 +34,7 @@ std::string title_of(const Phase& phase) {
     return phase.name == "before-upgrade"    ? fmt::format("before the upgrade: {}", commit)
            : phase.name == "before-rollback" ? fmt::format("before the rollback: {}", commit)
            : phase.name == "upgrade"         ? fmt::format("upgrade to {}", commit)
+           : phase.name == "next-boot"       ? fmt::format("next boot of {}", commit)
            : phase.name == "rollback"        ? fmt::format("rollback to {}", commit)
                                              : fmt::format("{} of {}", phase.name, commit);
 }

@@ -1,7 +1,10 @@
 #include "machine/rehearsal/user_checks.hpp"
 
+#include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -73,14 +76,20 @@ CheckResult judged_user_check(const UserCheck& check, const GuestResult& answer)
     return result;
 }
 
-}  // namespace
-
-std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory) {
-    std::error_code failure;
-    if (!std::filesystem::is_directory(directory, failure)) {
-        throw error(ErrorKind::usage, "{}: not a directory", directory.string());
+/// The phases of the checks in a subdirectory, or nothing if there is none of that name.
+std::optional<std::vector<std::string>> phases_of(std::string_view subdirectory) {
+    if (subdirectory == "before-upgrade") {
+        return std::vector<std::string>{"before-upgrade", "before-rollback"};
     }
-    std::vector<UserCheck> checks;
+    if (subdirectory == "rollback") {
+        return std::vector<std::string>{"rollback"};
+    }
+    return std::nullopt;
+}
+
+void read_files(const std::filesystem::path& directory, const std::vector<std::string>& phases,
+                std::vector<UserCheck>& checks) {
+    std::error_code failure;
     for (const std::filesystem::directory_entry& entry : children_of(directory)) {
         const std::string name = entry.path().filename();
         // What cannot be looked at, as a link in a circle, is no program, either.
@@ -94,7 +103,33 @@ std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory) 
         UserCheck check;
         check.name = name;
         check.content = read_file(entry.path(), user_check_size);
+        check.phases = phases;
         checks.push_back(std::move(check));
+    }
+}
+
+}  // namespace
+
+std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory) {
+    std::error_code failure;
+    if (!std::filesystem::is_directory(directory, failure)) {
+        throw error(ErrorKind::usage, "{}: not a directory", directory.string());
+    }
+    std::vector<UserCheck> checks;
+    read_files(directory, UserCheck().phases, checks);
+    for (const std::filesystem::directory_entry& entry : children_of(directory)) {
+        const std::string name = entry.path().filename();
+        if (!entry.is_directory(failure) || name.starts_with('.')) {
+            continue;
+        }
+        // One that is never read would look like checks that passed.
+        const std::optional<std::vector<std::string>> phases = phases_of(name);
+        if (!phases) {
+            throw error(ErrorKind::usage, "{}: checks have no such subdirectory",
+                        entry.path().string())
+                .hinted("there are before-upgrade and rollback");
+        }
+        read_files(entry.path(), *phases, checks);
     }
     if (checks.empty()) {
         throw error(ErrorKind::usage, "{}: no executable files", directory.string())
@@ -104,11 +139,14 @@ std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory) 
 }
 
 void require_different_names(const std::vector<UserCheck>& checks) {
-    std::set<std::string> names;
+    std::set<std::pair<std::string, std::string>> names;
     for (const UserCheck& check : checks) {
-        if (!names.insert(check.name).second) {
-            throw error(ErrorKind::usage, "two checks have the name \"{}\"", check.name)
-                .hinted("one of the blueprint's and a file of the directory: rename either");
+        for (const std::string& phase : check.phases) {
+            if (!names.emplace(phase, check.name).second) {
+                throw error(ErrorKind::usage, "two checks of the phase {} have the name \"{}\"",
+                            phase, check.name)
+                    .hinted("one of the blueprint's and a file of the directory: rename either");
+            }
         }
     }
 }

@@ -23,12 +23,14 @@ struct UserCheck {
     std::vector<std::string> phases{"boot", "upgrade"};
 };
 
-/// The executable files of a directory, sorted by name; others, and names that begin with a dot,
-/// are left out. Throws ErrorKind::usage if it cannot be read, has none, or has one that cannot be
-/// read or has more than 4 MiB.
+/// The executable files of a directory and of its subdirectories "before-upgrade" (also before the
+/// upgrade that is taken back) and "rollback", sorted by name; others, and names that begin with a
+/// dot, are left out. Throws ErrorKind::usage if it cannot be read, has none, has one that cannot
+/// be read or has more than 4 MiB, or has another subdirectory.
 [[nodiscard]] std::vector<UserCheck> read_user_checks(const std::filesystem::path& directory);
 
-/// Throws ErrorKind::usage if two have the same name, so that a report would not tell them apart.
+/// Throws ErrorKind::usage if two of one phase have the same name, so that a report would not tell
+/// them apart.
 void require_different_names(const std::vector<UserCheck>& checks);
 
 /// What a check is told, as environment variables.
