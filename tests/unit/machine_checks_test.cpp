@@ -169,6 +169,34 @@ TEST(MachineChecks, ArgumentsOfTheCommitBeforeHaveToGo) {
               "the commit has no kernel arguments of its own");
 }
 
+TEST(MachineChecks, AfterAnUpgradeHomeDirectoriesHaveTheLabelsThatProgramsGaveThem) {
+    LocalGuest guest;
+    guest.programs = R"(
+restorecon() {
+    echo 'Would relabel /etc/.pwd.lock from a:b:c:s0 to a:b:d:s0'
+    echo 'Would relabel /var/home/a/.local/share/with blank from a:b:c:s0 to a:b:d:s0'
+    echo 'Would relabel /var/roothome/.cache from a:b:c:s0 to a:b:d:s0'
+    [ -z "$WRONG" ] || echo "Would relabel $WRONG from a:b:c:s0 to a:b:d:s0"
+}
+[() { case $* in *selinux*) return 0 ;; *) builtin [ "$@" ;; esac }
+)";
+    const auto ask = [&](Arrival arrival, const std::string& wrong) {
+        LocalGuest one = guest;
+        one.programs = "WRONG='" + wrong + "'" + guest.programs;
+        const std::vector<Check> checks = image_checks(some_facts(), {}, arrival);
+        return run_check(one,
+                         *std::find_if(checks.begin(), checks.end(),
+                                       [](const Check& check) { return check.name == "labels"; }))
+            .text;
+    };
+    EXPECT_EQ(ask(Arrival::installed, ""), "labels that the policy does not have for the path: 2");
+    EXPECT_EQ(ask(Arrival::upgraded, ""), "the labels of /etc and /var are those of the policy");
+    EXPECT_EQ(ask(Arrival::upgraded, "/var/home/a"),
+              "labels that the policy does not have for the path: 1");
+    EXPECT_EQ(ask(Arrival::upgraded, "/var/lib/x /var/home/a/b"),
+              "labels that the policy does not have for the path: 1");
+}
+
 /// A kernel's log with these denials, of which SELinux is there.
 std::string denying(const std::string& denials) {
     return "journalctl() { printf '%s\\n' '" + denials + R"('; }

@@ -201,7 +201,7 @@ std::vector<Check> image_checks(const CommitFacts& facts, const std::vector<Allo
             denials(facts, allowed),
             Check{"labels",
                   embedded::labels_bash,
-                  {},
+                  {{"UPGRADED", arrival == Arrival::upgraded ? "yes" : ""}},
                   start_limit,
                   facts.selinux.empty() ? without_selinux(facts) : ""},
             plain_check("read-only", embedded::read_only_bash),
