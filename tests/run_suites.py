@@ -22,7 +22,7 @@ GTESTS = ("unit", "integration")
 SCRIPTS = {"integration", "hostile", "e2e"}
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
 LONGEST = ("dkms_test", "kill_test", "shared_cache_test", "first_change_test", "hostile_packages_test", "upgrade_test",
-           "gpu_access_test")
+           "gpu_access_test", "install_test")
 # What scripts run: the program, what is installed beside it, the stand-in for rpm-ostree, programs of tests/programs, and a
 # machine to control.
 PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree", "write_deployment", "ext4_extract", "machine_driver")
