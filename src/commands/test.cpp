@@ -176,6 +176,8 @@ int run_test(const GlobalOptions& global, const TestCommand& command) {
         }
         keep_records(command, rehearsal, console);
     } catch (const Error& failure) {
+        // Those that were not kept go with the machine.
+        rehearsal.records.clear();
         unwritten = failure;
     }
     const bool colored =
