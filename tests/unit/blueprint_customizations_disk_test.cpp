@@ -26,9 +26,9 @@ std::string partition(const std::string& lines) {
 }
 
 TEST_F(CustomizationsDiskTest, fileSystemsAreLeastSizes) {
-    EXPECT_EQ(least(file_system("mountpoint = \"/\"\nminsize = 2147483648") +
+    EXPECT_EQ(least(file_system("mountpoint = \"/\"\nminsize = 5368709120") +
                     file_system("mountpoint = \"/boot\"\nsize = \"1 GiB\"")),
-              (DiskSizes{0, 2 * one_gib, one_gib, 0}));
+              (DiskSizes{0, 5 * one_gib, one_gib, 0}));
     EXPECT_EQ(least(file_system("mountpoint = \"/\"")), DiskSizes{});
 }
 
@@ -57,7 +57,7 @@ TEST_F(CustomizationsDiskTest, everythingElseIsRefused) {
     expect_mistake(file_system("mountpoint = \"/var\"\nminsize = 1"),
                    "3:14: a disk image has no file system for /var\nhint: the file systems of a "
                    "disk image are /, /boot and /boot/efi");
-    expect_mistake(file_system("minsize = 1"), "2:1: missing key");
+    expect_mistake(file_system("minsize = 1"), "2:1: \"customizations.filesystem.mountpoint\" is missing");
     expect_mistake(file_system("mountpoint = \"/\"\nminsize = \"1 GiB\"\nsize = 3"),
                    "5:8: \"minsize\" and \"size\" are the same");
     expect_mistake(file_system("mountpoint = \"/\"\nminsize = \"much\""),
@@ -74,7 +74,7 @@ TEST_F(CustomizationsDiskTest, everythingElseIsRefused) {
     expect_mistake("[customizations.disk]\ntype = \"dos\"\n",
                    "3:8: the partition table of a disk image is gpt");
     expect_mistake("[customizations.disk]\nminsize = 1\n" + file_system("mountpoint = \"/\""),
-                   "2:16: give either customizations.filesystem or customizations.disk");
+                   "2:1: give either customizations.filesystem or customizations.disk");
     expect_mistake("[customizations]\npartitioning_mode = \"lvm\"\n",
                    "3:21: a disk image has plain partitions, not \"lvm\"");
 }

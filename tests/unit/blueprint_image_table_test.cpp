@@ -30,7 +30,7 @@ TEST_F(ImageTableTest, hasWhatOptionsOfImageSay) {
 TEST_F(ImageTableTest, saysWhatIsWrong) {
     for (const auto& [line, expected] : std::initializer_list<std::pair<const char*, const char*>>{
              {"size = \"large\"", "b.toml:3:8: \"image.size\" must be a size, not \"large\""},
-             {"size = -1", "b.toml:3:8: \"image.size\" must be a size, not \"-1\""},
+             {"size = -1", "b.toml:3:8: \"image.size\" must be between 0 and 17592186044416, not -1"},
              {"size = \"17T\"", "b.toml:3:8: \"image.size\" must be a size, not \"17T\""},
              {"stateroot = \"../up\"", "b.toml:3:13: invalid \"image.stateroot\": \"../up\""},
              {"remote = \"a b\"", "b.toml:3:10: invalid \"image.remote\": \"a b\""},
@@ -39,7 +39,7 @@ TEST_F(ImageTableTest, saysWhatIsWrong) {
               "b.toml:3:10: the kernel argument \"ostree\" cannot be set: ostree sets it"},
              {"compress = \"xz\"", "b.toml:3:12: \"image.compress\" must be"},
              {"sign = \"yes\"", "b.toml:3:8: \"image.sign\" must be"},
-             {"stateroots = \"x\"", "b.toml:3:14: unknown key \"image.stateroots\""}}) {
+             {"stateroots = \"x\"", "b.toml:3:1: unknown key \"image.stateroots\""}}) {
         const std::string said = failure_of("[image]\n" + std::string(line) + "\n");
         EXPECT_EQ(said.find("error: " + std::string(expected)), 0U) << line << ": " << said;
     }

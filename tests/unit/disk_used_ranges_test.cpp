@@ -100,7 +100,7 @@ TEST_F(UsedRangesTest, AreAllThatADiskWithOtherContentHasToGet) {
     status_of(fmt::format("PATH=$PATH:/usr/sbin debugfs -R 'dump /file {0}.file' {0} 2>&1", alone));
     std::ifstream file(alone + ".file", std::ios::binary);
     const std::string content{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_EQ(content, std::string(4096, '\0') + std::string(4096, 'x'));
+    EXPECT_TRUE(content == std::string(4096, '\0') + std::string(4096, 'x'));
 }
 
 TEST_F(UsedRangesTest, DoNotChangeTheDisk) {

@@ -23,7 +23,7 @@ std::uint64_t read_size(const TableReader& table, std::string_view key) {
     if (!table.has(key)) {
         return 0;
     }
-    const std::string text = table.string_or_integer(key, "0");
+    const std::string text = table.string_or_integer(key, "0", largest_disk);
     const std::optional<std::uint64_t> size = parse_size(text);
     if (!size || *size > largest_disk) {
         table.note(error_at(table.location(key), "\"{}\" must be a size, not \"{}\"",
