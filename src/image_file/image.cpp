@@ -58,7 +58,11 @@ private:
 void require_free_names(const ImageRequest& request) {
     for (const char* suffix : {"", ".sha256", ".json", ".bmap", ".asc"}) {
         const fs::path path = beside(request.output, suffix);
-        const fs::file_status status = fs::symlink_status(path);
+        std::error_code failure;
+        const fs::file_status status = fs::symlink_status(path, failure);
+        if (!fs::status_known(status)) {
+            throw errno_error(path.string(), failure.value()).hinted("name a file with --output");
+        }
         if (fs::is_directory(status)) {
             throw error(ErrorKind::usage, "{}: is a directory", path.string())
                 .hinted("name a file with --output");
