@@ -9,6 +9,7 @@
 #include "blueprint/containers.hpp"
 #include "blueprint/device.hpp"
 #include "blueprint/files.hpp"
+#include "blueprint/image_settings.hpp"
 #include "blueprint/microshift.hpp"
 #include "blueprint/packages.hpp"
 #include "blueprint/repository.hpp"
@@ -67,6 +68,7 @@ struct Blueprint {
     std::vector<OverlayRequest> overlays;
     MicroshiftRequest microshift;
     OstreeRequest ostree;
+    ImageSettings image;
 
     std::string hostname;
     SourceLocation hostname_location;

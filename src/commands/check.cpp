@@ -10,6 +10,7 @@
 #include "bundles/render.hpp"
 #include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
+#include "commands/image_blueprint.hpp"
 #include "execution/interrupt.hpp"
 #include "microshift/config_check.hpp"
 #include "support/error.hpp"
@@ -66,6 +67,7 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
     for (const std::filesystem::path& path : command.blueprints) {
         try {
             const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
+            check_image_settings(blueprint);
             check_microshift_config(blueprint.microshift, requested_microshift(blueprint.packages));
             const std::vector<RenderedBundle> bundles =
                 render_bundles(ctx, blueprint.microshift.bundles);

@@ -142,8 +142,17 @@ struct ImageCommand {
     std::vector<std::string> kernel_arguments;
     /// TOML file with what belongs to one machine; empty: none
     std::filesystem::path injection;
-    /// "zstd" or "none"
-    std::string compress = "none";
+    /// "zstd" or "none"; empty: that of the blueprint, else "none"
+    std::string compress;
+    /// whose settings for images are used where the options say nothing; empty: none
+    std::filesystem::path blueprint;
+    /// of the commit, for the provenance; empty: the one beside the repository that a build of the
+    /// blueprint writes, if there is one
+    std::filesystem::path lockfile;
+    /// GPG key that signs the image, and the GPG home of its secret key; empty: those of the
+    /// blueprint if it says so, else none and the user's
+    std::string sign;
+    std::filesystem::path gpg_homedir;
     /// parse_target_rule; of installation media, which need it
     std::string target_rule;
     bool allow_unsigned = false;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
+#include "commands/image_blueprint.hpp"
 #include "commands/image_oci.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
@@ -18,6 +19,7 @@
 #include "support/error.hpp"
 #include "support/quantity.hpp"
 #include "support/terminal_text.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -48,8 +50,24 @@ std::string followed_ref(const RepositoryView& repository, const CommitView& com
     return remote == std::string::npos ? name : name.substr(remote + 1);
 }
 
+/// The least size of the disk with these least sizes of its parts.
+std::uint64_t least_disk(const DiskSizes& least) {
+    return std::max(least.disk, least.rootfs + least.boot + least.esp);
+}
+
+/// The rule, for disks that are large enough for what the blueprint asks for: the root file system
+/// gets what the disk has.
+TargetRule sufficient_target(const std::string& rule, const DiskSizes& least) {
+    if (least_disk(least) == 0) {
+        return parse_target_rule(rule);
+    }
+    const std::string size = fmt::format("size>={}", least_disk(least));
+    return parse_target_rule(trim(rule) == "any" ? size : rule + ',' + size);
+}
+
 /// What applies to installation media.
-void set_installer(ImageRequest& request, const ImageCommand& command) {
+void set_installer(ImageRequest& request, const ImageCommand& command,
+                   const ImageSettings& settings) {
     if (request.type != ImageType::installer_iso) {
         if (!command.target_rule.empty() || command.allow_unsigned) {
             throw error(ErrorKind::usage, "{} applies to --type installer-iso only",
@@ -57,7 +75,7 @@ void set_installer(ImageRequest& request, const ImageCommand& command) {
         }
         return;
     }
-    if (command.target_rule.empty()) {
+    if (settings.target_rule.empty()) {
         throw error(ErrorKind::usage, "an installation medium needs --target-rule")
             .hinted(std::string(target_rule_forms));
     }
@@ -66,26 +84,31 @@ void set_installer(ImageRequest& request, const ImageCommand& command) {
                     "--size does not apply to an installation medium: the disk grows to what the "
                     "machine has");
     }
-    request.target = parse_target_rule(command.target_rule);
+    request.target = sufficient_target(settings.target_rule, settings.least);
+    request.disk.size = 0;
+    request.disk.least.disk = request.disk.least.rootfs = 0;
     request.unsigned_commit = command.allow_unsigned;
 }
 
 ImageRequest request_of(const ImageCommand& command, const RepositoryView& repository,
-                        const CommitView& commit) {
+                        const CommitView& commit, const ImageChoices& choices) {
+    const ImageSettings& settings = choices.settings;
     ImageRequest request;
     request.type = value_named<ImageType>(command.type).value();
-    request.zstd = command.compress == "zstd";
+    request.zstd = settings.compress == "zstd";
+    request.sources = choices.sources;
+    request.key = choices.key;
     request.replace = command.force;
     request.disk.ref = followed_ref(repository, commit);
-    request.disk.remote = command.remote;
-    request.disk.stateroot = command.stateroot;
-    request.disk.kernel_arguments = command.kernel_arguments;
-    set_installer(request, command);
-    if (!command.size.empty()) {
-        request.disk.size = parse_size(command.size).value();
-    }
-    if (!command.injection.empty()) {
-        request.disk.injection = read_injection_file(command.injection, commit);
+    request.disk.remote = settings.remote;
+    request.disk.stateroot = settings.stateroot;
+    request.disk.kernel_arguments = settings.kernel_arguments;
+    request.disk.size = settings.size;
+    request.disk.least = {settings.least.disk, settings.least.rootfs, settings.least.boot,
+                          settings.least.esp};
+    set_installer(request, command, settings);
+    if (!settings.injection.empty()) {
+        request.disk.injection = read_injection_file(settings.injection, commit);
     }
     request.output = command.output.empty()
                          ? std::filesystem::path(image_file_name(request, commit.info()))
@@ -120,6 +143,9 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
     text += image_row("follows", image.disk.refspec.empty() ? "nothing" : image.disk.refspec);
     text += image_row("starts by", fmt::format("{}", fmt::join(firmware, ", ")));
     text += image_row("arguments", fmt::format("{}", fmt::join(image.disk.kernel_arguments, " ")));
+    if (request.key) {
+        text += image_row("signed by", request.key->id);
+    }
     if (!request.disk.injection.empty()) {
         std::vector<std::string> paths;
         for (const Injected& injected : request.disk.injection) {
@@ -149,7 +175,8 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     ctx.jobs = available_processors();
     const RepositoryView repository(command.repo);
     const CommitView commit = repository.open(command.commit);
-    const ImageRequest request = request_of(command, repository, commit);
+    const ImageRequest request = request_of(
+        command, repository, commit, choose_image(command, commit, console));
     Stages stages(ctx, commit.info().name);
     const Image image =
         stages.run([&] { return write_image(ctx, stages, repository, commit, request); });

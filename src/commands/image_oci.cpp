@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "commands/image_blueprint.hpp"
 #include "encapsulate/destination.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
 #include "execution/stage.hpp"
+#include "image_file/provenance.hpp"
 #include "report/commit_view.hpp"
 #include "support/error.hpp"
 #include "support/quantity.hpp"
@@ -33,7 +35,9 @@ void refuse_disk_options(const ImageCommand& command) {
                                       {!command.injection.empty(), "--inject"},
                                       {!command.target_rule.empty(), "--target-rule"},
                                       {command.allow_unsigned, "--allow-unsigned"},
-                                      {command.compress != "none", "--compress"},
+                                      {!command.compress.empty(), "--compress"},
+                                      {!command.sign.empty(), "--sign"},
+                                      {!command.gpg_homedir.empty(), "--gpg-homedir"},
                                       {command.force, "--force"}}) {
         if (given) {
             throw error(ErrorKind::usage, "{} does not apply to --type oci", name);
@@ -59,7 +63,7 @@ std::string oci_summary(const EncapsulatedImage& image, const CommitInfo& commit
 }
 
 std::string oci_json(const EncapsulatedImage& image, const CommitInfo& commit,
-                     const std::string& output) {
+                     const ImageSources& sources, const std::string& output) {
     ordered_json layers = ordered_json::array();
     for (const NamedLayer& layer : image.layers) {
         layers.push_back({{"name", layer.plan.name},
@@ -77,6 +81,10 @@ std::string oci_json(const EncapsulatedImage& image, const CommitInfo& commit,
     if (!commit.version.empty()) {
         document["version"] = commit.version;
     }
+    if (!commit.inputs_digest.empty()) {
+        document["inputs_digest"] = commit.inputs_digest;
+    }
+    add_sources(document, sources);
     document["layers"] = std::move(layers);
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
@@ -99,6 +107,7 @@ int run_oci_image(const GlobalOptions& global, const ImageCommand& command) {
     ctx.cancelled = &interrupted();
     ctx.jobs = available_processors();
     const CommitView commit = RepositoryView(command.repo).open(command.commit);
+    const ImageSources sources = choose_image(command, commit, console).sources;
     Stages stages(ctx, commit.info().name);
     const EncapsulatedImage image = stages.run([&] {
         stages.begin("image", "writing the image of");
@@ -110,7 +119,7 @@ int run_oci_image(const GlobalOptions& global, const ImageCommand& command) {
         stages.end(fmt::format("{} layers, {}", made.layers.size(), human_size(made.size())));
         return made;
     });
-    print_result(global.json ? oci_json(image, commit.info(), shown_image(output))
+    print_result(global.json ? oci_json(image, commit.info(), sources, shown_image(output))
                              : oci_summary(image, commit.info(), shown_image(output)));
     return 0;
 }

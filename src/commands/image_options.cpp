@@ -20,6 +20,27 @@ std::vector<std::string> image_types() {
     return names;
 }
 
+void add_source_options(CLI::App& verb, ImageCommand& image) {
+    verb.add_option("--blueprint", image.blueprint,
+                    "Blueprint of the commit: its [image], customizations.filesystem and "
+                    "customizations.disk apply where no option does, and FILE.json names it")
+        ->type_name("FILE");
+    verb.add_option("--lock", image.lockfile,
+                    "Lockfile of the commit, which FILE.json names (default: the blueprint's name "
+                    "with .lock, next to the repository, if it exists)")
+        ->type_name("FILE");
+}
+
+void add_signing_options(CLI::App& verb, ImageCommand& image) {
+    verb.add_option("--sign", image.sign,
+                    "GPG key that signs the image: FILE.asc, for gpg --verify (default: that of "
+                    "the blueprint's [ostree], if its [image] has sign = true)")
+        ->type_name("KEY");
+    verb.add_option("--gpg-homedir", image.gpg_homedir,
+                    "GPG home with the secret key (default: the user's)")
+        ->type_name("DIR");
+}
+
 void add_disk_options(CLI::App& verb, ImageCommand& image) {
     verb.add_option("--size", image.size,
                     "Size of the disk, such as 16G (default: room for the image and an update)")
@@ -84,15 +105,18 @@ void add_image(CLI::App& app, ImageCommand& image) {
         ->type_name(fmt::format("{}", fmt::join(types, "|")));
     verb->add_option("--output", image.output,
                      "File to write (default: from ref, version and type, in the working "
-                     "directory); FILE.sha256 and FILE.json are written beside it. oci: "
+                     "directory); FILE.sha256 and FILE.json are written beside it, of raw images "
+                     "FILE.bmap. oci: "
                      "oci:DIR[:TAG], oci-archive:FILE[:TAG] or docker://HOST/NAME[:TAG]")
         ->type_name("FILE");
+    add_source_options(*verb, image);
     add_disk_options(*verb, image);
     add_installer_options(*verb, image);
     add_oci_options(*verb, image);
     verb->add_option("--compress", image.compress, "Compress the image (default: none)")
         ->check(one_of({"none", "zstd"}))
         ->type_name("none|zstd");
+    add_signing_options(*verb, image);
     verb->add_flag("--force", image.force, "Replace files that exist");
 }
 

@@ -30,6 +30,11 @@ bool is_grub(const std::string& name) {
     return lower.starts_with("grubx64") && lower.ends_with(".efi");
 }
 
+bool is_file(const CommitView& commit, const std::string& path) {
+    const std::optional<CommitPath> found = commit.describe(path);
+    return found && found->type == EntryType::file;
+}
+
 }  // namespace
 
 std::vector<Firmware> BootLoaders::firmware() const {
@@ -57,11 +62,13 @@ BootLoaders find_boot_loaders(const CommitView& commit) {
             bool has_grub = false;
             for (const auto& [name, file] : commit.list(node, path)) {
                 if (!file.directory && is_grub(name)) {
-                    has_grub = true;
                     const std::optional<std::string> content =
                         commit.read(path + '/' + name, loader_limit);
+                    // FAT has no links: what is one is not on the disk.
+                    has_grub = has_grub || content.has_value();
                     all_read_entries =
-                        all_read_entries && content && content->find("blscfg") != std::string::npos;
+                        all_read_entries &&
+                        (!content || content->find("blscfg") != std::string::npos);
                 }
             }
             if (has_grub) {
@@ -74,7 +81,7 @@ BootLoaders find_boot_loaders(const CommitView& commit) {
     }
     const std::string modules(bios_tree);
     // Both are needed to make what a BIOS starts; a package with modules alone has other purposes.
-    if (commit.find(modules + "/kernel.img") && commit.find(modules + "/boot.img")) {
+    if (is_file(commit, modules + "/kernel.img") && is_file(commit, modules + "/boot.img")) {
         found.bios_modules = modules;
         all_read_entries = all_read_entries && commit.find(modules + "/blscfg.mod").has_value();
     }

@@ -280,6 +280,14 @@ std::vector<std::string> kernel_arguments_of(const CommitView& commit, const Dis
     if (commit.info().kernel_arguments) {
         arguments = *commit.info().kernel_arguments;
     }
+    for (const std::string& argument : arguments) {
+        if (std::any_of(argument.begin(), argument.end(),
+                        [](unsigned char c) { return c < ' ' || c == 0x7f; })) {
+            throw error("commit {}: the kernel argument \"{}\" has control characters",
+                        commit.info().name, argument)
+                .hinted("a boot entry is a line: where does this commit come from?");
+        }
+    }
     for (const std::string& argument : request.kernel_arguments) {
         const std::string_view key = std::string_view(argument).substr(0, argument.find('='));
         if (argument.find_first_of(" \t\n") != std::string::npos &&

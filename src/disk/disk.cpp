@@ -62,19 +62,21 @@ DiskContent read_disk_content(const Context& ctx, const RepositoryView& reposito
     return content;
 }
 
-DiskNeeds needs_of(const DiskContent& content) {
+DiskNeeds needs_of(const DiskContent& content, const LeastSizes& least) {
     std::uint64_t modules = 0;
     for (const auto& [name, bytes] : content.modules) {
         modules += bytes.size() + 4096;
     }
     DiskNeeds needs;
     needs.bios = !content.loaders.bios_modules.empty();
-    needs.esp = content.loaders.efi.empty() ? 0 : esp_size(content.esp);
+    needs.esp = content.loaders.efi.empty() ? 0 : std::max(esp_size(content.esp), least.esp);
     const DeploymentPlan& plan = content.deployment;
     needs.boot =
-        std::max(boot_least, plan.boot_bytes + 2 * plan.boot_deployment_bytes + 2 * modules);
-    needs.root_least = plan.root_bytes + root_spare;
-    needs.root_usual = 2 * plan.root_bytes + root_usual_spare;
+        std::max({boot_least, least.boot,
+                  plan.boot_bytes + 2 * plan.boot_deployment_bytes + 2 * modules});
+    needs.root_least = std::max(plan.root_bytes + root_spare, least.rootfs);
+    needs.root_usual = std::max(2 * plan.root_bytes + root_usual_spare, least.rootfs);
+    needs.disk_least = least.disk;
     return needs;
 }
 
@@ -168,7 +170,7 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
     const DeploymentPlan& plan = content.deployment;
     const DiskIdentity identity(plan.commit, request);
     Disk disk;
-    disk.partitions = plan_partitions(needs_of(content), identity, request.size);
+    disk.partitions = plan_partitions(needs_of(content, request.least), identity, request.size);
     disk.size = disk_size(disk.partitions);
     disk.commit = plan.commit;
     disk.stateroot = plan.stateroot;

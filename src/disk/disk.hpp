@@ -20,6 +20,15 @@ enum class Firmware { uefi, bios };
 /// started.
 inline constexpr std::uint64_t smallest_size = std::numeric_limits<std::uint64_t>::max();
 
+/// The least sizes of a disk and of its partitions, in bytes; 0: what the image needs.
+struct LeastSizes {
+    /// of a disk whose size is not given
+    std::uint64_t disk = 0;
+    std::uint64_t rootfs = 0;
+    std::uint64_t boot = 0;
+    std::uint64_t esp = 0;
+};
+
 /// What a disk is to be like.
 struct DiskRequest {
     /// the ref that devices follow, without remote; empty: the commit is followed by nothing
@@ -32,6 +41,7 @@ struct DiskRequest {
     /// bytes of the whole disk; 0: what the image needs, and room for one more like it; or
     /// `smallest_size`
     std::uint64_t size = 0;
+    LeastSizes least;
     /// after those of the commit
     std::vector<std::string> kernel_arguments;
     /// what belongs to this machine alone

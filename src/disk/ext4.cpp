@@ -250,8 +250,15 @@ Ext4Writer::Ext4Writer(const Context& ctx, const std::filesystem::path& disk,
     check_ext4("lost+found",
                ext2fs_lookup(impl_->fs.get(), EXT2_ROOT_INO, "lost+found", 10, nullptr, &found));
     impl_->lost_and_found = found;
-    // The root directory is written again with the others: mke2fs's block of it is freed.
+    // The root directory is written again with the others: mke2fs's block of it is freed, and
+    // cleared, as free blocks have to be zeros (put).
     ext2_inode_large root = impl_->read(EXT2_ROOT_INO);
+    blk64_t block = 0;
+    check_ext4("the root directory",
+               ext2fs_bmap2(impl_->fs.get(), EXT2_ROOT_INO, reinterpret_cast<ext2_inode*>(&root),
+                            nullptr, 0, 0, nullptr, &block));
+    write_at(impl_->file.get(), std::string(ext4_block, '\0').data(), ext4_block,
+             format.offset + block * ext4_block, disk);
     check_ext4("the root directory",
                ext2fs_punch(impl_->fs.get(), EXT2_ROOT_INO, reinterpret_cast<ext2_inode*>(&root),
                             nullptr, 0, ~0ULL));

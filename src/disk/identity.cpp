@@ -16,6 +16,10 @@ DiskIdentity::DiskIdentity(std::string_view commit, const DiskRequest& request) 
     digest.update_field(request.remote);
     digest.update_field(request.stateroot);
     digest.update_field(std::to_string(request.size));
+    for (const std::uint64_t least :
+         {request.least.disk, request.least.rootfs, request.least.boot, request.least.esp}) {
+        digest.update_field(std::to_string(least));
+    }
     digest.update_field(std::to_string(request.kernel_arguments.size()));
     for (const std::string& argument : request.kernel_arguments) {
         digest.update_field(argument);

@@ -71,6 +71,12 @@ const CommitTree& kernel_directory(const CommitObjects& objects, std::string& ve
                     fmt::join(versions, ", "));
     }
     version = versions.front();
+    // Part of file names, and of lines that boot loaders read.
+    if (version.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_.+~^:") != std::string::npos) {
+        throw error("\"{}\" in /usr/lib/modules cannot be the version of a kernel", version)
+            .hinted("it is what uname -r prints: letters, digits, '-', '_', '.', '+', '~'");
+    }
     return *found;
 }
 

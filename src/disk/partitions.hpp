@@ -25,6 +25,8 @@ struct DiskNeeds {
     /// the least for the root file system, and what it gets if no size is asked for
     std::uint64_t root_least = 0;
     std::uint64_t root_usual = 0;
+    /// the least for the whole disk, if no size is asked for
+    std::uint64_t disk_least = 0;
 };
 
 /// The partitions of a disk of `size` bytes (0: as large as needed, in whole GiB), in their order:

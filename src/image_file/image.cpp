@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "image_file/bmap.hpp"
 #include "image_file/cloud_check.hpp"
 #include "image_file/provenance.hpp"
 #include "installer/installer.hpp"
+#include "signing/gpg_signature.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -54,9 +56,13 @@ private:
 };
 
 void require_free_names(const ImageRequest& request) {
-    for (const char* suffix : {"", ".sha256", ".json"}) {
+    for (const char* suffix : {"", ".sha256", ".json", ".bmap", ".asc"}) {
         const fs::path path = beside(request.output, suffix);
-        const fs::file_status status = fs::symlink_status(path);
+        std::error_code failure;
+        const fs::file_status status = fs::symlink_status(path, failure);
+        if (!fs::status_known(status)) {
+            throw errno_error(path.string(), failure.value()).hinted("name a file with --output");
+        }
         if (fs::is_directory(status)) {
             throw error(ErrorKind::usage, "{}: is a directory", path.string())
                 .hinted("name a file with --output");
@@ -135,6 +141,9 @@ public:
             write_iso_image();
         } else {
             write_raw();
+            if (is_raw(request_.type)) {
+                map_blocks();
+            }
             if (!is_raw(request_.type)) {
                 convert();
             }
@@ -143,6 +152,9 @@ public:
             compress();
         }
         digest();
+        if (request_.key) {
+            sign();
+        }
         publish_all();
         return std::move(image_);
     }
@@ -189,6 +201,33 @@ private:
         std::tie(image_.size, image_.sha256) = digest_of(ctx_, current_);
         stages_.end(image_.sha256.substr(0, 12));
     }
+    void map_blocks() {
+        stages_.begin("block map", "reading the disk of");
+        write_file(unfinished_.file("bmap"), block_map(ctx_, current_, image_.disk));
+        stages_.end("");
+    }
+    void sign() {
+        stages_.begin("sign", "signing the disk of");
+        try {
+            write_file(unfinished_.file("asc"), make_gpg_file_signature(
+                                                    request_.key->id, request_.key->homedir,
+                                                    current_));
+        } catch (const Error&) {
+            // ^C ends GnuPG as well.
+            ctx_.check_cancelled();
+            throw;
+        }
+        stages_.end(request_.key->id);
+    }
+    /// A file beside the image, or nothing of that name.
+    void publish_beside(const std::string& name) {
+        const fs::path target = beside(request_.output, '.' + name);
+        if (fs::exists(unfinished_.file(name))) {
+            publish(unfinished_.file(name), target);
+        } else if (::unlink(target.c_str()) != 0 && errno != ENOENT) {
+            throw errno_error(target.string(), errno);
+        }
+    }
     void publish_all() {
         const fs::path& output = request_.output;
         image_.provenance = image_provenance(image_, commit_.info(), request_);
@@ -196,8 +235,9 @@ private:
         write_file(unfinished_.file("sha256"),
                    fmt::format("{}  {}\n", image_.sha256, output.filename().string()));
         ctx_.check_cancelled();
-        publish(unfinished_.file("sha256"), beside(output, ".sha256"));
-        publish(unfinished_.file("json"), beside(output, ".json"));
+        for (const char* name : {"sha256", "json", "bmap", "asc"}) {
+            publish_beside(name);
+        }
         publish(current_, output);
     }
 
@@ -235,6 +275,10 @@ std::string image_file_name(const ImageRequest& request, const CommitInfo& commi
 Image write_image(const Context& ctx, Stages& stages, const RepositoryView& repository,
                   const CommitView& commit, const ImageRequest& request) {
     require_free_names(request);
+    if (request.key) {
+        // Better now than when everything else is done.
+        static_cast<void>(make_gpg_signature(request.key->id, request.key->homedir, "test"));
+    }
     if (request.type == ImageType::ami) {
         check_for_ec2(ctx, commit, request.disk);
     }

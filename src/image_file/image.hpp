@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "disk/disk.hpp"
@@ -13,6 +14,27 @@
 
 namespace edgegpu {
 
+/// A file that the commit was built from.
+struct SourceFile {
+    /// without directory
+    std::string name;
+    std::string sha256;
+};
+
+/// What the commit was built from, as far as the caller knows it.
+struct ImageSources {
+    std::optional<SourceFile> blueprint;
+    std::optional<SourceFile> lockfile;
+};
+
+/// A GPG key that signs images.
+struct ImageKey {
+    /// key id or mail address
+    std::string id;
+    /// GPG home of its secret key; empty: the user's
+    std::filesystem::path homedir;
+};
+
 /// An image file to write.
 struct ImageRequest {
     DiskRequest disk;
@@ -22,9 +44,14 @@ struct ImageRequest {
     ImageType type = ImageType::raw;
     /// compressed with zstd
     bool zstd = false;
-    /// its final name; NAME.sha256 and NAME.json are written beside it
+    /// for the provenance
+    ImageSources sources;
+    /// for the signature NAME.asc; nothing: none is made
+    std::optional<ImageKey> key;
+    /// its final name; NAME.sha256 and NAME.json are written beside it, of raw
+    /// images also NAME.bmap
     std::filesystem::path output;
-    /// whether files of these names are replaced
+    /// whether files of these names are replaced, or removed if none is written
     bool replace = false;
 };
 
@@ -42,10 +69,10 @@ struct Image {
 /// "lab-12-x86_64-edge-gpu-1.0.0.qcow2".
 [[nodiscard]] std::string image_file_name(const ImageRequest& request, const CommitInfo& commit);
 
-/// Writes the disk image with its checksum and its provenance. They appear under their names when
+/// Writes the disk image with its checksum, provenance, block map and signature. They appear under their names when
 /// all of them are complete, the image last; until then, a directory beside them has them, which is
 /// removed on failure. The stages are added to `stages`. Throws ErrorKind::usage for names that
-/// exist, Error as write_disk does.
+/// exist, Error as write_disk and make_gpg_signature do.
 [[nodiscard]] Image write_image(const Context& ctx, Stages& stages,
                                 const RepositoryView& repository, const CommitView& commit,
                                 const ImageRequest& request);

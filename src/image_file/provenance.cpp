@@ -31,7 +31,18 @@ void add_if(ordered_json& document, const char* key, const std::string& value) {
     }
 }
 
+void add_source(ordered_json& document, const char* key, const std::optional<SourceFile>& source) {
+    if (source) {
+        document[key] = {{"file", source->name}, {"sha256", source->sha256}};
+    }
+}
+
 }  // namespace
+
+void add_sources(ordered_json& document, const ImageSources& sources) {
+    add_source(document, "blueprint", sources.blueprint);
+    add_source(document, "lockfile", sources.lockfile);
+}
 
 std::string image_provenance(const Image& image, const CommitInfo& commit,
                              const ImageRequest& request) {
@@ -57,6 +68,7 @@ std::string image_provenance(const Image& image, const CommitInfo& commit,
     add_if(document, "version", commit.version);
     add_if(document, "parent", commit.parent);
     add_if(document, "inputs_digest", commit.inputs_digest);
+    add_sources(document, request.sources);
     add_if(document, "kernel", commit.kernel);
     add_if(document, "driver", commit.driver);
     document.update({{"stateroot", disk.stateroot},

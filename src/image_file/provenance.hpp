@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "image_file/image.hpp"
 #include "report/commit_view.hpp"
 
@@ -11,5 +13,8 @@ namespace edgegpu {
 /// it has the paths alone. The same image has the same text wherever and whenever it is written.
 [[nodiscard]] std::string image_provenance(const Image& image, const CommitInfo& commit,
                                            const ImageRequest& request);
+
+/// Adds `blueprint` and `lockfile`, as far as they are known, to a JSON document.
+void add_sources(nlohmann::ordered_json& document, const ImageSources& sources);
 
 }  // namespace edgegpu

@@ -1,9 +1,14 @@
 #include "signing/gpg_signature.hpp"
 
+#include <cerrno>
 #include <cstddef>
+
+#include <fcntl.h>
 
 #include "openpgp/gpgme.hpp"
 #include "support/error.hpp"
+#include "support/glib.hpp"
+#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -31,7 +36,6 @@ struct KeyPlace {
 };
 
 GpgmeContext open_context(const KeyPlace& place) {
-    gpgme_check_version(nullptr);
     gpgme_ctx_t raw = nullptr;
     place.require(gpgme_new(&raw));
     GpgmeContext context(raw);
@@ -64,21 +68,47 @@ std::string content_of(const KeyPlace& place, GpgmeData data) {
     return {bytes.get(), size};
 }
 
+/// To be called before anything else of GPGME.
+void initialise_gpgme() {
+    gpgme_check_version(nullptr);
+}
+
+std::string detached_signature(const KeyPlace& place, gpgme_data_t content, bool armor) {
+    const GpgmeContext context = open_context(place);
+    gpgme_set_armor(context.get(), armor ? 1 : 0);
+    const GpgmeKey secret = find_secret_key(place, context.get());
+    place.require(gpgme_signers_add(context.get(), secret.get()));
+    gpgme_data_t raw = nullptr;
+    place.require(gpgme_data_new(&raw));
+    GpgmeData signature(raw);
+    place.require(gpgme_op_sign(context.get(), content, signature.get(), GPGME_SIG_MODE_DETACH));
+    return content_of(place, std::move(signature));
+}
+
 }  // namespace
 
 std::string make_gpg_signature(const std::string& key, const fs::path& homedir,
                                std::string_view content) {
     const KeyPlace place{key, homedir};
-    const GpgmeContext context = open_context(place);
-    const GpgmeKey secret = find_secret_key(place, context.get());
-    place.require(gpgme_signers_add(context.get(), secret.get()));
+    initialise_gpgme();
     gpgme_data_t raw = nullptr;
     place.require(gpgme_data_new_from_mem(&raw, content.data(), content.size(), 0));
     const GpgmeData text(raw);
-    place.require(gpgme_data_new(&raw));
-    GpgmeData signature(raw);
-    place.require(gpgme_op_sign(context.get(), text.get(), signature.get(), GPGME_SIG_MODE_DETACH));
-    return content_of(place, std::move(signature));
+    return detached_signature(place, text.get(), false);
+}
+
+std::string make_gpg_file_signature(const std::string& key, const fs::path& homedir,
+                                    const fs::path& file) {
+    const KeyPlace place{key, homedir};
+    initialise_gpgme();
+    const Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!opened) {
+        throw errno_error(file.string(), errno);
+    }
+    gpgme_data_t raw = nullptr;
+    place.require(gpgme_data_new_from_fd(&raw, opened.get()));
+    const GpgmeData content(raw);
+    return detached_signature(place, content.get(), true);
 }
 
 }  // namespace edgegpu

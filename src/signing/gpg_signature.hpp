@@ -13,4 +13,9 @@ namespace edgegpu {
                                              const std::filesystem::path& homedir,
                                              std::string_view content);
 
+/// The same of a file's content, as ASCII armor, which `gpg --verify SIGNATURE FILE` takes.
+[[nodiscard]] std::string make_gpg_file_signature(const std::string& key,
+                                                  const std::filesystem::path& homedir,
+                                                  const std::filesystem::path& file);
+
 }  // namespace edgegpu

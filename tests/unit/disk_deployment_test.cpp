@@ -141,6 +141,20 @@ TEST_F(DeploymentTest, ThePlanHasWhatOstreeWillMakeOfTheCommit) {
     EXPECT_EQ(made.time, 1700000000);
 }
 
+/// Both become lines of a boot entry and of GRUB's menu.
+TEST_F(DeploymentTest, AKernelsVersionHasNoOtherCharacters) {
+    fixture.tree.entries.erase(kernel_place + "/vmlinuz");
+    const std::string odd = "/usr/lib/modules/6.2\nlinux evil";
+    fixture.add_directory(odd);
+    fixture.add_file(odd + "/vmlinuz", "kernel");
+    EXPECT_THAT(planning_fails(), HasSubstr("cannot be the version of a kernel"));
+}
+
+TEST_F(DeploymentTest, AnArgumentOfTheCommitIsOneLine) {
+    fixture.tree.kernel_arguments = {"quiet\nlinux /evil"};
+    EXPECT_THAT(planning_fails(), HasSubstr("has control characters"));
+}
+
 TEST_F(DeploymentTest, DeviceTreesArePartOfTheBootChecksum) {
     fixture.add_directory(kernel_place + "/dtb");
     fixture.add_directory(kernel_place + "/dtb/vendor");

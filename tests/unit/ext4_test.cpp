@@ -90,6 +90,21 @@ protected:
     Context ctx;
 };
 
+/// Blocks of zeros are not written: those that mke2fs used and that are free again must have none
+/// of its bytes.
+TEST_F(Ext4Test, ABlockOfZerosIsZeroWhereverItLies) {
+    const fs::path path = disk(32 * ext4_mib);
+    Ext4Writer writer(ctx, path, format(32 * ext4_mib));
+    const std::string content = std::string(4096, '\0') + std::string(4096, 'x');
+    writer.add_file(writer.root(), "first", content.size(), ext4_content(content), {});
+    writer.finish();
+    EXPECT_EQ(check(path), "");
+    run(fmt::format("PATH=$PATH:/usr/sbin debugfs -R 'dump /first {0}/dumped' {0}/alone 2>&1",
+                    directory.string()));
+    std::ifstream dumped(directory / "dumped", std::ios::binary);
+    EXPECT_TRUE(content == std::string(std::istreambuf_iterator<char>(dumped), {}));
+}
+
 TEST_F(Ext4Test, FilesHaveContentOwnerModeTimeAndAttributes) {
     const fs::path path = disk(32 * ext4_mib);
     Ext4Writer writer(ctx, path, format(32 * ext4_mib));

@@ -82,16 +82,13 @@ std::optional<PackageSet> find_package_set(const DistroName& distro,
     return std::nullopt;
 }
 
-void read_image_table(const TableReader& root, Blueprint& blueprint) {
+void read_package_set(const TableReader& root, Blueprint& blueprint) {
     const std::optional<TableReader> image = root.table("image");
     std::string wanted;
     SourceLocation location = root.location("distro");
     if (image && image->has("package_set")) {
         wanted = image->choice("package_set", "", {"edge-commit", "iot-commit", "none"});
         location = image->location("package_set");
-    }
-    if (image) {
-        image->finish();
     }
     if (wanted == "none") {
         return;

@@ -14,10 +14,10 @@ namespace edgegpu {
 [[nodiscard]] std::optional<PackageSet> find_package_set(const DistroName& distro,
                                                          const std::string& architecture);
 
-/// Reads `[image]` and sets the blueprint's package set: `package_set`, or by default that of the
+/// Sets the blueprint's package set: `package_set` of `[image]`, or by default that of the
 /// distribution. Distro, architecture and the blueprint's own packages must have been read. Throws
 /// ErrorKind::usage for a set that the distribution does not have.
-void read_image_table(const TableReader& root, Blueprint& blueprint);
+void read_package_set(const TableReader& root, Blueprint& blueprint);
 
 /// "edge-commit of rhel-9.4", or "none".
 [[nodiscard]] std::string describe_package_set(const PackageSet& set);

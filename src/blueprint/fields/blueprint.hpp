@@ -5,6 +5,7 @@
 #include "blueprint/fields/device.hpp"
 #include "blueprint/fields/field.hpp"
 #include "blueprint/fields/files.hpp"
+#include "blueprint/fields/image_settings.hpp"
 #include "blueprint/fields/microshift.hpp"
 #include "blueprint/fields/packages.hpp"
 #include "blueprint/fields/repositories.hpp"
@@ -41,6 +42,7 @@ consteval auto fields_of(const Blueprint*) {
         input("nvidia", &All::nvidia), input("selinux", &All::selinux),
         input("modprobe", &All::modprobe), input("overlays", &All::overlays),
         fields_inside(&All::microshift), input("ostree", &All::ostree),
+        no_input("image", &All::image),
         input("hostname", &All::hostname), place(&All::hostname_location),
         fields_inside(&All::timezone), fields_inside(&All::locale), input("users", &All::users),
         input("user_groups", &All::groups_to_add), input("files", &All::files),

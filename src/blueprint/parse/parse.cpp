@@ -7,6 +7,7 @@
 #include "blueprint/distro/host.hpp"
 #include "blueprint/parse/check.hpp"
 #include "blueprint/repositories/repositories.hpp"
+#include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"
@@ -233,8 +234,9 @@ Blueprint read_blueprint(const fs::path& path, const BlueprintOptions& options,
     read_package_sets(root, blueprint);
     read_containers(root, scope, blueprint);
     if (blueprint.distro != unread_distro.text() || !root.has("image")) {
-        root.attempt([&] { read_image_table(root, blueprint); });
+        root.attempt([&] { read_package_set(root, blueprint); });
     }
+    root.attempt([&] { read_image_table(root, scope, blueprint); });
     read_excludes(root, blueprint);
     if (const auto customizations = root.table("customizations")) {
         read_customizations(*customizations, blueprint);
@@ -264,6 +266,22 @@ std::string read_blueprint_text(const fs::path& path) {
 Blueprint parse_blueprint(const fs::path& path, const BlueprintOptions& options) {
     Mistakes mistakes;
     Blueprint blueprint = read_blueprint(path, options, mistakes);
+    mistakes.throw_any(path.string());
+    return blueprint;
+}
+
+Blueprint parse_image_settings(const fs::path& path) {
+    Mistakes mistakes;
+    const TableReader root = TableReader::parse(path.string(), read_blueprint_text(path), mistakes);
+    Blueprint blueprint;
+    blueprint.path = resolve_path(fs::current_path(), path.string());
+    blueprint.version = root.string("version", "0.0.0");
+    const ParseScope scope{blueprint.path.parent_path(), {}, blueprint.architecture, {}};
+    read_ostree_table(root, scope, blueprint);
+    root.attempt([&] { read_image_table(root, scope, blueprint); });
+    if (const auto customizations = root.table("customizations")) {
+        read_disk_customizations(*customizations, blueprint);
+    }
     mistakes.throw_any(path.string());
     return blueprint;
 }

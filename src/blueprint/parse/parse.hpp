@@ -32,4 +32,9 @@ struct BlueprintOptions {
 [[nodiscard]] Blueprint load_blueprint(const std::filesystem::path& path,
                                        const BlueprintOptions& options = {});
 
+/// Reads of a blueprint file only what `edgegpu image` needs: version, `[ostree]`, `[image]`,
+/// `customizations.filesystem` and `.disk`, so that the other files that it names need not exist.
+/// Throws as parse_blueprint does.
+[[nodiscard]] Blueprint parse_image_settings(const std::filesystem::path& path);
+
 }  // namespace edgegpu

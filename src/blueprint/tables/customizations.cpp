@@ -63,13 +63,7 @@ void read_kernel(const TableReader& table, Blueprint& blueprint) {
             error_at(table.location("name"), "invalid package name \"{}\"", blueprint.kernel.name));
     }
     blueprint.kernel.location = table.location("append");
-    table.attempt([&] {
-        blueprint.kernel.arguments =
-            split_kernel_arguments(table.location("append"), table.string("append"));
-    });
-    for (const std::string& argument : blueprint.kernel.arguments) {
-        table.attempt([&] { refuse_own_argument(table.location("append"), argument); });
-    }
+    blueprint.kernel.arguments = read_kernel_arguments(table, "append");
     table.finish();
 }
 
@@ -131,30 +125,26 @@ void read_device_configuration(const TableReader& table, Blueprint& blueprint) {
     }
 }
 
-/// Image builder's keys for disks, installers and containers, with what to use instead for a
+/// Image builder's keys for installers and containers, with what to use instead for a
 /// commit.
 void refuse_keys_of_other_images(const TableReader& table) {
-    constexpr const char* partitions =
-        "a commit has no partitions: they are created when it is installed, by the kickstart file "
-        "or the tool that creates the disk image";
     constexpr const char* installer =
         "this is for the installer: put it into the kickstart file that installs the commit";
-    const std::array<std::pair<std::string_view, std::string_view>, 11> foreign{{
-        {"disk", partitions},
+    const std::array<std::pair<std::string_view, std::string_view>, 8> foreign{{
         {"fdo",
          "add the packages fdo-client and fdo-owner-cli and enable fdo-client-linuxapp in "
          "customizations.services; the server is an argument of the installer"},
-        {"filesystem", partitions},
         {"ignition",
          "the configuration is read when a device is installed: pass ignition.config.url=… to the "
          "installer; or use customizations.user, files and firstboot"},
-        {"installation_device", installer},
+        {"installation_device",
+         "for an installation medium (edgegpu image --type installer-iso), name the disk by "
+         "target_rule in [image], as in \"path=/dev/vda\""},
         {"installer", installer},
         {"iso", installer},
         {"openscap",
          "add the packages openscap-scanner and scap-security-guide, and run oscap in "
          "customizations.firstboot"},
-        {"partitioning_mode", partitions},
         {"rpm",
          "the rpm database of a commit is read-only on the device: give the keys to "
          "customizations.repositories (gpgkeys)"},
@@ -166,6 +156,16 @@ void refuse_keys_of_other_images(const TableReader& table) {
 }
 
 }  // namespace
+
+std::vector<std::string> read_kernel_arguments(const TableReader& table, std::string_view key) {
+    std::vector<std::string> arguments;
+    table.attempt(
+        [&] { arguments = split_kernel_arguments(table.location(key), table.string(key)); });
+    for (const std::string& argument : arguments) {
+        table.attempt([&] { refuse_own_argument(table.location(key), argument); });
+    }
+    return arguments;
+}
 
 std::vector<std::string> split_kernel_arguments(const SourceLocation& location,
                                                 std::string_view line) {
@@ -221,6 +221,7 @@ void read_customizations(const TableReader& table, Blueprint& blueprint) {
         read_services(*services, blueprint.services);
     }
     read_device_configuration(table, blueprint);
+    read_disk_customizations(table, blueprint);
     refuse_keys_of_other_images(table);
     table.finish();
 }

@@ -30,6 +30,9 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint);
 void read_dnf(const TableReader& table, Blueprint& blueprint);
 /// `rhsm`.
 void read_subscription(const TableReader& table, Blueprint& blueprint);
+/// `filesystem`, `disk` and `partitioning_mode`: the least sizes of disk images; everything that
+/// these do not have is a mistake.
+void read_disk_customizations(const TableReader& table, Blueprint& blueprint);
 /// `containers-storage`.
 void read_container_store(const TableReader& table, Blueprint& blueprint);
 

@@ -206,12 +206,16 @@ void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequ
 
 }  // namespace
 
-void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
+void read_ostree_table(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     // Location for messages about the whole blueprint, in case there is no [ostree].
     blueprint.ostree.location = root.location();
     if (const auto ostree = root.table("ostree")) {
         read_ostree(*ostree, scope, blueprint.ostree);
     }
+}
+
+void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
+    read_ostree_table(root, scope, blueprint);
     root.attempt([&] { set_default_ref(root, blueprint); });
     if (const auto nvidia = root.table("nvidia")) {
         blueprint.nvidia = read_nvidia(*nvidia, scope);

@@ -13,6 +13,9 @@ void read_customizations(const TableReader& table, Blueprint& blueprint);
 /// Top-level `packages`, `modules`, `groups`, `enabled_modules`.
 void read_package_sets(const TableReader& root, Blueprint& blueprint);
 
+/// `[image]` except for `package_set`, which read_package_set takes. Notes mistakes.
+void read_image_table(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
+
 /// `[[containers]]`. Paths of sources are relative to the blueprint's directory.
 void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
@@ -20,6 +23,9 @@ void read_containers(const TableReader& root, const ParseScope& scope, Blueprint
 /// `[[overlays]]`, `[microshift]`, `[accounts]`, `[test]`, `[health]`. Distro and architecture must
 /// have been read, for the default ref.
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
+
+/// `[ostree]`. Notes mistakes.
+void read_ostree_table(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// An element of `[[overlays]]`, with its rules. Throws ErrorKind::usage.
 [[nodiscard]] OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope);
@@ -41,6 +47,17 @@ void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
 /// `[accounts]`: numbers of users and groups of packages. Notes invalid names and duplicate numbers
 /// as mistakes.
 void read_accounts_table(const TableReader& table, AccountsRequest& accounts);
+
+/// Kernel arguments in one string. Notes an unclosed quote, and arguments that each boot entry gets
+/// from who writes it.
+[[nodiscard]] std::vector<std::string> read_kernel_arguments(const TableReader& table,
+                                                             std::string_view key);
+
+/// The largest disk: that of ext4 with blocks of 4 KiB and without 64-bit numbers.
+inline constexpr std::uint64_t largest_disk = 16ULL << 40U;
+
+/// Bytes: a number, or a string that parse_size reads; 0 if the key is absent. Notes anything else.
+[[nodiscard]] std::uint64_t read_size(const TableReader& table, std::string_view key);
 
 /// Splits a kernel command line at spaces outside of double quotes. The quotes are kept, as the
 /// kernel requires them. Throws at `location` for an unclosed quote.

@@ -94,9 +94,10 @@ public:
     [[nodiscard]] std::vector<LocatedString> texts(std::string_view key) const;
     /// Like `strings`, but accepts a single string as well.
     [[nodiscard]] std::vector<LocatedString> string_or_strings(std::string_view key) const;
-    /// A string, or an integer as decimal text (image builder accepts both for owners).
-    [[nodiscard]] std::string string_or_integer(std::string_view key,
-                                                std::string_view fallback) const;
+    /// A string, or an integer of at most `maximum` as decimal text (image builder accepts both for
+    /// owners).
+    [[nodiscard]] std::string string_or_integer(std::string_view key, std::string_view fallback,
+                                                std::int64_t maximum = 0xFFFFFFFELL) const;
     /// Nothing if the key is absent.
     [[nodiscard]] std::optional<TableReader> table(std::string_view key) const;
     /// An array of tables; empty if the key is absent.

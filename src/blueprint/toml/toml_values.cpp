@@ -184,10 +184,11 @@ std::vector<LocatedString> TableReader::string_or_strings(std::string_view key) 
     return found;
 }
 
-std::string TableReader::string_or_integer(std::string_view key, std::string_view fallback) const {
+std::string TableReader::string_or_integer(std::string_view key, std::string_view fallback,
+                                           std::int64_t maximum) const {
     const toml::node* node = state_->find(key);
     if (node != nullptr && node->is_integer()) {
-        const auto number = integer(key, 0, 0xFFFFFFFELL);
+        const auto number = integer(key, 0, maximum);
         return number ? std::to_string(*number) : std::string(fallback);
     }
     return string(key, fallback);

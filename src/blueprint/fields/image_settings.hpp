@@ -1,0 +1,25 @@
+#pragma once
+
+#include "blueprint/fields/field.hpp"
+#include "blueprint/image_settings.hpp"
+
+/// Fields of the blueprint's disk images, none of which affects the commit.
+namespace edgegpu {
+
+consteval auto fields_of(const DiskSizes*) {
+    return all_fields_of<DiskSizes>(
+        no_input("disk", &DiskSizes::disk), no_input("root", &DiskSizes::rootfs),
+        no_input("boot", &DiskSizes::boot), no_input("esp", &DiskSizes::esp));
+}
+
+consteval auto fields_of(const ImageSettings*) {
+    using Image = ImageSettings;
+    return all_fields_of<Image>(
+        no_input("size", &Image::size), no_input("stateroot", &Image::stateroot),
+        no_input("remote", &Image::remote), no_input("append", &Image::kernel_arguments),
+        no_input("target_rule", &Image::target_rule), place(&Image::target_rule_location),
+        no_input("compress", &Image::compress), no_input("inject", &Image::injection),
+        no_input("sign", &Image::sign), place(&Image::sign_location), no_input("least_sizes", &Image::least));
+}
+
+}  // namespace edgegpu

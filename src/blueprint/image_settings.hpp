@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+/// The least sizes of a disk image, in bytes; 0: nothing is asked for. From
+/// `[[customizations.filesystem]]` or `[customizations.disk]`.
+struct DiskSizes {
+    /// of the whole disk
+    std::uint64_t disk = 0;
+    /// of the partitions of /, /boot and /boot/efi
+    std::uint64_t rootfs = 0;
+    std::uint64_t boot = 0;
+    std::uint64_t esp = 0;
+    bool operator==(const DiskSizes&) const = default;
+};
+
+/// `[image]`, except for `package_set`: what `edgegpu image` makes of a commit. Nothing of this is
+/// part of the commit.
+struct ImageSettings {
+    /// bytes of the disk; 0: as large as needed
+    std::uint64_t size = 0;
+    /// empty: the image's own
+    std::string stateroot;
+    std::string remote;
+    /// of the boot entry, after those of the commit
+    std::vector<std::string> kernel_arguments;
+    /// of installation media, as text; its syntax is not checked here
+    std::string target_rule;
+    SourceLocation target_rule_location;
+    /// "zstd" or "none"
+    std::string compress = "none";
+    /// TOML file with what belongs to one machine, absolute; empty: none
+    std::filesystem::path injection;
+    /// whether images are signed with the key of `[ostree]`
+    bool sign = false;
+    SourceLocation sign_location;
+    DiskSizes least;
+};
+
+}  // namespace edgegpu

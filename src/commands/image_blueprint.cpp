@@ -1,0 +1,146 @@
+#include "commands/image_blueprint.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "resolve/resolution.hpp"
+#include "support/digest.hpp"
+#include "support/quantity.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+SourceFile source_file(const fs::path& path) {
+    return {path.filename().string(), sha256_file(path)};
+}
+
+/// Whether the commit can have been built from the lockfile: it has all its packages. It has others
+/// if the build compiled kernel modules.
+bool is_lockfile_of(const fs::path& lockfile, const CommitInfo& commit) {
+    if (!commit.packages) {
+        return false;
+    }
+    const std::set<Nevra> there(commit.packages->begin(), commit.packages->end());
+    const Resolution locked = read_lockfile(lockfile);
+    return std::ranges::all_of(locked.packages, [&](const ResolvedPackage& package) {
+        return there.contains(package.nevra);
+    });
+}
+
+/// The lockfile that a build of the blueprint writes if it is told no other.
+fs::path usual_lockfile(const ImageCommand& command) {
+    return fs::absolute(command.repo).lexically_normal().parent_path() /
+           (command.blueprint.stem().string() + ".lock");
+}
+
+void add_lockfile(const ImageCommand& command, const CommitInfo& commit, Console& console,
+                  ImageSources& sources) {
+    fs::path path = command.lockfile;
+    if (path.empty()) {
+        path = command.blueprint.empty() ? fs::path() : usual_lockfile(command);
+        std::error_code ignored;
+        if (path.empty() || !fs::is_regular_file(path, ignored)) {
+            return;
+        }
+    }
+    if (is_lockfile_of(path, commit)) {
+        sources.lockfile = source_file(path);
+    } else if (command.lockfile.empty()) {
+        console.warn(fmt::format(
+            "{} has other packages than the commit: the provenance does not name it; --lock names "
+            "the lockfile of the commit",
+            path.string()));
+    } else {
+        throw error(ErrorKind::usage, "{} has other packages than commit {}", path.string(),
+                    commit.name)
+            .hinted("--lock takes the lockfile that the commit was built with");
+    }
+}
+
+void add_blueprint_sources(const ImageCommand& command, const Blueprint& blueprint,
+                           const CommitInfo& commit, Console& console, ImageSources& sources) {
+    sources.blueprint = source_file(command.blueprint);
+    if (!commit.version.empty() && blueprint.version != commit.version) {
+        console.warn(
+            fmt::format("{} has version {}, the commit {}: the provenance names a blueprint that "
+                        "was changed after the build",
+                        command.blueprint.string(), blueprint.version, commit.version));
+    }
+}
+
+/// Options take precedence.
+void apply_options(const ImageCommand& command, ImageSettings& settings) {
+    const auto replace = [](auto& setting, const auto& option) {
+        if (!option.empty()) {
+            setting = option;
+        }
+    };
+    if (!command.size.empty()) {
+        settings.size = parse_size(command.size).value();
+    }
+    replace(settings.stateroot, command.stateroot);
+    replace(settings.remote, command.remote);
+    replace(settings.compress, command.compress);
+    replace(settings.injection, command.injection);
+    replace(settings.target_rule, command.target_rule);
+    settings.kernel_arguments.insert(settings.kernel_arguments.end(),
+                                     command.kernel_arguments.begin(),
+                                     command.kernel_arguments.end());
+}
+
+}  // namespace
+
+void check_image_settings(const Blueprint& blueprint) {
+    const ImageSettings& settings = blueprint.image;
+    if (settings.sign && blueprint.ostree.sign.empty()) {
+        throw error_at(settings.sign_location, "[image] signs with the key of [ostree], which "
+                                               "names none")
+            .hinted("set sign in [ostree], or use --sign of edgegpu image");
+    }
+    if (settings.target_rule.empty()) {
+        return;
+    }
+    try {
+        static_cast<void>(parse_target_rule(settings.target_rule));
+    } catch (const Error& failure) {
+        throw error_at(settings.target_rule_location, "{}", failure.message())
+            .hinted(failure.hint());
+    }
+}
+
+ImageChoices choose_image(const ImageCommand& command, const CommitView& commit,
+                          Console& console) {
+    ImageChoices choices;
+    if (!command.blueprint.empty()) {
+        const Blueprint blueprint = parse_image_settings(command.blueprint);
+        check_image_settings(blueprint);
+        for (const std::string& warning : blueprint.warnings) {
+            console.warn(warning);
+        }
+        choices.settings = blueprint.image;
+        if (blueprint.image.sign) {
+            choices.key = ImageKey{blueprint.ostree.sign, blueprint.ostree.gpg_homedir};
+        }
+        add_blueprint_sources(command, blueprint, commit.info(), console, choices.sources);
+    }
+    add_lockfile(command, commit.info(), console, choices.sources);
+    apply_options(command, choices.settings);
+    if (!command.sign.empty()) {
+        choices.key = ImageKey{command.sign, {}};
+    }
+    if (!command.gpg_homedir.empty()) {
+        if (!choices.key) {
+            throw error(ErrorKind::usage, "--gpg-homedir applies to images that are signed")
+                .hinted("--sign KEY, or sign = true in [image]");
+        }
+        choices.key->homedir = command.gpg_homedir;
+    }
+    return choices;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "blueprint/image_settings.hpp"
+#include "commands/commands.hpp"
+#include "image_file/image.hpp"
+#include "report/commit_view.hpp"
+
+namespace edgegpu {
+
+/// What the options of `edgegpu image` and its blueprint say, of everything that both can.
+struct ImageChoices {
+    ImageSettings settings;
+    ImageSources sources;
+    /// nothing: the image is not signed
+    std::optional<ImageKey> key;
+};
+
+/// Reads the blueprint of `command`, if it names one, and lets options take precedence over its
+/// settings. Warns if blueprint or lockfile are not those of `commit`. Throws ErrorKind::usage, at
+/// line and column for mistakes in the blueprint.
+[[nodiscard]] ImageChoices choose_image(const ImageCommand& command, const CommitView& commit,
+                                        Console& console);
+
+/// Throws ErrorKind::usage, at line and column, for settings of images that are wrong by rules that
+/// reading the blueprint does not know.
+void check_image_settings(const Blueprint& blueprint);
+
+}  // namespace edgegpu

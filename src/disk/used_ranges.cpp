@@ -1,0 +1,75 @@
+#include "disk/used_ranges.hpp"
+
+#include <cerrno>
+#include <string_view>
+
+#include "disk/ext4_image.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+class Ranges {
+public:
+    void add(std::uint64_t offset, std::uint64_t size) {
+        if (size == 0) {
+            return;
+        }
+        if (!ranges_.empty() && ranges_.back().offset + ranges_.back().size == offset) {
+            ranges_.back().size += size;
+        } else {
+            ranges_.push_back({offset, size});
+        }
+    }
+    [[nodiscard]] std::vector<ByteRange> take() { return std::move(ranges_); }
+
+private:
+    std::vector<ByteRange> ranges_;
+};
+
+void add_used_blocks(const std::filesystem::path& path, const Partition& partition,
+                     Ranges& ranges) {
+    Ext4Format format;
+    format.offset = partition.offset;
+    const Ext4Handle fs = open_ext4(path, format);
+    const blk64_t last = ext2fs_blocks_count(fs->super) - 1;
+    blk64_t next = fs->super->s_first_data_block;
+    while (next <= last) {
+        blk64_t first = 0;
+        const errcode_t none =
+            ext2fs_find_first_set_block_bitmap2(fs->block_map, next, last, &first);
+        if (none == ENOENT) {
+            return;
+        }
+        check_ext4("the block bitmap", none);
+        blk64_t end = last + 1;
+        const errcode_t to_the_end =
+            ext2fs_find_first_zero_block_bitmap2(fs->block_map, first, last, &end);
+        if (to_the_end == ENOENT) {
+            end = last + 1;
+        } else {
+            check_ext4("the block bitmap", to_the_end);
+        }
+        ranges.add(partition.offset + first * ext4_block, (end - first) * ext4_block);
+        next = end;
+    }
+}
+
+}  // namespace
+
+std::vector<ByteRange> used_ranges(const std::filesystem::path& path, const Disk& disk) {
+    Ranges ranges;
+    ranges.add(0, disk.partitions.front().offset);
+    for (const Partition& partition : disk.partitions) {
+        if (partition.name == "boot" || partition.name == "root") {
+            add_used_blocks(path, partition, ranges);
+        } else {
+            ranges.add(partition.offset, partition.size);
+        }
+    }
+    const Partition& last = disk.partitions.back();
+    ranges.add(last.offset + last.size, disk.size - last.offset - last.size);
+    return ranges.take();
+}
+
+}  // namespace edgegpu

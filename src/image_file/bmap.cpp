@@ -1,0 +1,101 @@
+#include "image_file/bmap.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "disk/used_ranges.hpp"
+#include "support/digest.hpp"
+#include "support/error.hpp"
+#include "support/handles.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::uint64_t bmap_block = 4096;
+constexpr std::size_t bmap_piece = 1U << 20U;
+constexpr std::size_t sha256_digits = 64;
+
+class RangeReader {
+public:
+    RangeReader(const Context& ctx, const std::filesystem::path& path)
+        : ctx_(ctx), path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+        if (!file_) {
+            throw errno_error(path.string(), errno);
+        }
+    }
+    std::string digest(const ByteRange& range) {
+        Sha256 digest;
+        for (std::uint64_t done = 0; done < range.size;) {
+            ctx_.check_cancelled();
+            const std::size_t wanted = std::min<std::uint64_t>(piece_.size(), range.size - done);
+            const ssize_t count = ::pread(file_.get(), piece_.data(), wanted,
+                                          static_cast<off_t>(range.offset + done));
+            if (count < 0 && errno == EINTR) {
+                continue;
+            }
+            if (count <= 0) {
+                throw errno_error(path_.string(), count == 0 ? EIO : errno);
+            }
+            digest.update(piece_.data(), static_cast<std::size_t>(count));
+            done += static_cast<std::uint64_t>(count);
+        }
+        return digest.hex();
+    }
+
+private:
+    const Context& ctx_;
+    const std::filesystem::path& path_;
+    Fd file_;
+    std::string piece_ = std::string(bmap_piece, '\0');
+};
+
+std::string block_numbers(const ByteRange& range) {
+    const std::uint64_t first = range.offset / bmap_block;
+    const std::uint64_t last = first + range.size / bmap_block - 1;
+    return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+}
+
+}  // namespace
+
+std::string block_map(const Context& ctx, const std::filesystem::path& raw, const Disk& disk) {
+    const std::vector<ByteRange> ranges = used_ranges(raw, disk);
+    std::uint64_t mapped = 0;
+    for (const ByteRange& range : ranges) {
+        mapped += range.size / bmap_block;
+    }
+    RangeReader reader(ctx, raw);
+    std::string rows;
+    std::uint64_t done = 0;
+    for (const ByteRange& range : ranges) {
+        rows += fmt::format("        <Range chksum=\"{}\"> {} </Range>\n", reader.digest(range),
+                            block_numbers(range));
+        done += range.size / bmap_block;
+        if (ctx.console != nullptr) {
+            ctx.console->progress(done, mapped, "blocks");
+        }
+    }
+    // The digest of the file is that with zeros in its place.
+    const std::string zeros(sha256_digits, '0');
+    std::string text = fmt::format(
+        "<?xml version=\"1.0\" ?>\n"
+        "<!-- Blocks of a disk image that are in use: bmaptool copy writes only these. -->\n"
+        "<bmap version=\"2.0\">\n"
+        "    <ImageSize> {} </ImageSize>\n"
+        "    <BlockSize> {} </BlockSize>\n"
+        "    <BlocksCount> {} </BlocksCount>\n"
+        "    <MappedBlocksCount> {} </MappedBlocksCount>\n"
+        "    <ChecksumType> sha256 </ChecksumType>\n"
+        "    <BmapFileChecksum> {} </BmapFileChecksum>\n"
+        "    <BlockMap>\n{}    </BlockMap>\n"
+        "</bmap>\n",
+        disk.size, bmap_block, disk.size / bmap_block, mapped, zeros, rows);
+    text.replace(text.find(zeros), zeros.size(), sha256_hex(text));
+    return text;
+}
+
+}  // namespace edgegpu
