@@ -139,6 +139,8 @@ struct ImageCommand {
     std::vector<std::string> kernel_arguments;
     /// TOML file with what belongs to one machine; empty: none
     std::filesystem::path injection;
+    /// "tpm2" or "none"
+    std::string encrypt = "none";
     /// "zstd" or "none"
     std::string compress = "none";
     /// parse_target_rule; of installation media, which need it

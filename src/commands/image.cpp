@@ -80,6 +80,7 @@ ImageRequest request_of(const ImageCommand& command, const RepositoryView& repos
     request.disk.remote = command.remote;
     request.disk.stateroot = command.stateroot;
     request.disk.kernel_arguments = command.kernel_arguments;
+    request.disk.encryption = command.encrypt == "tpm2" ? Encryption::tpm2 : Encryption::none;
     set_installer(request, command);
     if (!command.size.empty()) {
         request.disk.size = parse_size(command.size).value();

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "image_file/cloud_check.hpp"
+#include "image_file/encryption_check.hpp"
 #include "image_file/provenance.hpp"
 #include "installer/installer.hpp"
 #include "support/digest.hpp"
@@ -237,6 +238,9 @@ Image write_image(const Context& ctx, Stages& stages, const RepositoryView& repo
     require_free_names(request);
     if (request.type == ImageType::ami) {
         check_for_ec2(ctx, commit, request.disk);
+    }
+    if (request.disk.encryption != Encryption::none) {
+        check_for_encryption(commit);
     }
     try {
         return ImageWriter(ctx, stages, repository, commit, request).write();
