@@ -66,6 +66,12 @@ void set_installer(ImageRequest& request, const ImageCommand& command) {
                     "--size does not apply to an installation medium: the disk grows to what the "
                     "machine has");
     }
+    if (request.disk.encryption != Encryption::none) {
+        throw error(ErrorKind::usage,
+                    "--encrypt does not apply to an installation medium: it runs from the disk "
+                    "that it writes, which it could not read")
+            .hinted("write a disk image, such as --type raw");
+    }
     request.target = parse_target_rule(command.target_rule);
     request.unsigned_commit = command.allow_unsigned;
 }
@@ -121,6 +127,11 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
     text += image_row("follows", image.disk.refspec.empty() ? "nothing" : image.disk.refspec);
     text += image_row("starts by", fmt::format("{}", fmt::join(firmware, ", ")));
     text += image_row("arguments", fmt::format("{}", fmt::join(image.disk.kernel_arguments, " ")));
+    if (request.disk.encryption != Encryption::none) {
+        text += image_row("encryption",
+                          "not protected yet: at its first boot the device makes the key and gives "
+                          "it to its TPM");
+    }
     if (!request.disk.injection.empty()) {
         std::vector<std::string> paths;
         for (const Injected& injected : request.disk.injection) {

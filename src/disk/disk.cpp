@@ -191,7 +191,8 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
     const DiskContent content = read_disk_content(ctx, repository, commit, complete, identity);
     const DeploymentPlan& plan = content.deployment;
     Disk disk;
-    disk.partitions = plan_partitions(needs_of(content, request.encryption), identity, request.size);
+    disk.partitions =
+        plan_partitions(needs_of(content, request.encryption), identity, request.size);
     if (request.encryption != Encryption::none) {
         disk.partitions.back().luks_uuid = identity.uuid(luks_purpose);
     }

@@ -79,9 +79,9 @@ struct Disk {
 /// Writes a raw disk image with `commit` deployed on it: GPT; a BIOS boot partition and an EFI
 /// system partition as far as the image has the boot loaders; /boot; root. `path` is a new file
 /// without a final name: the caller renames or removes it. Nothing is mounted, and no privileges
-/// are needed. The same commit and request give the same bytes, unless it is encrypted. Throws Error, for example for a
-/// commit without kernel or boot loader, for a disk too small, for objects that do not have their
-/// checksum.
+/// are needed. The same commit and request give the same bytes, unless it is encrypted. Throws
+/// Error, for example for a commit without kernel or boot loader, for a disk too small, for objects
+/// that do not have their checksum.
 [[nodiscard]] Disk write_disk(const Context& ctx, const RepositoryView& repository,
                               const CommitView& commit, const DiskRequest& request,
                               const std::filesystem::path& path);

@@ -192,7 +192,7 @@ void make_header(const Context& ctx, const HeaderFiles& files, const VolumeKey& 
     if (result.status != 0) {
         throw error("cryptsetup cannot make the header of the encrypted partition: {}",
                     fmt::join(last_lines(result.output, 3), "; "))
-            .hinted("edgegpu needs cryptsetup 2.4 or later");
+            .hinted("edgegpu needs cryptsetup 2.5 or later");
     }
 }
 

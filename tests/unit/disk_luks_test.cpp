@@ -35,15 +35,14 @@ struct LuksFixture {
         make_sparse_file(disk(), format.offset + format.size + mib);
         Ext4Writer writer(commit.ctx(), disk(), format);
         bool first = true;
-        (void)writer.add_file(
-            writer.root(), "file", 6,
-            [&](char* buffer, std::size_t) {
-                const std::size_t count = first ? 6 : 0;
-                std::string("secret").copy(buffer, count);
-                first = false;
-                return count;
-            },
-            {});
+        (void)writer.add_file(writer.root(), "file", 6,
+                              [&](char* buffer, std::size_t) {
+                                  const std::size_t count = first ? 6 : 0;
+                                  std::string("secret").copy(buffer, count);
+                                  first = false;
+                                  return count;
+                              },
+                              {});
         writer.finish();
     }
     [[nodiscard]] fs::path disk() const { return commit.directory() / "disk"; }
@@ -53,12 +52,13 @@ struct LuksFixture {
         write_file(path, read_file(disk()).substr(luks_offset));
         return path;
     }
-    [[nodiscard]] int cryptsetup(const std::string& passphrase, const std::string& arguments) const {
+    [[nodiscard]] int cryptsetup(const std::string& passphrase,
+                                 const std::string& arguments) const {
         write_file(commit.directory() / "passphrase", passphrase);
         int status = 0;
-        (void)test::output_of("PATH=$PATH:/usr/sbin:/sbin cryptsetup " + arguments + " --key-file " +
-                                  (commit.directory() / "passphrase").string() + " " +
-                                  partition().string() + " 2>&1",
+        (void)test::output_of("PATH=$PATH:/usr/sbin:/sbin cryptsetup " + arguments +
+                                  " --key-file " + (commit.directory() / "passphrase").string() +
+                                  " " + partition().string() + " 2>&1",
                               &status);
         return status;
     }
@@ -80,8 +80,8 @@ std::string decrypted(const std::string& block, std::uint64_t number, const std:
     EXPECT_EQ(EVP_DecryptInit_ex(context.get(), EVP_aes_256_xts(), nullptr,
                                  reinterpret_cast<const unsigned char*>(key.data()), tweak.data()),
               1);
-    EXPECT_EQ(EVP_DecryptUpdate(context.get(), reinterpret_cast<unsigned char*>(plain.data()), &length,
-                                reinterpret_cast<const unsigned char*>(block.data()),
+    EXPECT_EQ(EVP_DecryptUpdate(context.get(), reinterpret_cast<unsigned char*>(plain.data()),
+                                &length, reinterpret_cast<const unsigned char*>(block.data()),
                                 static_cast<int>(block.size())),
               1);
     return plain;
@@ -101,7 +101,8 @@ TEST(Luks, TheEmptyPassphraseAloneUnlocksIt) {
 
 TEST(Luks, WhatTheFileSystemUsesIsEncryptedAndTheRestAHole) {
     const LuksFixture fixture;
-    const std::string plain = read_file(fixture.disk()).substr(fixture.format.offset, fixture.format.size);
+    const std::string plain =
+        read_file(fixture.disk()).substr(fixture.format.offset, fixture.format.size);
     struct stat before {};
     ASSERT_EQ(::stat(fixture.disk().c_str(), &before), 0);
     encrypt_ext4(fixture.commit.ctx(), fixture.disk(), fixture.format, luks_uuid);
@@ -122,7 +123,8 @@ TEST(Luks, WhatTheFileSystemUsesIsEncryptedAndTheRestAHole) {
     std::uint64_t encrypted = 0;
     for (std::uint64_t block = 0; block < plain.size() / luks_block; ++block) {
         const std::string original = plain.substr(block * luks_block, luks_block);
-        const std::string found = disk.substr(fixture.format.offset + block * luks_block, luks_block);
+        const std::string found =
+            disk.substr(fixture.format.offset + block * luks_block, luks_block);
         if (found == hole) {
             ASSERT_EQ(original, hole) << "block " << block;
             continue;

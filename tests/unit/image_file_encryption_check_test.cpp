@@ -28,12 +28,9 @@ std::string archive_of(const std::vector<std::string>& names) {
 }
 
 std::vector<std::string> complete_initramfs() {
-    return {"usr/lib/systemd/systemd-cryptsetup",
-            "usr/lib64/libtss2-esys.so.0",
-            "usr/lib64/libtss2-mu.so.0",
-            "usr/lib64/libtss2-rc.so.0",
-            "usr/lib64/libtss2-tcti-device.so.0",
-            "kernel/drivers/md/dm-crypt.ko.xz",
+    return {"usr/lib/systemd/systemd-cryptsetup", "usr/lib64/libtss2-esys.so.0",
+            "usr/lib64/libtss2-mu.so.0",          "usr/lib64/libtss2-rc.so.0",
+            "usr/lib64/libtss2-tcti-device.so.0", "kernel/drivers/md/dm-crypt.ko.xz",
             "kernel/drivers/char/tpm/tpm_tis.ko"};
 }
 
@@ -41,8 +38,8 @@ std::vector<std::string> complete_initramfs() {
 std::string checked(const std::vector<std::string>& initramfs, const std::string& built_in,
                     bool programs) {
     test::CommitFixture fixture;
-    for (const char* path : {"/usr/lib/modules", checked_kernel.c_str(), "/usr/sbin",
-                             "/usr/lib64", "/usr/lib64/cryptsetup"}) {
+    for (const char* path : {"/usr/lib/modules", checked_kernel.c_str(), "/usr/sbin", "/usr/lib64",
+                             "/usr/lib64/cryptsetup"}) {
         fixture.add_directory(path);
     }
     fixture.add_file(checked_kernel + "/vmlinuz", "kernel");
