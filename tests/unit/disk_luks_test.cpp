@@ -48,7 +48,7 @@ struct LuksFixture {
     [[nodiscard]] fs::path disk() const { return commit.directory() / "disk"; }
     /// What is behind `offset`, where a partition would begin.
     [[nodiscard]] fs::path partition() const {
-        const fs::path path = commit.directory() / "partition";
+        fs::path path = commit.directory() / "partition";
         write_file(path, read_file(disk()).substr(luks_offset));
         return path;
     }
