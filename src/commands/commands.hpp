@@ -142,6 +142,8 @@ struct ImageCommand {
     std::vector<std::string> kernel_arguments;
     /// TOML file with what belongs to one machine; empty: none
     std::filesystem::path injection;
+    /// "tpm2" or "none"
+    std::string encrypt = "none";
     /// "zstd" or "none"; empty: that of the blueprint, else "none"
     std::string compress;
     /// whose settings for images are used where the options say nothing; empty: none

@@ -84,6 +84,12 @@ void set_installer(ImageRequest& request, const ImageCommand& command,
                     "--size does not apply to an installation medium: the disk grows to what the "
                     "machine has");
     }
+    if (request.disk.encryption != Encryption::none) {
+        throw error(ErrorKind::usage,
+                    "--encrypt does not apply to an installation medium: it runs from the disk "
+                    "that it writes, which it could not read")
+            .hinted("write a disk image, such as --type raw");
+    }
     request.target = sufficient_target(settings.target_rule, settings.least);
     request.disk.size = 0;
     request.disk.least.disk = request.disk.least.rootfs = 0;
@@ -106,6 +112,7 @@ ImageRequest request_of(const ImageCommand& command, const RepositoryView& repos
     request.disk.size = settings.size;
     request.disk.least = {settings.least.disk, settings.least.rootfs, settings.least.boot,
                           settings.least.esp};
+    request.disk.encryption = command.encrypt == "tpm2" ? Encryption::tpm2 : Encryption::none;
     set_installer(request, command, settings);
     if (!settings.injection.empty()) {
         request.disk.injection = read_injection_file(settings.injection, commit);
@@ -146,6 +153,11 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
     if (request.key) {
         text += image_row("signed by", request.key->id);
     }
+    if (request.disk.encryption != Encryption::none) {
+        text += image_row("encryption",
+                          "not protected yet: at its first boot the device makes the key and gives "
+                          "it to its TPM");
+    }
     if (!request.disk.injection.empty()) {
         std::vector<std::string> paths;
         for (const Injected& injected : request.disk.injection) {
@@ -175,8 +187,8 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     ctx.jobs = available_processors();
     const RepositoryView repository(command.repo);
     const CommitView commit = repository.open(command.commit);
-    const ImageRequest request = request_of(
-        command, repository, commit, choose_image(command, commit, console));
+    const ImageRequest request =
+        request_of(command, repository, commit, choose_image(command, commit, console));
     Stages stages(ctx, commit.info().name);
     const Image image =
         stages.run([&] { return write_image(ctx, stages, repository, commit, request); });

@@ -33,6 +33,7 @@ void refuse_disk_options(const ImageCommand& command) {
                                       {!command.remote.empty(), "--remote"},
                                       {!command.kernel_arguments.empty(), "--karg"},
                                       {!command.injection.empty(), "--inject"},
+                                      {command.encrypt != "none", "--encrypt"},
                                       {!command.target_rule.empty(), "--target-rule"},
                                       {command.allow_unsigned, "--allow-unsigned"},
                                       {!command.compress.empty(), "--compress"},

@@ -61,6 +61,11 @@ void add_disk_options(CLI::App& verb, ImageCommand& image) {
                     "TOML file with what belongs to one machine: host name, SSH keys, network, "
                     "files of /etc and /var")
         ->type_name("FILE");
+    verb.add_option("--encrypt", image.encrypt,
+                    "Encrypt the root partition with LUKS2; tpm2: at its first boot the device "
+                    "makes the key and gives it to its TPM (default: none)")
+        ->check(one_of({"none", "tpm2"}))
+        ->type_name("none|tpm2");
 }
 
 void add_installer_options(CLI::App& verb, ImageCommand& image) {

@@ -13,12 +13,14 @@
 #include "disk/bios.hpp"
 #include "disk/boot_loaders.hpp"
 #include "disk/deployment.hpp"
+#include "disk/encrypted_root.hpp"
 #include "disk/esp.hpp"
 #include "disk/ext4.hpp"
 #include "disk/grow_root.hpp"
 #include "disk/grub.hpp"
 #include "disk/identity.hpp"
 #include "disk/image_labels.hpp"
+#include "disk/luks.hpp"
 #include "disk/partitions.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -34,6 +36,8 @@ namespace fs = std::filesystem;
 /// /boot has three kernels while an upgrade is deployed beside a rollback, and is not to be too
 /// small for those of later years.
 constexpr std::uint64_t boot_least = 512 * mib;
+/// Of the LUKS header, for DiskIdentity::uuid.
+constexpr std::string_view luks_purpose = "encrypted root";
 /// Beside the image: what a device writes before anybody looks after it.
 constexpr std::uint64_t root_spare = 128 * mib;
 constexpr std::uint64_t root_usual_spare = 1024 * mib;
@@ -47,12 +51,12 @@ struct DiskContent {
 };
 
 DiskContent read_disk_content(const Context& ctx, const RepositoryView& repository,
-                              const CommitView& commit, const DiskRequest& request) {
+                              const CommitView& commit, const DiskRequest& request,
+                              const DiskIdentity& identity) {
     DiskContent content;
     // Cheap, and without it nothing else matters.
     content.loaders = find_boot_loaders(commit);
     content.deployment = plan_deployment(ctx, repository, commit, request);
-    const DiskIdentity identity(content.deployment.commit, request);
     if (!content.loaders.efi.empty()) {
         content.esp = esp_files(commit, content.loaders, identity.uuid("file system boot"));
     }
@@ -62,7 +66,8 @@ DiskContent read_disk_content(const Context& ctx, const RepositoryView& reposito
     return content;
 }
 
-DiskNeeds needs_of(const DiskContent& content, const LeastSizes& least) {
+DiskNeeds needs_of(const DiskContent& content, const DiskRequest& request) {
+    const LeastSizes& least = request.least;
     std::uint64_t modules = 0;
     for (const auto& [name, bytes] : content.modules) {
         modules += bytes.size() + 4096;
@@ -71,19 +76,20 @@ DiskNeeds needs_of(const DiskContent& content, const LeastSizes& least) {
     needs.bios = !content.loaders.bios_modules.empty();
     needs.esp = content.loaders.efi.empty() ? 0 : std::max(esp_size(content.esp), least.esp);
     const DeploymentPlan& plan = content.deployment;
-    needs.boot =
-        std::max({boot_least, least.boot,
-                  plan.boot_bytes + 2 * plan.boot_deployment_bytes + 2 * modules});
-    needs.root_least = std::max(plan.root_bytes + root_spare, least.rootfs);
-    needs.root_usual = std::max(2 * plan.root_bytes + root_usual_spare, least.rootfs);
+    needs.boot = std::max(
+        {boot_least, least.boot, plan.boot_bytes + 2 * plan.boot_deployment_bytes + 2 * modules});
+    const std::uint64_t header = request.encryption == Encryption::none ? 0 : luks_header_size;
+    needs.root_least = std::max(plan.root_bytes + root_spare, least.rootfs) + header;
+    needs.root_usual = std::max(2 * plan.root_bytes + root_usual_spare, least.rootfs) + header;
     needs.disk_least = least.disk;
     return needs;
 }
 
 Ext4Format format_of(const Partition& partition, const DiskIdentity& identity, std::int64_t time) {
     Ext4Format format;
-    format.offset = partition.offset;
-    format.size = partition.size;
+    const std::uint64_t header = partition.luks_uuid.empty() ? 0 : luks_header_size;
+    format.offset = partition.offset + header;
+    format.size = partition.size - header;
     format.uuid = partition.file_system_uuid;
     format.hash_seed = identity.uuid(fmt::format("hash seed {}", partition.name));
     format.label = partition.name;
@@ -162,15 +168,35 @@ DeploymentTarget target_of(const std::vector<Partition>& partitions, bool blscfg
     return target;
 }
 
+/// The request with what the device does at its first boot.
+DiskRequest with_first_boot(const DiskRequest& request, const DiskIdentity& identity) {
+    DiskRequest complete = request;
+    Injection files = grow_root_files();
+    if (request.encryption != Encryption::none) {
+        const Injection encrypt = encrypt_root_files();
+        files.insert(files.end(), encrypt.begin(), encrypt.end());
+        for (const std::string& argument : luks_arguments(identity.uuid(luks_purpose))) {
+            complete.kernel_arguments.push_back(argument);
+        }
+    }
+    // First, so that the request can replace them.
+    complete.injection.insert(complete.injection.begin(), files.begin(), files.end());
+    return complete;
+}
+
 }  // namespace
 
 Disk write_disk(const Context& ctx, const RepositoryView& repository, const CommitView& commit,
                 const DiskRequest& request, const fs::path& path) {
-    const DiskContent content = read_disk_content(ctx, repository, commit, request);
+    const DiskIdentity identity(commit.info().checksum, request);
+    const DiskRequest complete = with_first_boot(request, identity);
+    const DiskContent content = read_disk_content(ctx, repository, commit, complete, identity);
     const DeploymentPlan& plan = content.deployment;
-    const DiskIdentity identity(plan.commit, request);
     Disk disk;
-    disk.partitions = plan_partitions(needs_of(content, request.least), identity, request.size);
+    disk.partitions = plan_partitions(needs_of(content, request), identity, request.size);
+    if (request.encryption != Encryption::none) {
+        disk.partitions.back().luks_uuid = identity.uuid(luks_purpose);
+    }
     disk.size = disk_size(disk.partitions);
     disk.commit = plan.commit;
     disk.stateroot = plan.stateroot;
@@ -188,12 +214,9 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
                           core_image(ctx, content, target.boot_uuid));
     }
     const ImageLabels labels(ctx, commit);
-    DiskRequest complete = request;
-    // First, so that the request can replace them.
-    const Injection grow = grow_root_files();
-    complete.injection.insert(complete.injection.begin(), grow.begin(), grow.end());
-    Ext4Writer root(ctx, path,
-                    format_of(*find_partition(disk.partitions, "root"), identity, plan.time));
+    const Partition& root_partition = *find_partition(disk.partitions, "root");
+    const Ext4Format root_format = format_of(root_partition, identity, plan.time);
+    Ext4Writer root(ctx, path, root_format);
     Ext4Writer boot(ctx, path,
                     format_of(*find_partition(disk.partitions, "boot"), identity, plan.time));
     const WrittenDeployment written =
@@ -201,6 +224,9 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
     add_grub(content, written, target.boot_uuid, labels, boot);
     boot.finish();
     root.finish();
+    if (!root_partition.luks_uuid.empty()) {
+        encrypt_ext4(ctx, path, root_format, root_partition.luks_uuid);
+    }
     disk.kernel_arguments = written.arguments;
     return disk;
 }

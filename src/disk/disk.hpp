@@ -29,6 +29,14 @@ struct LeastSizes {
     std::uint64_t esp = 0;
 };
 
+/// How the root partition is encrypted, if it is.
+enum class Encryption {
+    none,
+    /// LUKS2, without protection at first: at its first boot the device replaces the key, gives the
+    /// new one to its TPM, and removes the passphrase, which is empty
+    tpm2
+};
+
 /// What a disk is to be like.
 struct DiskRequest {
     /// the ref that devices follow, without remote; empty: the commit is followed by nothing
@@ -46,6 +54,7 @@ struct DiskRequest {
     std::vector<std::string> kernel_arguments;
     /// what belongs to this machine alone
     Injection injection;
+    Encryption encryption = Encryption::none;
 };
 
 /// A partition of a disk.
@@ -59,6 +68,8 @@ struct Partition {
     std::string uuid;
     /// of its file system: a UUID, "XXXX-XXXX" for FAT, empty without one
     std::string file_system_uuid;
+    /// of the LUKS header in front of the file system; empty: it is not encrypted
+    std::string luks_uuid;
 };
 
 /// A disk that has been written.
@@ -78,9 +89,9 @@ struct Disk {
 /// Writes a raw disk image with `commit` deployed on it: GPT; a BIOS boot partition and an EFI
 /// system partition as far as the image has the boot loaders; /boot; root. `path` is a new file
 /// without a final name: the caller renames or removes it. Nothing is mounted, and no privileges
-/// are needed. The same commit and request give the same bytes. Throws Error, for example for a
-/// commit without kernel or boot loader, for a disk too small, for objects that do not have their
-/// checksum.
+/// are needed. The same commit and request give the same bytes, unless it is encrypted. Throws
+/// Error, for example for a commit without kernel or boot loader, for a disk too small, for objects
+/// that do not have their checksum.
 [[nodiscard]] Disk write_disk(const Context& ctx, const RepositoryView& repository,
                               const CommitView& commit, const DiskRequest& request,
                               const std::filesystem::path& path);

@@ -30,6 +30,9 @@ DiskIdentity::DiskIdentity(std::string_view commit, const DiskRequest& request) 
         digest.update_field(injected.content);
         digest.update_field(fmt::format("{:o} {} {}", injected.mode, injected.uid, injected.gid));
     }
+    if (request.encryption != Encryption::none) {
+        digest.update_field("encrypted");
+    }
     base_ = digest.hex();
 }
 

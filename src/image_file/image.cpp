@@ -12,6 +12,7 @@
 
 #include "image_file/bmap.hpp"
 #include "image_file/cloud_check.hpp"
+#include "image_file/encryption_check.hpp"
 #include "image_file/provenance.hpp"
 #include "installer/installer.hpp"
 #include "signing/gpg_signature.hpp"
@@ -281,6 +282,9 @@ Image write_image(const Context& ctx, Stages& stages, const RepositoryView& repo
     }
     if (request.type == ImageType::ami) {
         check_for_ec2(ctx, commit, request.disk);
+    }
+    if (request.disk.encryption != Encryption::none) {
+        check_for_encryption(commit);
     }
     try {
         return ImageWriter(ctx, stages, repository, commit, request).write();

@@ -20,6 +20,9 @@ ordered_json partitions_of(const Disk& disk) {
         if (!partition.file_system_uuid.empty()) {
             described["file_system_uuid"] = partition.file_system_uuid;
         }
+        if (!partition.luks_uuid.empty()) {
+            described["luks_uuid"] = partition.luks_uuid;
+        }
         partitions.push_back(std::move(described));
     }
     return partitions;

@@ -41,6 +41,9 @@ TEST(DiskIdentity, IsThatOfCommitAndRequest) {
     other = request;
     other.size = 1;
     EXPECT_NE(DiskIdentity(identity_commit, other).uuid("disk"), uuid);
+    other = request;
+    other.encryption = Encryption::tpm2;
+    EXPECT_NE(DiskIdentity(identity_commit, other).uuid("disk"), uuid);
 }
 
 TEST(DiskIdentity, FatVolumesHaveANumber) {
