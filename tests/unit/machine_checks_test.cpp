@@ -170,8 +170,7 @@ TEST(MachineChecks, ArgumentsOfTheCommitBeforeHaveToGo) {
 }
 
 TEST(MachineChecks, AfterAnUpgradeHomeDirectoriesHaveTheLabelsThatProgramsGaveThem) {
-    LocalGuest guest;
-    guest.programs = R"(
+    const std::string programs = R"(
 restorecon() {
     echo 'Would relabel /etc/.pwd.lock from a:b:c:s0 to a:b:d:s0'
     echo 'Would relabel /var/home/a/.local/share/with blank from a:b:c:s0 to a:b:d:s0'
@@ -181,10 +180,10 @@ restorecon() {
 [() { case $* in *selinux*) return 0 ;; *) builtin [ "$@" ;; esac }
 )";
     const auto ask = [&](Arrival arrival, const std::string& wrong) {
-        LocalGuest one = guest;
-        one.programs = "WRONG='" + wrong + "'" + guest.programs;
+        LocalGuest guest;
+        guest.programs = "WRONG='" + wrong + "'" + programs;
         const std::vector<Check> checks = image_checks(some_facts(), {}, arrival);
-        return run_check(one,
+        return run_check(guest,
                          *std::find_if(checks.begin(), checks.end(),
                                        [](const Check& check) { return check.name == "labels"; }))
             .text;
