@@ -175,8 +175,8 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     ctx.jobs = available_processors();
     const RepositoryView repository(command.repo);
     const CommitView commit = repository.open(command.commit);
-    const ImageRequest request = request_of(
-        command, repository, commit, choose_image(command, commit, console));
+    const ImageRequest request =
+        request_of(command, repository, commit, choose_image(command, commit, console));
     Stages stages(ctx, commit.info().name);
     const Image image =
         stages.run([&] { return write_image(ctx, stages, repository, commit, request); });

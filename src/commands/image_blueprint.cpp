@@ -98,8 +98,9 @@ void apply_options(const ImageCommand& command, ImageSettings& settings) {
 void check_image_settings(const Blueprint& blueprint) {
     const ImageSettings& settings = blueprint.image;
     if (settings.sign && blueprint.ostree.sign.empty()) {
-        throw error_at(settings.sign_location, "[image] signs with the key of [ostree], which "
-                                               "names none")
+        throw error_at(settings.sign_location,
+                       "[image] signs with the key of [ostree], which "
+                       "names none")
             .hinted("set sign in [ostree], or use --sign of edgegpu image");
     }
     if (settings.target_rule.empty()) {
@@ -113,8 +114,7 @@ void check_image_settings(const Blueprint& blueprint) {
     }
 }
 
-ImageChoices choose_image(const ImageCommand& command, const CommitView& commit,
-                          Console& console) {
+ImageChoices choose_image(const ImageCommand& command, const CommitView& commit, Console& console) {
     ImageChoices choices;
     if (!command.blueprint.empty()) {
         const Blueprint blueprint = parse_image_settings(command.blueprint);

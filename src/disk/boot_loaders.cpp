@@ -66,9 +66,8 @@ BootLoaders find_boot_loaders(const CommitView& commit) {
                         commit.read(path + '/' + name, loader_limit);
                     // FAT has no links: what is one is not on the disk.
                     has_grub = has_grub || content.has_value();
-                    all_read_entries =
-                        all_read_entries &&
-                        (!content || content->find("blscfg") != std::string::npos);
+                    all_read_entries = all_read_entries &&
+                                       (!content || content->find("blscfg") != std::string::npos);
                 }
             }
             if (has_grub) {

@@ -71,9 +71,8 @@ DiskNeeds needs_of(const DiskContent& content, const LeastSizes& least) {
     needs.bios = !content.loaders.bios_modules.empty();
     needs.esp = content.loaders.efi.empty() ? 0 : std::max(esp_size(content.esp), least.esp);
     const DeploymentPlan& plan = content.deployment;
-    needs.boot =
-        std::max({boot_least, least.boot,
-                  plan.boot_bytes + 2 * plan.boot_deployment_bytes + 2 * modules});
+    needs.boot = std::max(
+        {boot_least, least.boot, plan.boot_bytes + 2 * plan.boot_deployment_bytes + 2 * modules});
     needs.root_least = std::max(plan.root_bytes + root_spare, least.rootfs);
     needs.root_usual = std::max(2 * plan.root_bytes + root_usual_spare, least.rootfs);
     needs.disk_least = least.disk;

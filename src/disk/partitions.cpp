@@ -90,9 +90,9 @@ std::vector<Partition> plan_partitions(const DiskNeeds& needs, const DiskIdentit
                                 least / mib));
     }
     const std::uint64_t end =
-        size == 0 ? rounded_up(std::max(offset + needs.root_usual + margin, needs.disk_least),
-                               gibibyte)
-                  : size;
+        size == 0
+            ? rounded_up(std::max(offset + needs.root_usual + margin, needs.disk_least), gibibyte)
+            : size;
     add("root", (end - margin - offset) / mib * mib);
     return partitions;
 }

@@ -209,9 +209,8 @@ private:
     void sign() {
         stages_.begin("sign", "signing the disk of");
         try {
-            write_file(unfinished_.file("asc"), make_gpg_file_signature(
-                                                    request_.key->id, request_.key->homedir,
-                                                    current_));
+            write_file(unfinished_.file("asc"),
+                       make_gpg_file_signature(request_.key->id, request_.key->homedir, current_));
         } catch (const Error&) {
             // ^C ends GnuPG as well.
             ctx_.check_cancelled();
