@@ -67,6 +67,10 @@ void require_free_names(const ImageRequest& request) {
             throw error(ErrorKind::usage, "{}: is a directory", path.string())
                 .hinted("name a file with --output");
         }
+        if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_symlink(status)) {
+            throw error(ErrorKind::usage, "{}: is not a file", path.string())
+                .hinted("write an image first, and then to a disk: bmaptool copy IMAGE DEVICE");
+        }
         if (fs::exists(status) && !request.replace) {
             throw error(ErrorKind::usage, "{}: exists already", path.string())
                 .hinted("--force replaces it, --output names another file");
