@@ -16,25 +16,28 @@ from support.process_guard import kill_descendants, run_guarded
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 IN_NAMESPACE = ROOT / "tests/support/user_namespace.py"
-SUITES = ("style", "tidy", "unit", "integration", "hostile", "e2e")
+SUITES = ("style", "tidy", "unit", "integration", "hostile", "e2e", "rehearsals")
 DEFAULT = ("style", "tidy", "unit", "integration", "e2e")
 GTESTS = ("unit", "integration")
-SCRIPTS = {"integration", "hostile", "e2e"}
+SCRIPTS = {"integration", "hostile", "e2e", "rehearsals"}
+# Those of tests/e2e that take many boots: a suite of their own, which is not in the default.
+REHEARSALS = ("rollback_test", "install_test", "encryption_test")
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
 LONGEST = ("dkms_test", "kill_test", "shared_cache_test", "first_change_test", "hostile_packages_test", "upgrade_test",
            "gpu_access_test", "install_test")
 # What scripts run: the program, what is installed beside it, the stand-in for rpm-ostree, programs of tests/programs, and a
 # machine to control.
 PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree", "write_deployment", "ext4_extract", "machine_driver")
-# No test takes as long, even with sanitizers and others beside it.
+# No test takes as long, even with sanitizers and others beside it, but for rehearsals.
 LIMIT_S = 30 * 60
+REHEARSAL_LIMIT_S = 90 * 60
 SKIPPED = 77
 
 
 def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="""Sets everything up and runs the tests. The default is all but hostile, which is part of integration.
+        description="""Sets everything up and runs the tests. The default is all but hostile, which is part of integration, and rehearsals.
 
   style        clang-format, shellcheck, scripts/check-sources; needs nothing compiled
   tidy         clang-tidy on all translation units; beside the others, when they leave the processor idle
@@ -42,6 +45,8 @@ def parse():
   integration  stages together on real RPMs, repositories and programs: GoogleTests and scripts
   hostile      one script of integration alone: packages that attack the builder
   e2e          the whole way, with boots in QEMU; beside integration
+  rehearsals   those of e2e that take many boots: a bad upgrade that is taken back, installation media, encrypted disks;
+               half an hour and more where QEMU has to emulate the processor
 
 GoogleTests are compiled and run with ASan and UBSan (preset asan, build-asan/), scripts run build/edgegpu.""",
         epilog="""Ends with "N passed, N failed, N skipped"; the exit status is 0 only if none failed. With CI set, a
@@ -54,8 +59,9 @@ test that is skipped has failed. Logs are in build/test-results.""")
         if suite not in SUITES:
             parser.error(f"no suite '{suite}'; there are {', '.join(SUITES)}")
     options.suites = set(options.suites or DEFAULT)
-    if "e2e" in options.suites and options.preset != "release":
-        parser.error("e2e takes the release build: name other suites with --preset asan")
+    for suite in options.suites & {"e2e", "rehearsals"}:
+        if options.preset != "release":
+            parser.error(f"{suite} takes the release build: name other suites with --preset asan")
     return options
 
 
@@ -116,7 +122,7 @@ def failure_text(name, status, log):
     lines = text_of(log)
     marks = ("not ok", "FAIL", "[  FAILED  ]", "Traceback", "AssertionError")
     first = [line for line in lines if line.startswith(marks)][:20]
-    how = f"not ended after {LIMIT_S} s" if status is None else f"exit status {status}"
+    how = f"not ended in time" if status is None else f"exit status {status}"
     return "\n".join([f"not ok {name} ({how}); what failed, and the end of {log.relative_to(ROOT)}:",
                       *("    " + line for line in first + lines[-25:])])
 
@@ -164,7 +170,7 @@ def run_gtest(results, suite):
 
 def clean(suite, name):
     """Removes what a test that passed has left: images are large. The consoles of machines stay."""
-    if suite == "e2e":
+    if suite in ("e2e", "rehearsals"):
         remove = ["find", ROOT / "build/e2e" / name, "-depth", "(", "-type", "d", "-empty", "-o",
                   "!", "-type", "d", "!", "-name", "*.log", ")", "-delete"]
     else:
@@ -175,7 +181,8 @@ def clean(suite, name):
 
 def run_script(results, suite, script, binary):
     log, began = results.directory / f"{script.name}.log", time.monotonic()
-    status = run_logged([script], log, EDGEGPU=str(binary))
+    limit = REHEARSAL_LIMIT_S if suite == "rehearsals" else LIMIT_S
+    status = run_logged([script], log, limit, EDGEGPU=str(binary))
     if status == 0:
         results.add(f"ok {script.name} ({time.monotonic() - began:.0f} s)", passed=1)
         clean(suite, script.name.removesuffix("_test"))
@@ -192,7 +199,9 @@ def scripts_of(suite):
     def order(path):
         return LONGEST.index(path.name) if path.name in LONGEST else len(LONGEST), path.name
 
-    return sorted((path for path in (ROOT / "tests" / suite).glob("*_test") if os.access(path, os.X_OK)), key=order)
+    directory = ROOT / "tests" / ("e2e" if suite == "rehearsals" else suite)
+    return sorted((path for path in directory.glob("*_test")
+                   if os.access(path, os.X_OK) and (path.name in REHEARSALS) == (suite == "rehearsals")), key=order)
 
 
 def taken_from(queue):
@@ -248,8 +257,9 @@ def lanes(results, options):
         queue.extend(script("integration", path) for path in scripts_of("integration"))
     elif "hostile" in options.suites:
         queue.append(script("integration", ROOT / "tests/integration/hostile_packages_test"))
-    if "e2e" in options.suites:
-        machines += [script("e2e", path) for path in scripts_of("e2e")]
+    for suite in ("e2e", "rehearsals"):
+        if suite in options.suites:
+            machines += [script(suite, path) for path in scripts_of(suite)]
 
     def gtests():
         suites = [suite for suite in GTESTS if suite in options.suites]

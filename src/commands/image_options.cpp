@@ -32,9 +32,10 @@ void add_source_options(CLI::App& verb, ImageCommand& image) {
 }
 
 void add_signing_options(CLI::App& verb, ImageCommand& image) {
-    verb.add_option("--sign", image.sign,
-                    "GPG key that signs the image: FILE.asc, for gpg --verify (default: that of "
-                    "the blueprint's [ostree], if its [image] has sign = true)")
+    verb.add_option(
+            "--sign", image.sign,
+            "GPG key that signs the image; FILE.asc is the detached signature (default: that of "
+            "the blueprint's [ostree], if its [image] has sign = true)")
         ->type_name("KEY");
     verb.add_option("--gpg-homedir", image.gpg_homedir,
                     "GPG home with the secret key (default: the user's)")

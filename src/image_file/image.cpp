@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,13 +38,50 @@ fs::path beside(const fs::path& output, std::string_view suffix) {
     return output.string() + std::string(suffix);
 }
 
+/// Whether a directory `.FILE.unfinished-PID` is that of a run that was killed: nobody holds its
+/// lock, and there is no process of its number, which may not have taken the lock yet.
+bool is_abandoned(const fs::path& path, std::string_view number) {
+    pid_t pid = 0;
+    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), pid);
+    if (code != std::errc{} || end != number.data() + number.size() || pid <= 0 ||
+        ::kill(pid, 0) == 0 || errno != ESRCH) {
+        return false;
+    }
+    const Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return directory && ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+/// Removes what killed runs left of an image of this name.
+void remove_abandoned(const fs::path& output) {
+    const std::string prefix = fmt::format(".{}.unfinished-", output.filename().string());
+    std::error_code ignored;
+    std::vector<fs::path> abandoned;
+    for (fs::directory_iterator entry(output.parent_path(), ignored), end; entry != end;
+         entry.increment(ignored)) {
+        const std::string name = entry->path().filename().string();
+        if (name.starts_with(prefix) &&
+            is_abandoned(entry->path(), std::string_view(name).substr(prefix.size()))) {
+            abandoned.push_back(entry->path());
+        }
+    }
+    for (const fs::path& path : abandoned) {
+        fs::remove_all(path, ignored);
+    }
+}
+
 /// A directory beside the output for what is not complete, removed at the end.
 class Unfinished {
 public:
     explicit Unfinished(const fs::path& output)
         : path_(output.parent_path() /
                 fmt::format(".{}.unfinished-{}", output.filename().string(), ::getpid())) {
+        remove_abandoned(output);
         if (::mkdir(path_.c_str(), 0700) != 0) {
+            throw errno_error(output.parent_path().string(), errno)
+                .hinted("the image is written there: name a file elsewhere with --output");
+        }
+        lock_ = Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!lock_ || ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
             throw errno_error(path_.string(), errno);
         }
     }
@@ -54,6 +95,8 @@ public:
 
 private:
     fs::path path_;
+    /// until the process ends, however it does
+    Fd lock_;
 };
 
 void require_free_names(const ImageRequest& request) {
@@ -67,6 +110,10 @@ void require_free_names(const ImageRequest& request) {
         if (fs::is_directory(status)) {
             throw error(ErrorKind::usage, "{}: is a directory", path.string())
                 .hinted("name a file with --output");
+        }
+        if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_symlink(status)) {
+            throw error(ErrorKind::usage, "{}: is not a file", path.string())
+                .hinted("write an image first, and then to a disk: bmaptool copy IMAGE DEVICE");
         }
         if (fs::exists(status) && !request.replace) {
             throw error(ErrorKind::usage, "{}: exists already", path.string())
@@ -210,9 +257,8 @@ private:
     void sign() {
         stages_.begin("sign", "signing the disk of");
         try {
-            write_file(unfinished_.file("asc"), make_gpg_file_signature(
-                                                    request_.key->id, request_.key->homedir,
-                                                    current_));
+            write_file(unfinished_.file("asc"),
+                       make_gpg_file_signature(request_.key->id, request_.key->homedir, current_));
         } catch (const Error&) {
             // ^C ends GnuPG as well.
             ctx_.check_cancelled();

@@ -69,10 +69,10 @@ struct Image {
 /// "lab-12-x86_64-edge-gpu-1.0.0.qcow2".
 [[nodiscard]] std::string image_file_name(const ImageRequest& request, const CommitInfo& commit);
 
-/// Writes the disk image with its checksum, provenance, block map and signature. They appear under their names when
-/// all of them are complete, the image last; until then, a directory beside them has them, which is
-/// removed on failure. The stages are added to `stages`. Throws ErrorKind::usage for names that
-/// exist, Error as write_disk and make_gpg_signature do.
+/// Writes the disk image with its checksum, provenance, block map and signature. They appear under
+/// their names when all of them are complete, the image last; until then, a directory beside them
+/// has them, which is removed on failure. The stages are added to `stages`. Throws ErrorKind::usage
+/// for names that exist, Error as write_disk and make_gpg_signature do.
 [[nodiscard]] Image write_image(const Context& ctx, Stages& stages,
                                 const RepositoryView& repository, const CommitView& commit,
                                 const ImageRequest& request);

@@ -44,8 +44,8 @@ TEST_F(CustomizationsDiskTest, partitionsAreLeastSizes) {
 }
 
 TEST_F(CustomizationsDiskTest, labelsAreNotDroppedInSilence) {
-    const Blueprint blueprint = parse("distro = \"lab-12\"\n" +
-                                      partition("mountpoint = \"/\"\nlabel = \"data\""));
+    const Blueprint blueprint =
+        parse("distro = \"lab-12\"\n" + partition("mountpoint = \"/\"\nlabel = \"data\""));
     ASSERT_EQ(blueprint.warnings.size(), 1U);
     EXPECT_NE(blueprint.warnings[0].find("b.toml:4:9: customizations.disk.partitions.label has no "
                                          "effect"),
@@ -57,20 +57,23 @@ TEST_F(CustomizationsDiskTest, everythingElseIsRefused) {
     expect_mistake(file_system("mountpoint = \"/var\"\nminsize = 1"),
                    "3:14: a disk image has no file system for /var\nhint: the file systems of a "
                    "disk image are /, /boot and /boot/efi");
-    expect_mistake(file_system("minsize = 1"), "2:1: \"customizations.filesystem.mountpoint\" is missing");
+    expect_mistake(file_system("minsize = 1"),
+                   "2:1: \"customizations.filesystem.mountpoint\" is missing");
     expect_mistake(file_system("mountpoint = \"/\"\nminsize = \"1 GiB\"\nsize = 3"),
                    "5:8: \"minsize\" and \"size\" are the same");
     expect_mistake(file_system("mountpoint = \"/\"\nminsize = \"much\""),
                    "4:11: \"customizations.filesystem.minsize\" must be a size, not \"much\"");
     expect_mistake(file_system("mountpoint = \"/\"") + file_system("mountpoint = \"/\""),
                    "5:14: duplicate file system /");
-    expect_mistake(partition("type = \"lvm\"\nname = \"vg\"\nlogical_volumes = []"),
-                   "3:8: a disk image has no partition of type \"lvm\"\nhint: use plain partitions");
+    expect_mistake(
+        partition("type = \"lvm\"\nname = \"vg\"\nlogical_volumes = []"),
+        "3:8: a disk image has no partition of type \"lvm\"\nhint: use plain partitions");
     expect_mistake(partition("type = \"btrfs\""), "3:8: a disk image has no partition of type");
     expect_mistake(partition("fs_type = \"swap\"\nminsize = \"1 GiB\""),
                    "2:1: a disk image has no partition without mountpoint, and none for swap");
-    expect_mistake(partition("mountpoint = \"/\"\nfs_type = \"xfs\""),
-                   "4:11: the file system / of a disk image is ext4, not xfs\nhint: remove fs_type");
+    expect_mistake(
+        partition("mountpoint = \"/\"\nfs_type = \"xfs\""),
+        "4:11: the file system / of a disk image is ext4, not xfs\nhint: remove fs_type");
     expect_mistake("[customizations.disk]\ntype = \"dos\"\n",
                    "3:8: the partition table of a disk image is gpt");
     expect_mistake("[customizations.disk]\nminsize = 1\n" + file_system("mountpoint = \"/\""),

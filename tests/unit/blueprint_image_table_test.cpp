@@ -30,7 +30,8 @@ TEST_F(ImageTableTest, hasWhatOptionsOfImageSay) {
 TEST_F(ImageTableTest, saysWhatIsWrong) {
     for (const auto& [line, expected] : std::initializer_list<std::pair<const char*, const char*>>{
              {"size = \"large\"", "b.toml:3:8: \"image.size\" must be a size, not \"large\""},
-             {"size = -1", "b.toml:3:8: \"image.size\" must be between 0 and 17592186044416, not -1"},
+             {"size = -1",
+              "b.toml:3:8: \"image.size\" must be between 0 and 17592186044416, not -1"},
              {"size = \"17T\"", "b.toml:3:8: \"image.size\" must be a size, not \"17T\""},
              {"stateroot = \"../up\"", "b.toml:3:13: invalid \"image.stateroot\": \"../up\""},
              {"remote = \"a b\"", "b.toml:3:10: invalid \"image.remote\": \"a b\""},

@@ -185,15 +185,12 @@ TEST_F(BlueprintTest, images_to_embed) {
 }
 
 TEST_F(BlueprintTest, keys_of_other_image_types_say_what_to_use) {
-    for (const auto& [key, instead] : {std::pair<const char*, const char*>{"disk", "kickstart"},
-                                       {"fdo", "fdo-client"},
-                                       {"filesystem", "kickstart"},
+    for (const auto& [key, instead] : {std::pair<const char*, const char*>{"fdo", "fdo-client"},
                                        {"ignition", "ignition.config.url"},
-                                       {"installation_device", "kickstart"},
+                                       {"installation_device", "target_rule"},
                                        {"installer", "kickstart"},
                                        {"iso", "kickstart"},
                                        {"openscap", "openscap-scanner"},
-                                       {"partitioning_mode", "kickstart"},
                                        {"rpm", "customizations.repositories"},
                                        {"sshd", "sshd_config.d"}}) {
         const std::string message = failure_of("[customizations]\n" + std::string(key) + " = {}\n");

@@ -53,7 +53,8 @@ TEST(Partitions, ADiskOfNoGivenSizeHasTheLeastSize) {
     DiskNeeds needs = both_firmwares();
     needs.disk_least = 20 * 1024 * mib + 1;
     EXPECT_EQ(disk_size(plan_partitions(needs, DiskIdentity("commit", {}), 0)), 21 * 1024 * mib);
-    EXPECT_EQ(disk_size(plan_partitions(needs, DiskIdentity("commit", {}), 4096 * mib)), 4096 * mib);
+    EXPECT_EQ(disk_size(plan_partitions(needs, DiskIdentity("commit", {}), 4096 * mib)),
+              4096 * mib);
     DiskRequest larger;
     larger.least.boot = 1;
     EXPECT_NE(DiskIdentity("commit", {}).uuid("disk"), DiskIdentity("commit", larger).uuid("disk"));

@@ -29,8 +29,8 @@ protected:
     }
     ~UsedRangesTest() override { fs::remove_all(directory); }
 
-    /// A disk with an EFI system partition of 2 MiB, which is all zeros, and a root file system with
-    /// one file: a page of zeros, a page of 'x'.
+    /// A disk with an EFI system partition of 2 MiB, which is all zeros, and a root file system
+    /// with one file: a page of zeros, a page of 'x'.
     [[nodiscard]] Disk write_small_disk(const fs::path& path) const {
         Disk disk;
         disk.size = range_root + 4 * range_mib;
@@ -47,14 +47,13 @@ protected:
         Ext4Writer writer(ctx, path, format);
         const std::string content = std::string(4096, '\0') + std::string(4096, 'x');
         std::size_t at = 0;
-        writer.add_file(
-            writer.root(), "file", content.size(),
-            [&](char* buffer, std::size_t size) {
-                const std::size_t count = content.copy(buffer, size, at);
-                at += count;
-                return count;
-            },
-            {});
+        writer.add_file(writer.root(), "file", content.size(),
+                        [&](char* buffer, std::size_t size) {
+                            const std::size_t count = content.copy(buffer, size, at);
+                            at += count;
+                            return count;
+                        },
+                        {});
         writer.finish();
         return disk;
     }

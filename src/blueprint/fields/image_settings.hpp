@@ -19,7 +19,8 @@ consteval auto fields_of(const ImageSettings*) {
         no_input("remote", &Image::remote), no_input("append", &Image::kernel_arguments),
         no_input("target_rule", &Image::target_rule), place(&Image::target_rule_location),
         no_input("compress", &Image::compress), no_input("inject", &Image::injection),
-        no_input("sign", &Image::sign), place(&Image::sign_location), no_input("least_sizes", &Image::least));
+        no_input("sign", &Image::sign), place(&Image::sign_location),
+        no_input("least_sizes", &Image::least));
 }
 
 }  // namespace edgegpu

@@ -66,8 +66,9 @@ void read_file_system(const TableReader& table, LeastSizes& sizes) {
     // `size` is image builder's older name.
     const std::uint64_t size = read_size(table, table.has("minsize") ? "minsize" : "size");
     if (table.has("minsize") && table.has("size")) {
-        table.note(error_at(table.location("size"), "\"minsize\" and \"size\" are the same: remove "
-                                                    "one of them"));
+        table.note(error_at(table.location("size"),
+                            "\"minsize\" and \"size\" are the same: remove "
+                            "one of them"));
     }
     static_cast<void>(table.has("mountpoint"));
     table.finish();
@@ -105,8 +106,9 @@ void read_partition(const TableReader& table, LeastSizes& sizes,
     }
     const FileSystem& file_system = file_system_at(table, mountpoint);
     if (!type.empty() && type != file_system.type) {
-        throw error_at(table.location("fs_type"), "the file system {} of a disk image is {}, not {}",
-                       mountpoint, file_system.type, type)
+        throw error_at(table.location("fs_type"),
+                       "the file system {} of a disk image is {}, not {}", mountpoint,
+                       file_system.type, type)
             .hinted(fmt::format("remove fs_type, or set it to \"{}\"", file_system.type));
     }
     sizes.add(table, file_system, size);
