@@ -40,9 +40,9 @@ TEST(ImageDestination, IsRefusedWithAWayOut) {
     for (const std::string& text :
          {std::string(""), std::string("oci:"), std::string("oci::1"), std::string("oci:a:b c"),
           std::string("oci:a:"), std::string("oci-archive:"), std::string("docker://"),
-          std::string("docker://quay.io/UPPER"), std::string("dir:x"), std::string("docker-archive:x"),
-          std::string("containers-storage:x"), std::string("https://quay.io/x"),
-          "docker://quay.io/x@sha256:" + std::string(64, 'a')}) {
+          std::string("docker://quay.io/UPPER"), std::string("dir:x"),
+          std::string("docker-archive:x"), std::string("containers-storage:x"),
+          std::string("https://quay.io/x"), "docker://quay.io/x@sha256:" + std::string(64, 'a')}) {
         try {
             static_cast<void>(parse_destination(text));
             ADD_FAILURE() << text;
