@@ -117,12 +117,12 @@ def text_of(log):
     return log.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def failure_text(name, status, log):
+def failure_text(name, status, log, limit=LIMIT_S):
     """What somebody who has only this output needs to know of a test that failed."""
     lines = text_of(log)
     marks = ("not ok", "FAIL", "[  FAILED  ]", "Traceback", "AssertionError")
     first = [line for line in lines if line.startswith(marks)][:20]
-    how = f"not ended in time" if status is None else f"exit status {status}"
+    how = f"not ended after {limit} s" if status is None else f"exit status {status}"
     return "\n".join([f"not ok {name} ({how}); what failed, and the end of {log.relative_to(ROOT)}:",
                       *("    " + line for line in first + lines[-25:])])
 
@@ -191,7 +191,7 @@ def run_script(results, suite, script, binary):
         end = ", which is a failure in continuous integration" if results.skip_is_failure else ""
         results.add(f"skipped {script.name}: {reason}{end}", skipped=1)
     else:
-        results.add(failure_text(script.name, status, log), failed=1)
+        results.add(failure_text(script.name, status, log, limit), failed=1)
 
 
 def scripts_of(suite):

@@ -18,7 +18,8 @@ Disk disk_with_root() {
     disk.size = 4ULL << 30U;
     disk.commit = std::string(64, 'c');
     disk.stateroot = "lab";
-    disk.partitions = {{"boot", 1 << 20, 1 << 20, "", ""}, {"root", 2 << 20, 3 << 20, "", ""}};
+    disk.partitions = {{"boot", 1 << 20, 1 << 20, "", "", ""},
+                       {"root", 2 << 20, 3 << 20, "", "", ""}};
     return disk;
 }
 
