@@ -16,6 +16,7 @@
 #include "image_file/image.hpp"
 #include "image_file/injection_file.hpp"
 #include "report/commit_view.hpp"
+#include "report/followed_ref.hpp"
 #include "support/error.hpp"
 #include "support/quantity.hpp"
 #include "support/terminal_text.hpp"
@@ -24,31 +25,6 @@
 namespace edgegpu {
 
 namespace {
-
-/// The ref that a device follows: the one that the commit was named by, with or without ^, or the
-/// only one that has it. A remote's name is not part of it.
-std::string followed_ref(const RepositoryView& repository, const CommitView& commit) {
-    std::string name = commit.info().name;
-    while (name.ends_with('^')) {
-        name.pop_back();
-    }
-    const std::map<std::string, std::string> refs = repository.refs();
-    if (!refs.contains(name)) {
-        name.clear();
-        for (const auto& [ref, checksum] : refs) {
-            if (checksum == commit.info().checksum) {
-                if (!name.empty()) {
-                    throw error(ErrorKind::usage, "commit {} has several refs: {}, {}",
-                                commit.info().checksum, name, ref)
-                        .hinted("name it by the ref that the device is to follow");
-                }
-                name = ref;
-            }
-        }
-    }
-    const std::size_t remote = name.find(':');
-    return remote == std::string::npos ? name : name.substr(remote + 1);
-}
 
 /// The least size of the disk with these least sizes of its parts.
 std::uint64_t least_disk(const DiskSizes& least) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include "support/error.hpp"
 #include "support/quantity.hpp"
@@ -105,6 +106,13 @@ TargetCondition condition_in(std::string_view text, std::string_view rule) {
     return condition;
 }
 
+/// Whether a condition says of itself whether removable disks match: those with USB are.
+bool says_removable(const TargetCondition& condition) {
+    return condition.property == Property::removable ||
+           (condition.property == Property::transport &&
+            ::fnmatch(condition.operand.c_str(), "usb", 0) == 0);
+}
+
 }  // namespace
 
 TargetRule parse_target_rule(std::string_view text) {
@@ -118,7 +126,7 @@ TargetRule parse_target_rule(std::string_view text) {
                     .hinted(std::string(target_rule_forms));
             }
             rule.conditions.push_back(condition_in(trim(part), text));
-            removable = removable || rule.conditions.back().property == Property::removable;
+            removable = removable || says_removable(rule.conditions.back());
         }
     }
     if (!removable) {

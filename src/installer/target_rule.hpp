@@ -30,8 +30,8 @@ inline constexpr std::string_view target_rule_forms =
     "transport= (each a pattern with * and ?), removable=yes|no; or any";
 
 /// Reads a rule: "size>=100G,model=Samsung*", or "any" for the only disk of a machine. Where
-/// nothing is said of removable disks, they do not match. Throws ErrorKind::usage, with what is
-/// wrong and what there is.
+/// nothing is said of removable disks, which those with USB are as well, they do not match. Throws
+/// ErrorKind::usage, with what is wrong and what there is.
 [[nodiscard]] TargetRule parse_target_rule(std::string_view text);
 
 /// The rule as the installer's program reads it: "PROPERTY OPERATOR OPERAND" a line, operators "=",

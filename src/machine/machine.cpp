@@ -71,6 +71,10 @@ void Machine::reboot(std::chrono::seconds limit) {
     wait_for_restart(limit);
 }
 
+int Machine::restarts() const noexcept {
+    return impl_->restarts;
+}
+
 void Machine::screenshot(const fs::path& png) {
     const fs::path partial = fs::absolute(png).string() + ".part";
     const RemovedFile remove(partial);

@@ -75,6 +75,9 @@ public:
     /// Waits until the guest, which restarts by itself, answers as in wait_until_up, in another
     /// boot than when it last did so.
     void wait_for_restart(std::chrono::seconds limit);
+    /// How often the guest has restarted; resets of this class, which help firmware that hangs, do
+    /// not count.
+    [[nodiscard]] int restarts() const noexcept;
     /// Writes what is on the graphical console as PNG; replaces the file. Throws Error.
     void screenshot(const std::filesystem::path& png);
     /// Has the guest shut down in order, and waits; ends it by force at `limit`, with a note on the

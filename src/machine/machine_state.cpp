@@ -148,6 +148,11 @@ void Machine::Impl::check_boot() {
     while (const std::optional<std::string> event = qmp->next_event()) {
         if (*event == "RESET") {
             ctx.log.debug("the guest was reset");
+            if (own_resets > 0) {
+                --own_resets;
+            } else {
+                ++restarts;
+            }
             console->restart();
             agent->forget();
             firmware_began = std::chrono::steady_clock::now();
@@ -180,6 +185,7 @@ void Machine::Impl::help_firmware() {
                 "the machine's firmware did nothing for {} s; the machine was reset once more",
                 firmware_patience.count()));
         }
+        ++own_resets;
         qmp->execute("system_reset", monitor_limit);
     }
 }

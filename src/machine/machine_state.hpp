@@ -79,6 +79,9 @@ struct Machine::Impl {
     /// loader
     std::chrono::steady_clock::time_point firmware_began = std::chrono::steady_clock::now();
     int firmware_helped = 0;
+    /// of the guest, and those of this class that QEMU has not told of yet
+    int restarts = 0;
+    int own_resets = 0;
 
 private:
     void start();

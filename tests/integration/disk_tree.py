@@ -24,10 +24,19 @@ class Tree:
         # A text file in the place of a device has what udev knows.
         (self.root / "dev" / name).write_text("".join(f"{key}={value}\n" for key, value in udev.items()))
 
-    def disk(self, name, size, *parts, ro=0, removable=0, vendor="", kind=0, sector=512, **udev):
-        """`parts`: dictionaries with what udev knows of each partition; `kind`: of SCSI device."""
+    def disk(self, name, size, *parts, ro=0, removable=0, vendor="", kind=0, sector=512, bus="", **udev):
+        """`parts`: dictionaries with what udev knows of each partition; `kind`: of SCSI device; `bus`: "usb1" or none."""
         directory = self.root / "sys/devices" / name
         self._device(directory, name, size, udev, {"ro": ro, "removable": removable})
+        if bus:
+            # lsblk takes the transport from where this link of the SCSI device goes to.
+            number = f"{self.count}:0:0:0"
+            scsi = self.root / "sys/devices" / bus / number
+            scsi.parent.mkdir(parents=True, exist_ok=True)
+            (directory / "device").rename(scsi)
+            (directory / "device").symlink_to(scsi)
+            (self.root / "sys/bus/scsi/devices").mkdir(parents=True, exist_ok=True)
+            (self.root / "sys/bus/scsi/devices" / number).symlink_to(scsi)
         (directory / "device/vendor").write_text(f"{vendor}\n")
         (directory / "device/type").write_text(f"{kind}\n")
         (directory / "queue/logical_block_size").write_text(f"{sector}\n")

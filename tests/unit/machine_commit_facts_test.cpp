@@ -93,13 +93,23 @@ TEST_F(MachineCommitFacts, RemotesAndWhetherTheyVerify) {
                       "[remote \"b\"]\nurl=http://x\ngpg-verify = false\n");
     fixture_.add_file("/usr/etc/ostree/remotes.d/c.conf",
                       "[remote \"c\"]\ngpg-verify=false\nsign-verify=ed25519\n");
+    fixture_.add_file("/usr/etc/ostree/remotes.d/d.conf",
+                      "[remote \"d\"]\ngpg-verify=0\n[remote \"e\"]\ngpg-verify=true\n"
+                      "[remote \"\"]\n[other]\ngpg-verify=false\n");
+    fixture_.add_file("/usr/etc/ostree/remotes.d/e.conf", "[remote \"f\"]\ngpg-verify=perhaps\n");
+    fixture_.add_file("/usr/etc/ostree/remotes.d/f.conf", "[remote \"g\nno key file");
     const CommitFacts found = facts();
-    ASSERT_EQ(found.remotes.size(), 3U);
+    ASSERT_EQ(found.remotes.size(), 6U);
     EXPECT_EQ(found.remotes[0].name, "a");
     EXPECT_EQ(found.remotes[0].file, "/etc/ostree/remotes.d/a.conf");
     EXPECT_TRUE(found.remotes[0].verifies);
     EXPECT_FALSE(found.remotes[1].verifies);
     EXPECT_TRUE(found.remotes[2].verifies);
+    EXPECT_EQ(found.remotes[3].name, "d");
+    EXPECT_FALSE(found.remotes[3].verifies);
+    EXPECT_EQ(found.remotes[4].name, "e");
+    EXPECT_TRUE(found.remotes[4].verifies);
+    EXPECT_FALSE(found.remotes[5].verifies);
 }
 
 TEST_F(MachineCommitFacts, PortsAndServicesOfFirewalldsDefaultZone) {

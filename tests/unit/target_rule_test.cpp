@@ -27,6 +27,8 @@ TEST(TargetRuleTest, ConditionsBecomeLines) {
 }
 
 TEST(TargetRuleTest, AnyIsEveryDiskThatIsNotRemovable) {
+    EXPECT_EQ(target_rule_lines(parse_target_rule("transport=usb")), "transport = usb\n");
+    EXPECT_EQ(target_rule_lines(parse_target_rule("transport=u*")), "transport = u*\n");
     EXPECT_EQ(target_rule_lines(parse_target_rule("any")), "removable = no\n");
 }
 

@@ -8,6 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include <glib.h>
+
+#include "support/handles.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -232,25 +235,50 @@ FirewalldZone firewalld_zone(const CommitView& commit) {
     return zone;
 }
 
+/// Whether ostree reads the value of a key as true; what is neither true nor false is an error of
+/// its own, which is no verification.
+bool is_true(GKeyFile* file, const char* group, const char* key, bool fallback) {
+    GError* problem = nullptr;
+    const bool value = g_key_file_get_boolean(file, group, key, &problem) != FALSE;
+    const bool absent =
+        problem != nullptr && problem->code == static_cast<int>(G_KEY_FILE_ERROR_KEY_NOT_FOUND);
+    g_clear_error(&problem);
+    return absent ? fallback : value;
+}
+
+void add_remotes(const std::string& path, const std::string& text,
+                 std::vector<ImageRemote>& remotes) {
+    const Handle<GKeyFile, g_key_file_unref> file(g_key_file_new());
+    if (g_key_file_load_from_data(file.get(), text.data(), text.size(), G_KEY_FILE_NONE, nullptr) ==
+        FALSE) {
+        return;
+    }
+    const Handle<char*, g_strfreev> groups(g_key_file_get_groups(file.get(), nullptr));
+    for (char** group = groups.get(); *group != nullptr; ++group) {
+        constexpr std::string_view start = "remote \"";
+        const std::string_view section = *group;
+        if (!section.starts_with(start) || !section.ends_with('"') ||
+            section.size() < start.size() + 2) {
+            continue;
+        }
+        const std::string_view name =
+            section.substr(start.size(), section.size() - start.size() - 1);
+        // ostree's own default is to verify with GPG. sign-verify may also name kinds of keys.
+        const Handle<char, g_free> sign(
+            g_key_file_get_value(file.get(), *group, "sign-verify", nullptr));
+        const bool signs = sign && std::string_view(sign.get()) != "false" &&
+                           std::string_view(sign.get()) != "0" && *sign != '\0';
+        remotes.push_back({std::string(name), path, text,
+                           is_true(file.get(), *group, "gpg-verify", true) || signs});
+    }
+}
+
 std::vector<ImageRemote> image_remotes(const CommitView& commit) {
     std::vector<ImageRemote> remotes;
     const std::string directory = "/etc/ostree/remotes.d";
     each_config(commit, "/usr" + directory, ".conf",
                 [&](const std::string& file, const std::string& text) {
-                    for (const std::string_view line : lines_of(text)) {
-                        constexpr std::string_view start = "[remote \"";
-                        const std::string_view section = trim(line);
-                        if (!section.starts_with(start) || !section.ends_with("\"]")) {
-                            continue;
-                        }
-                        const std::string_view name =
-                            section.substr(start.size(), section.size() - start.size() - 2);
-                        // ostree's own default is to verify.
-                        const bool gpg = value_of(text, "gpg-verify") != "false";
-                        const std::string sign = value_of(text, "sign-verify");
-                        remotes.push_back({std::string(name), directory + '/' + file, text,
-                                           gpg || (!sign.empty() && sign != "false")});
-                    }
+                    add_remotes(directory + '/' + file, text, remotes);
                 });
     return remotes;
 }

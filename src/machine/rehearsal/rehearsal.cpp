@@ -11,6 +11,7 @@
 #include "machine/rehearsal/device_under_test.hpp"
 #include "machine/rehearsal/upgrade_steps.hpp"
 #include "report/commit_view.hpp"
+#include "report/followed_ref.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -25,21 +26,6 @@ constexpr const char* host_in_guest = "10.0.2.2";
 constexpr seconds restart_limit{1200};
 /// greenboot counts to three by default; a machine that restarts more often never comes back.
 constexpr int most_restarts = 10;
-
-/// The ref that a device follows: the name itself, or one that has the commit; empty without.
-std::string followed_ref(const RepositoryView& repository, const std::string& name,
-                         const std::string& commit) {
-    const std::map<std::string, std::string> refs = repository.refs();
-    if (refs.contains(name)) {
-        return name;
-    }
-    for (const auto& [ref, checksum] : refs) {
-        if (checksum == commit && ref.find(':') == std::string::npos) {
-            return ref;
-        }
-    }
-    return "";
-}
 
 /// A rehearsal that is under way.
 class Scenario {
@@ -56,7 +42,7 @@ public:
         result.ref = request.ref;
         result.commit = facts_.commit;
         result.firmware = request.firmware;
-        ref_ = followed_ref(repository_, request.ref, facts_.commit);
+        ref_ = followed_ref(repository_, commit_);
         if (!request.from.empty()) {
             old_.emplace(repository_.open(request.from));
             result.from = old_->info().checksum;
@@ -90,6 +76,12 @@ private:
             throw error(ErrorKind::usage, "no ref has commit {}, so that no device follows it",
                         facts_.commit)
                 .hinted("give a ref as the first argument");
+        }
+        if (const std::string newest = repository_.open(ref_).info().checksum;
+            newest != facts_.commit) {
+            throw error(ErrorKind::usage, "devices that follow {} get commit {}, not {}", ref_,
+                        newest, facts_.commit)
+                .hinted("test the newest commit of the ref");
         }
         if (result_.from == facts_.commit) {
             throw error(ErrorKind::usage, "{} and {} are the same commit: there is no upgrade",
@@ -247,6 +239,7 @@ private:
     CheckResult wait_for_old(DeviceUnderTest& device) const {
         Machine& machine = device.machine();
         const BootState before = boot_state(machine);
+        const int starts_before = machine.restarts();
         machine.reboot(restart_limit);
         CheckResult result;
         std::string last = before.boot;
@@ -266,6 +259,13 @@ private:
                     fmt::format("start {}: commit {}", restarts, now.commit.substr(0, 12)));
             }
             if (now.commit == result_.from) {
+                // One restart is that into the new commit, another the one that takes it back.
+                if (machine.restarts() - starts_before < 2) {
+                    result.verdict = Verdict::failed;
+                    result.text =
+                        "the machine has not left its commit: the new one was not started";
+                    return result;
+                }
                 result.text = fmt::format("the machine came back to commit {} by itself",
                                           result_.from.substr(0, 12));
                 return result;

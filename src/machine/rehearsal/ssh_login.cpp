@@ -79,6 +79,8 @@ TestCredential::TestCredential(const Context& ctx, std::filesystem::path place,
         throw error("ssh-keygen cannot sign the test's key: {}", signed_key.output);
     }
     authority_ = trim(read_file(place_ / "authority.pub"));
+    // Nothing else is to be signed, even if this process is killed and the directory stays.
+    std::filesystem::remove(place_ / "authority");
 }
 
 CheckResult TestCredential::log_in(const Context& ctx, const KeyedUser& user,
