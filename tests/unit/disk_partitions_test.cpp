@@ -51,10 +51,10 @@ TEST(Partitions, LieOneAfterAnotherAtWholeMebibytes) {
 
 TEST(Partitions, ADiskOfNoGivenSizeHasTheLeastSize) {
     DiskNeeds needs = both_firmwares();
-    needs.disk_least = 20 * 1024 * mib + 1;
-    EXPECT_EQ(disk_size(plan_partitions(needs, DiskIdentity("commit", {}), 0)), 21 * 1024 * mib);
-    EXPECT_EQ(disk_size(plan_partitions(needs, DiskIdentity("commit", {}), 4096 * mib)),
-              4096 * mib);
+    needs.disk_least = 20ULL * 1024 * mib + 1;
+    EXPECT_EQ(disk_size(plan_partitions(needs, DiskIdentity("commit", {}), 0)), 21ULL * 1024 * mib);
+    EXPECT_EQ(disk_size(plan_partitions(needs, DiskIdentity("commit", {}), 4096ULL * mib)),
+              4096ULL * mib);
     DiskRequest larger;
     larger.least.boot = 1;
     EXPECT_NE(DiskIdentity("commit", {}).uuid("disk"), DiskIdentity("commit", larger).uuid("disk"));

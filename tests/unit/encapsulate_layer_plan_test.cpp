@@ -13,7 +13,7 @@ namespace edgegpu {
 namespace {
 
 using ComponentSizes = std::map<std::string, std::uint64_t>;
-constexpr std::uint64_t mebibyte = 1U << 20U;
+constexpr std::uint64_t layer_mebibyte = 1U << 20U;
 
 /// Layer of each component.
 std::map<std::string, std::string> placed(const std::vector<PlannedLayer>& plan) {
@@ -44,10 +44,10 @@ ComponentSizes many(std::size_t count, std::uint64_t size) {
 
 TEST(LayerPlan, EachComponentIsInOneOfAtMost64Layers) {
     for (const std::size_t count : {0U, 1U, 5U, 38U, 39U, 40U, 200U, 2000U}) {
-        for (const std::uint64_t size :
-             {std::uint64_t{0}, 3 * mebibyte, 8 * mebibyte, 900 * mebibyte, UINT64_MAX}) {
+        for (const std::uint64_t size : {std::uint64_t{0}, 3 * layer_mebibyte, 8 * layer_mebibyte,
+                                         900 * layer_mebibyte, UINT64_MAX}) {
             ComponentSizes sizes = many(count, size);
-            sizes[unpackaged_component] = 5000 * mebibyte;
+            sizes[unpackaged_component] = 5000 * layer_mebibyte;
             const auto plan = plan_layers(sizes);
             EXPECT_LE(plan.size(), most_layers) << count;
             EXPECT_EQ(placed(plan).size(), sizes.size()) << count << ' ' << size;
@@ -68,10 +68,10 @@ TEST(LayerPlan, TheFirstLayerIsThereWithoutAnything) {
 
 TEST(LayerPlan, LargeComponentsHaveLayersOfTheirOwn) {
     ComponentSizes sizes = many(300, 100'000);
-    sizes["kernel"] = 300 * mebibyte;
-    sizes["nvidia-driver"] = 900 * mebibyte;
-    sizes["initramfs"] = 8 * mebibyte;
-    sizes["less"] = 8 * mebibyte - 1;
+    sizes["kernel"] = 300 * layer_mebibyte;
+    sizes["nvidia-driver"] = 900 * layer_mebibyte;
+    sizes["initramfs"] = 8 * layer_mebibyte;
+    sizes["less"] = 8 * layer_mebibyte - 1;
     const auto layers = placed(plan_layers(sizes));
     EXPECT_EQ(layers.at("kernel"), "kernel");
     EXPECT_EQ(layers.at("nvidia-driver"), "nvidia-driver");
@@ -80,13 +80,13 @@ TEST(LayerPlan, LargeComponentsHaveLayersOfTheirOwn) {
 }
 
 TEST(LayerPlan, OtherComponentsMoveNone) {
-    ComponentSizes sizes = many(300, mebibyte);
-    sizes["kernel"] = 300 * mebibyte;
+    ComponentSizes sizes = many(300, layer_mebibyte);
+    sizes["kernel"] = 300 * layer_mebibyte;
     const auto before = placed(plan_layers(sizes));
-    sizes["kernel"] = 400 * mebibyte;
-    sizes["package-7"] = 2 * mebibyte;
-    sizes["aaa-new"] = mebibyte;
-    sizes["nvidia-driver"] = 800 * mebibyte;
+    sizes["kernel"] = 400 * layer_mebibyte;
+    sizes["package-7"] = 2 * layer_mebibyte;
+    sizes["aaa-new"] = layer_mebibyte;
+    sizes["nvidia-driver"] = 800 * layer_mebibyte;
     sizes.erase("package-100");
     const auto after = placed(plan_layers(sizes));
     for (const auto& [component, layer] : after) {
@@ -97,14 +97,14 @@ TEST(LayerPlan, OtherComponentsMoveNone) {
 }
 
 TEST(LayerPlan, AnEarlierImageKeepsComponentsThatGrewOrShrank) {
-    ComponentSizes sizes = many(100, mebibyte);
-    sizes["grows"] = 7 * mebibyte;
-    sizes["shrinks"] = 9 * mebibyte;
+    ComponentSizes sizes = many(100, layer_mebibyte);
+    sizes["grows"] = 7 * layer_mebibyte;
+    sizes["shrinks"] = 9 * layer_mebibyte;
     const auto first = plan_layers(sizes);
     const auto before = placed(first);
     EXPECT_EQ(before.at("shrinks"), "shrinks");
-    sizes["grows"] = 9 * mebibyte;
-    sizes["shrinks"] = 7 * mebibyte;
+    sizes["grows"] = 9 * layer_mebibyte;
+    sizes["shrinks"] = 7 * layer_mebibyte;
     const auto forgotten = placed(plan_layers(sizes));
     EXPECT_EQ(forgotten.at("grows"), "grows");
     EXPECT_NE(forgotten.at("shrinks"), "shrinks");
@@ -112,7 +112,7 @@ TEST(LayerPlan, AnEarlierImageKeepsComponentsThatGrewOrShrank) {
 }
 
 TEST(LayerPlan, AnEarlierImageIsNotTrusted) {
-    ComponentSizes sizes = many(100, mebibyte);
+    ComponentSizes sizes = many(100, layer_mebibyte);
     EarlierLayers earlier;
     for (const auto& [name, size] : sizes) {
         earlier[name] = {name};
@@ -122,7 +122,7 @@ TEST(LayerPlan, AnEarlierImageIsNotTrusted) {
     // More layers of their own than there may be: as without it.
     EXPECT_LE(plan_layers(sizes, earlier).size(), most_layers);
     EXPECT_EQ(placed(plan_layers(sizes, earlier)), placed(plan_layers(sizes)));
-    ComponentSizes huge = many(100, 900 * mebibyte);
+    ComponentSizes huge = many(100, 900 * layer_mebibyte);
     EXPECT_LE(plan_layers(huge, earlier).size(), most_layers);
 }
 
