@@ -21,6 +21,7 @@
 #include "installer/installer.hpp"
 #include "signing/gpg_signature.hpp"
 #include "support/digest.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -165,12 +166,6 @@ std::pair<std::uint64_t, std::string> digest_of(const Context& ctx, const fs::pa
     }
 }
 
-void publish(const fs::path& from, const fs::path& target) {
-    if (::rename(from.c_str(), target.c_str()) != 0) {
-        throw errno_error(target.string(), errno);
-    }
-}
-
 /// The steps of write_image, each a stage.
 class ImageWriter {
 public:
@@ -270,7 +265,7 @@ private:
     void publish_beside(const std::string& name) {
         const fs::path target = beside(request_.output, '.' + name);
         if (fs::exists(unfinished_.file(name))) {
-            publish(unfinished_.file(name), target);
+            publish(unfinished_.file(name), target, existing());
         } else if (::unlink(target.c_str()) != 0 && errno != ENOENT) {
             throw errno_error(target.string(), errno);
         }
@@ -285,7 +280,14 @@ private:
         for (const char* name : {"sha256", "json", "bmap", "asc"}) {
             publish_beside(name);
         }
-        publish(current_, output);
+        if (!request_.disk.injection.empty()) {
+            // What belongs to one machine may be secret: keys, passwords of networks.
+            fs::permissions(current_, fs::perms::owner_read | fs::perms::owner_write);
+        }
+        publish(current_, output, existing());
+    }
+    [[nodiscard]] Existing existing() const {
+        return request_.replace ? Existing::replace : Existing::refuse;
     }
 
     const Context& ctx_;
