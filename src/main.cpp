@@ -5,6 +5,7 @@
 
 #include "commands/cli.hpp"
 #include "execution/interrupt.hpp"
+#include "support/build_id.hpp"
 #include "support/error.hpp"
 
 /// Wires the command line to the commands, and is the only place where errors are caught.
@@ -12,6 +13,8 @@ int main(int argc, char** argv) {
     using edgegpu::Error;
     edgegpu::RunningCommand running;
     try {
+        // Before libraries are loaded at run time.
+        static_cast<void>(edgegpu::program_identity());
         edgegpu::install_interrupt_handlers();
         return edgegpu::run_command_line(argc, argv, running);
     } catch (const Error& failure) {

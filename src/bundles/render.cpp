@@ -26,7 +26,7 @@ constexpr std::size_t largest_output = 64U << 20U;
 constexpr const char* output_name = "objects.yaml";
 constexpr int killed = 128 + SIGKILL;
 constexpr int out_of_time = 128 + SIGXCPU;
-constexpr StoreKind kept_bundles{"bundles", 1, EntryKind::bundle};
+constexpr StoreKind kept_bundles{"bundles", EntryKind::bundle};
 
 using Words = std::vector<std::string>;
 
@@ -172,7 +172,7 @@ std::string rendered_text(const Context& ctx, const Renderer& renderer, const Bu
     }
     Sha256 key;
     key.update_field(name_of(renderer.kind));
-    key.update_field(renderer.version);
+    key.update_field(program_digest(ctx, renderer.file));
     key.update_field(bundle.digest());
     return find_or_make(
         ctx, kept_bundles, key.hex(), "is rendering the same bundle",

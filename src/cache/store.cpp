@@ -6,13 +6,14 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "cache/last_use.hpp"
+#include "support/build_id.hpp"
 #include "support/digest.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* seal_name = "seal";
-constexpr std::string_view entry_format = "edgegpu-entry/1";
+constexpr std::string_view entry_format = "edgegpu-entry/2";
 constexpr std::uint64_t largest_seal = 64ULL << 20U;
 constexpr std::size_t digest_digits = 64;
 
@@ -93,7 +94,7 @@ std::optional<std::map<std::string, std::string>> read_files(const Context& ctx,
 }
 
 fs::path place_of_entry(const Context& ctx, const StoreKind& kind, const std::string& key) {
-    return ctx.cache / kind.name / key;
+    return ctx.cache / kind.name / fmt::format("{}-{}", key, program_identity());
 }
 
 /// The entry; nothing where there is none that can be trusted.
@@ -108,7 +109,6 @@ std::optional<StoredEntry> open_entry(const Context& ctx, const StoreKind& kind,
         const json seal = json::parse(*text);
         if (seal.at("format").get<std::string>() != entry_format ||
             seal.at("kind").get<std::string>() != kind.name ||
-            seal.at("version").get<unsigned>() != kind.version ||
             seal.at("key").get<std::string>() != key) {
             return std::nullopt;
         }
@@ -116,7 +116,7 @@ std::optional<StoredEntry> open_entry(const Context& ctx, const StoreKind& kind,
         return files ? std::optional(StoredEntry(directory, *std::move(files), remarks_of(seal)))
                      : std::nullopt;
     } catch (const json::exception&) {
-        // Sealed by a version with another format.
+        // Sealed in another way.
         return std::nullopt;
     } catch (const Error& problem) {
         if (problem.kind() == ErrorKind::interrupted) {
@@ -150,23 +150,10 @@ std::optional<StoredEntry> find_stored(const Context& ctx, const StoreKind& kind
         present ? open_entry(ctx, kind, key, directory) : std::nullopt;
     std::vector<LogField> fields{{"kind", kind.name}, {"key", key}};
     if (!entry) {
-        fields.push_back({"why", present ? "damaged, or of another version" : "absent"});
+        fields.push_back({"why", present ? "damaged" : "absent"});
     }
     ctx.log.debug(entry ? "cache hit" : "cache miss", std::move(fields));
     return entry;
-}
-
-std::vector<std::string> stored_keys(const Context& ctx, const StoreKind& kind,
-                                     std::string_view prefix) {
-    std::vector<std::string> keys;
-    for (const fs::directory_entry& entry : children_of(ctx.cache / kind.name)) {
-        const fs::path& path = entry.path();
-        std::string key = path.filename().string();
-        if (key.starts_with(prefix) && !key.starts_with(".new-")) {
-            keys.push_back(std::move(key));
-        }
-    }
-    return keys;
 }
 
 NewEntry::NewEntry(const Context& ctx, const StoreKind& kind, std::string key)
@@ -174,7 +161,7 @@ NewEntry::NewEntry(const Context& ctx, const StoreKind& kind, std::string key)
       kind_(kind),
       key_(std::move(key)),
       place_(place_of_entry(ctx, kind, key_)),
-      temporary_(place_.parent_path() / (".new-" + key_)) {
+      temporary_(place_.parent_path() / (".new-" + place_.filename().string())) {
     remove_tree(temporary_);
     make_directories(temporary_);
 }
@@ -208,9 +195,11 @@ void NewEntry::keep(const std::vector<Remark>& remarks) {
     for (const Remark& remark : remarks) {
         said.push_back(to_json(remark));
     }
-    const json seal = {{"format", entry_format},    {"kind", kind_.name},
-                       {"version", kind_.version},  {"key", key_},
-                       {"files", std::move(files)}, {"remarks", std::move(said)}};
+    const json seal = {{"format", entry_format},
+                       {"kind", kind_.name},
+                       {"key", key_},
+                       {"files", std::move(files)},
+                       {"remarks", std::move(said)}};
     const std::string text = seal.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
     write_file(temporary_ / seal_name, text + sha256_hex(text) + '\n');
     remove_tree(place_);

@@ -15,19 +15,18 @@
 namespace edgegpu {
 
 /// Results that later builds reuse, stored under a digest of everything that determines them: the
-/// stage's inputs and the versions of the tools that made them.
+/// stage's inputs and the tools that made them. This program and its libraries are always among
+/// these (program_identity): entries of other builds of the program are never found.
 ///
-/// An entry is a directory, `<kind>/<key>` in the cache, with files and a `seal`: format, kind and
-/// its version, key, name, size and digest of each file, the messages shown while it was made, and
-/// a digest of all that. It gets its name when it is complete. An entry that is damaged, truncated,
-/// of another version, or that has a link in place of a file counts as absent: it is made again.
+/// An entry is a directory, `<kind>/<key>-<program>` in the cache, with files and a `seal`: format,
+/// kind, key, name, size and digest of each file, the messages shown while it was made, and a
+/// digest of all that. It gets its name when it is complete. An entry that is damaged, truncated,
+/// or that has a link in place of a file counts as absent: it is made again.
 
 /// One kind of entry.
 struct StoreKind {
     /// its directory below the cache
     std::string_view name;
-    /// To be raised whenever the value for an unchanged key changes.
-    unsigned version;
     EntryKind lock;
 };
 
@@ -60,10 +59,6 @@ private:
 /// The entry, and records its use; nothing if there is none that can be trusted.
 [[nodiscard]] std::optional<StoredEntry> find_stored(const Context& ctx, const StoreKind& kind,
                                                      const std::string& key);
-
-/// The keys of the kind's entries that begin with `prefix`, sorted; find_stored may reject some.
-[[nodiscard]] std::vector<std::string> stored_keys(const Context& ctx, const StoreKind& kind,
-                                                   std::string_view prefix);
 
 /// An entry that is being made, by the holder of its EntryLock; removed with the object unless it
 /// was kept.

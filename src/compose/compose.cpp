@@ -25,10 +25,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// To be increased with every change of how scriptlets, triggers or shims work, so that cached
-/// results of older versions are not used.
-constexpr std::string_view engine_version = "edgegpu compose 6";
-
 /// The directories of one build, in its slot of `work/`. The lower layer is kept between builds.
 struct Layers {
     fs::path lower;
@@ -56,8 +52,6 @@ struct Layers {
 std::string packages_digest(const Context& ctx, const std::string& kernel_uname,
                             const std::vector<ImportedPackage>& packages) {
     Sha256 digest;
-    digest.update_field(engine_version);
-    digest.update_field(rpmdb_writer());
     digest.update_field(std::to_string(ctx.source_date_epoch));
     digest.update_field(kernel_uname);
     for (const ImportedPackage& package : packages) {
@@ -105,6 +99,7 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
     const Layers layers(fs::absolute(ctx.work()));
     const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
     United united = unite(packages);
+    PackageGraph graph(packages, united.entries);
 
     // Compression of packaged files does not depend on what follows, which is mostly serial.
     DeflateAhead deflating(ctx, united.entries);
@@ -145,7 +140,7 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
             tree.packaged_accounts.emplace(path, read_entry(tree, path));
         }
     }
-    return {std::move(tree), std::move(mount), std::move(deflating)};
+    return {std::move(tree), std::move(graph), std::move(mount), std::move(deflating)};
 }
 
 }  // namespace edgegpu

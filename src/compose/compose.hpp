@@ -10,13 +10,15 @@
 #include "image/deflate_ahead.hpp"
 #include "image/overlay.hpp"
 #include "image/tree.hpp"
+#include "rootfs/package_graph.hpp"
 
 namespace edgegpu {
 
-/// A tree with the mount of its `root`, and the compression of packaged files, which runs beside
-/// the stages up to the commit.
+/// A tree with the packages that it was made of, the mount of its `root`, and the compression of
+/// packaged files, which runs beside the stages up to the commit.
 struct ComposedTree {
     Tree tree;
+    PackageGraph packages;
     RootMount mount;
     DeflateAhead deflating;
 };

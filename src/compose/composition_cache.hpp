@@ -10,7 +10,7 @@ namespace edgegpu {
 
 /// Results of the scriptlets of a set of packages (the upper layer, the recorded calls, the kernel
 /// arguments, and a digest of the whole tree), and the records of composition_key.hpp.
-inline constexpr StoreKind kept_compositions{"composed", 2, EntryKind::composed};
+inline constexpr StoreKind kept_compositions{"composed", EntryKind::composed};
 
 /// Restores the state after the scriptlets from the cache entry named by `tree.inputs_digest`:
 /// fills `tree.upper`, which must not exist, and updates entries, calls and kernel arguments of

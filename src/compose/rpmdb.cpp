@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "rootfs/rpm_header.hpp"
-#include "support/build_id.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 
@@ -138,11 +137,6 @@ void link_database(Tree& tree, const std::string& path, const std::string& targe
 }
 
 }  // namespace
-
-std::string rpmdb_writer() {
-    return fmt::format("librpm {} {} SQLite {}", library_build_id("librpm.so."),
-                       library_build_id("librpmio.so."), library_build_id("libsqlite3.so."));
-}
 
 fs::path write_rpmdb(const Context& ctx, const std::vector<ImportedPackage>& packages,
                      const fs::path& scratch) {

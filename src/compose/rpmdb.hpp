@@ -10,7 +10,7 @@ namespace edgegpu {
 
 /// Writes an rpmdb (SQLite) with the headers of `packages`, in this order, into the empty directory
 /// `scratch`, and returns the path of its `rpmdb.sqlite`: the same bytes for the same packages,
-/// ctx.source_date_epoch and `rpmdb_writer`. The builder's rpm configuration is not used. Not
+/// ctx.source_date_epoch, librpm and SQLite. The builder's rpm configuration is not used. Not
 /// thread-safe: librpm's macros and the environment are global. Throws Error if librpm fails.
 [[nodiscard]] std::filesystem::path write_rpmdb(const Context& ctx,
                                                 const std::vector<ImportedPackage>& packages,
@@ -19,9 +19,5 @@ namespace edgegpu {
 /// Replaces /usr/share/rpm with a directory that contains only `database` (as rpmdb.sqlite), with
 /// links from /usr/lib/sysimage/rpm and /var/lib/rpm, where rpm and other clients expect it.
 void install_rpmdb(const Context& ctx, Tree& tree, const std::filesystem::path& database);
-
-/// What the bytes of that database depend on besides its inputs: the build ids of librpm and
-/// SQLite.
-[[nodiscard]] std::string rpmdb_writer();
 
 }  // namespace edgegpu

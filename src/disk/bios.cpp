@@ -70,7 +70,7 @@ void write_bytes(int file, std::string_view bytes, std::uint64_t offset, const s
 
 std::string mkimage_program() {
     for (const char* name : {"grub-mkimage", "grub2-mkimage"}) {
-        if (!tool_digest(name).empty()) {
+        if (!tool_file(name).empty()) {
             return name;
         }
     }

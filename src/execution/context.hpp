@@ -35,6 +35,8 @@ struct Context {
     std::int64_t source_date_epoch = 0;
     /// Set by SIGINT and SIGTERM.
     const std::atomic<bool>* cancelled = nullptr;
+    /// Set when nobody wants the result any more, because work beside it has failed (run_both).
+    const std::atomic<bool>* abandoned = nullptr;
     /// No stage may touch the network.
     bool offline = false;
     /// Worker threads for parallel work; at least 1.
@@ -65,10 +67,13 @@ struct Context {
     /// The scratch directory of this build.
     [[nodiscard]] std::filesystem::path work() const { return cache / slot; }
 
-    /// Throws ErrorKind::interrupted if the user asked to stop. Call it in every long loop.
+    /// Throws ErrorKind::interrupted if the user asked to stop, or the result is abandoned. Call it
+    /// in every long loop.
     void check_cancelled() const {
-        if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
-            throw Error(ErrorKind::interrupted, "interrupted");
+        for (const std::atomic<bool>* flag : {cancelled, abandoned}) {
+            if (flag != nullptr && flag->load(std::memory_order_relaxed)) {
+                throw Error(ErrorKind::interrupted, "interrupted");
+            }
         }
     }
 };

@@ -49,4 +49,29 @@ void parallel_for(const Context& ctx, std::size_t count,
     }
 }
 
+void run_both(const Context& ctx, const std::function<void(const Context&)>& one,
+              const std::function<void(const Context&)>& other) {
+    std::atomic<bool> failed{false};
+    std::exception_ptr first;
+    Context shared = ctx;
+    shared.abandoned = &failed;
+    const auto run = [&](const std::function<void(const Context&)>& task) noexcept {
+        try {
+            task(shared);
+        } catch (...) {
+            // What the other one throws afterwards is a consequence.
+            if (!failed.exchange(true)) {
+                first = std::current_exception();
+            }
+        }
+    };
+    {
+        const std::jthread beside([&] { run(other); });
+        run(one);
+    }
+    if (first) {
+        std::rethrow_exception(first);
+    }
+}
+
 }  // namespace edgegpu

@@ -13,4 +13,10 @@ namespace edgegpu {
 void parallel_for(const Context& ctx, std::size_t count,
                   const std::function<void(std::size_t)>& work);
 
+/// Runs two tasks at the same time, each with a context in which it is cancelled as soon as the
+/// other one fails. Returns when both have ended; rethrows the exception of the one that failed
+/// first.
+void run_both(const Context& ctx, const std::function<void(const Context&)>& one,
+              const std::function<void(const Context&)>& other);
+
 }  // namespace edgegpu

@@ -86,6 +86,8 @@ public:
     /// Sets owner, mode and, of a regular file, capabilities of the object at `path` itself (links
     /// are not followed). Does nothing if it does not exist.
     void set_attributes(std::string_view path, const FileAttributes& attributes) const;
+    /// Sets the modification time of the object at `path` itself, in seconds since 1970.
+    void set_time(std::string_view path, std::int64_t time) const;
     /// An extended attribute of the file or directory at `path` itself, or empty.
     [[nodiscard]] std::string attribute(std::string_view path, const char* name) const;
     /// Sets an extended attribute of the file or directory at `path` itself.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <deque>
 
@@ -185,6 +186,15 @@ void ImageRoot::set_attributes(std::string_view path, const FileAttributes& attr
         throw image_error(path, errno);
     }
     apply_attributes(object.get(), path, attributes);
+}
+
+void ImageRoot::set_time(std::string_view path, std::int64_t time) const {
+    const Place place = place_of(path);
+    const std::array<struct timespec, 2> times{{{time, 0}, {time, 0}}};
+    if (::utimensat(place.parent.get(), place.name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) !=
+        0) {
+        throw image_error(path, errno);
+    }
 }
 
 void ImageRoot::set_attribute(std::string_view path, const char* name,

@@ -1,9 +1,11 @@
 #include "kmods/kmods.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "cache/store.hpp"
 #include "kmods/build_root.hpp"
 #include "kmods/package.hpp"
+#include "resolve/metadata/gpgkeys.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -25,22 +28,32 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Increment it whenever the same packages are compiled differently.
-constexpr std::string_view engine_version = "edgegpu kmods 1";
-
-std::string compilation_digest(const Resolution& resolution) {
+/// Digest of the packages that compile the modules, and of the keys that they are verified with: a
+/// build that finds the modules does not fetch these packages, and must not take what was made of
+/// packages that it would refuse.
+std::string compilation_digest(const Context& ctx, const std::vector<Repository>& repositories,
+                               const Resolution& resolution) {
     Sha256 digest;
-    digest.update_field(engine_version);
     digest.update_field(resolution.kernel_uname);
-    digest.update_field(resolution.dkms_source->content_id());
-    for (const ResolvedPackage& package : resolution.build_root) {
+    std::set<std::string> used;
+    const auto add = [&](const ResolvedPackage& package) {
         digest.update_field(package.content_id());
+        digest.update_field(package.repository);
+        used.insert(package.repository);
+    };
+    add(*resolution.dkms_source);
+    std::for_each(resolution.build_root.begin(), resolution.build_root.end(), add);
+    for (const Repository& repository : repositories) {
+        if (used.contains(repository.id)) {
+            digest.update_field(repository.id);
+            digest.update_field(repository.gpgcheck ? key_material(ctx, repository) : "unchecked");
+        }
     }
     return digest.hex();
 }
 
 /// An entry contains `license` and a file for each module.
-constexpr StoreKind kept_modules{"kmods", 2, EntryKind::kmods};
+constexpr StoreKind kept_modules{"kmods", EntryKind::kmods};
 constexpr const char* license_name = "license";
 
 void store(NewEntry& entry, const CompiledModules& compiled) {
@@ -112,9 +125,10 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
 }  // namespace
 
 std::optional<CompiledModules> find_compiled_modules(const Context& ctx,
+                                                     const std::vector<Repository>& repositories,
                                                      const Resolution& resolution) {
     const std::optional<StoredEntry> entry =
-        find_stored(ctx, kept_modules, compilation_digest(resolution));
+        find_stored(ctx, kept_modules, compilation_digest(ctx, repositories, resolution));
     if (!entry) {
         return std::nullopt;
     }
@@ -125,10 +139,10 @@ std::optional<CompiledModules> find_compiled_modules(const Context& ctx,
     return compiled;
 }
 
-CompiledModules build_modules(const Context& ctx, const Resolution& resolution,
-                              const ModuleBuildFiles& files) {
+CompiledModules build_modules(const Context& ctx, const std::vector<Repository>& repositories,
+                              const Resolution& resolution, const ModuleBuildFiles& files) {
     return find_or_make(
-        ctx, kept_modules, compilation_digest(resolution),
+        ctx, kept_modules, compilation_digest(ctx, repositories, resolution),
         fmt::format("is compiling the NVIDIA kernel modules of {}", resolution.kernel_uname),
         restore, [&](NewEntry& entry) {
             CompiledModules made = compile_modules(ctx, resolution, files);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
+#include "blueprint/repository.hpp"
 #include "execution/context.hpp"
 #include "fetch/fetch.hpp"
 #include "kmods/build_root.hpp"
@@ -15,12 +17,15 @@ namespace edgegpu {
 inline constexpr const char* certificate_directory = "/usr/share/edgegpu/secure-boot";
 
 /// The compiled modules of resolution.dkms_source if they are in the cache: unsigned, under a
-/// digest of the sources and all packages that compile them.
-[[nodiscard]] std::optional<CompiledModules> find_compiled_modules(const Context& ctx,
-                                                                   const Resolution& resolution);
+/// digest of the sources, of all packages that compile them, and of the keys that `repositories`
+/// verify these with. Throws ErrorKind::fetch for a key that cannot be read.
+[[nodiscard]] std::optional<CompiledModules> find_compiled_modules(
+    const Context& ctx, const std::vector<Repository>& repositories, const Resolution& resolution);
 
 /// Compiles the modules and adds them to the cache. Throws what `compile_modules` throws.
-[[nodiscard]] CompiledModules build_modules(const Context& ctx, const Resolution& resolution,
+[[nodiscard]] CompiledModules build_modules(const Context& ctx,
+                                            const std::vector<Repository>& repositories,
+                                            const Resolution& resolution,
                                             const ModuleBuildFiles& files);
 
 /// Packages the modules like NVIDIA's precompiled ones: the package is named

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <future>
 #include <optional>
 #include <utility>
 
@@ -15,9 +14,11 @@
 #include "compose/compose.hpp"
 #include "compose/layout.hpp"
 #include "customise/customise.hpp"
+#include "customise/initramfs/boot_tools.hpp"
 #include "customise/initramfs/initramfs.hpp"
 #include "customise/kernel/depmod.hpp"
 #include "customise/kernel/modprobe_check.hpp"
+#include "execution/parallel.hpp"
 #include "execution/stage.hpp"
 #include "fetch/driver_gpus.hpp"
 #include "fetch/fetch.hpp"
@@ -35,6 +36,7 @@
 #include "resolve/stage/log_resolution.hpp"
 #include "resolve/stage/plan.hpp"
 #include "rootfs/account_seeds.hpp"
+#include "rootfs/tool_root.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "selinux/labels/label.hpp"
 #include "selinux/labels/overlay_labels.hpp"
@@ -79,29 +81,39 @@ struct Preparation {
 Preparation prepare(const Context& ctx, const Blueprint& blueprint, const Resolution& resolution) {
     Preparation result;
     if (resolution.dkms_source) {
-        result.modules = find_compiled_modules(ctx, resolution);
+        result.modules = find_compiled_modules(ctx, blueprint.repositories, resolution);
     }
     result.plan = make_plan(resolution, blueprint.repositories, {result.modules.has_value()});
     return result;
 }
 
 /// The package of compiled kernel modules; `kept` are those from the cache.
-PackageFile module_package(const Context& ctx, const Resolution& resolution,
-                           std::optional<CompiledModules> kept, const FetchedPackages& packages,
-                           Signer& signer) {
+PackageFile module_package(const Context& ctx, const std::vector<Repository>& repositories,
+                           const Resolution& resolution, std::optional<CompiledModules> kept,
+                           const FetchedPackages& packages, Signer& signer) {
     const CompiledModules modules =
-        kept ? *std::move(kept) : build_modules(ctx, resolution, packages.module_build.value());
+        kept ? *std::move(kept)
+             : build_modules(ctx, repositories, resolution, packages.module_build.value());
     return package_modules(ctx, resolution, modules, signer);
 }
 
 /// Policy and initramfs depend on the tree but not on each other, and each keeps one core busy:
-/// they are built concurrently, and added to the tree when both are done.
+/// they are built concurrently, and added to the tree when both are done. If one fails, the other
+/// is ended.
 void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
-                                const PackageFiles& policy_root, Tree& tree) {
-    auto policy = std::async(std::launch::async,
-                             [&] { return build_policy(ctx, blueprint, tree, policy_root); });
-    Entry initramfs = build_initramfs(ctx, blueprint.modprobe, tree);
-    apply_policy(tree, policy.get());
+                                const PackageGraph& graph, const PackageFiles& policy_root,
+                                Tree& tree, ToolRoot& tools) {
+    PolicyResult policy;
+    Entry initramfs;
+    run_both(
+        ctx,
+        [&](const Context& both) {
+            initramfs = build_initramfs(both, blueprint.modprobe, tree, tools);
+        },
+        [&](const Context& both) {
+            policy = build_policy(both, blueprint, tree, graph, policy_root);
+        });
+    apply_policy(tree, policy);
     put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs);
 }
 
@@ -176,8 +188,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
 
     if (resolution.dkms_source) {
         stages.begin("kmods", "compiling the kernel modules of");
-        packages.image.push_back(
-            module_package(ctx, resolution, std::move(prepared.modules), packages, signer));
+        packages.image.push_back(module_package(ctx, blueprint.repositories, resolution,
+                                                std::move(prepared.modules), packages, signer));
         stages.end(describe(packages.image.back()));
     }
 
@@ -196,7 +208,9 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     }
     check_image_config(ctx, blueprint, parent, tree);
     check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
-    run_depmod(ctx, tree);
+    place_kernel(tree);
+    ToolRoot tools(ctx, tree, composed.packages, boot_tools(ctx, tree));
+    run_depmod(ctx, tree, tools);
     check_module_index(resolution.driver_version, tree);
     check_modprobe(ctx, blueprint.modprobe, tree);
     stages.end(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
@@ -204,7 +218,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
                            counted(blueprint.users.size(), "user")));
 
     stages.begin("policy", "building the SELinux policy and the initramfs of");
-    build_policy_and_initramfs(ctx, blueprint, packages.policy_root, tree);
+    build_policy_and_initramfs(ctx, blueprint, composed.packages, packages.policy_root, tree,
+                               tools);
     stages.end("policy and initramfs");
 
     stages.begin("label", "labelling");

@@ -27,10 +27,9 @@ namespace {
 /// Whether a file is unchanged since it was unpacked, according to its inode: reading all content
 /// would take as long as unpacking. Any write changes the modification time; disk corruption is
 /// detected by the digest when an object is made of the content.
-bool is_as_unpacked(const Entry& entry, const struct stat& status) {
+bool is_unchanged(const Entry& entry, const struct stat& status) {
     return S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) == entry.size &&
-           (status.st_mode & 07777U) == entry.mode && status.st_uid == 0 &&
-           status.st_mtim.tv_sec == unpacked_time && status.st_mtim.tv_nsec == 0;
+           (status.st_mode & 07777U) == entry.mode && status.st_uid == 0 && is_as_unpacked(status);
 }
 
 /// The cached import, or nothing if there is none or it is damaged (for example truncated by a
@@ -47,7 +46,7 @@ std::optional<ImportedPackage> read_import(const Context& ctx, const PackageFile
         for (const ImportedFile& file : result.files) {
             struct stat status {};
             if (!file.entry.content.empty() && (::lstat(file.entry.content.c_str(), &status) != 0 ||
-                                                !is_as_unpacked(file.entry, status))) {
+                                                !is_unchanged(file.entry, status))) {
                 return std::nullopt;
             }
         }

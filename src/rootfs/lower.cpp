@@ -15,6 +15,7 @@
 #include "execution/parallel.hpp"
 #include "image/content.hpp"
 #include "image/image_root.hpp"
+#include "rootfs/unpack.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -28,7 +29,7 @@ namespace {
 using Index = std::map<std::string, std::string, std::less<>>;
 
 /// Everything about an entry that is visible in the lower layer: "dMODE", "lTARGET" or
-/// "fCONTENT INODE".
+/// "fMODE OWNER CONTENT INODE".
 std::string describe(const Entry& entry) {
     switch (entry.type) {
         case EntryType::directory:
@@ -43,7 +44,8 @@ std::string describe(const Entry& entry) {
     if (::stat(entry.content.c_str(), &status) != 0) {
         throw errno_error(entry.content.string(), errno);
     }
-    return fmt::format("f{} {}", entry.content.string(), status.st_ino);
+    return fmt::format("f{:o} {}:{} {} {}", entry.mode, entry.uid, entry.gid,
+                       entry.content.string(), status.st_ino);
 }
 
 /// Reads an index file: path and description alternately, each terminated by a NUL.
@@ -99,18 +101,23 @@ void remove_old(Index& index, const Entries& entries, const ImageRoot& lower) {
     }
 }
 
+/// Whether the content in the cache is a file of a package as it was unpacked, with the entry's
+/// owner and mode (and capabilities): a link to it looks like the entry.
+bool is_linkable(const Entry& entry) {
+    struct stat status {};
+    return entry.uid == 0 && entry.gid == 0 && ::stat(entry.content.c_str(), &status) == 0 &&
+           is_as_unpacked(status) && (status.st_mode & 07777U) == entry.mode;
+}
+
 void make_leaf(const Entry& entry, const ImageRoot& lower, const std::string& path) {
     if (entry.type == EntryType::symlink) {
         lower.make_link(path, entry.target);
+    } else if (!is_linkable(entry) || !lower.link_in(path, entry.content)) {
+        materialise(entry, lower, path);
+    } else {
         return;
     }
-    if (lower.link_in(path, entry.content)) {
-        return;
-    }
-    Entry as_root = entry;
-    as_root.uid = 0;
-    as_root.gid = 0;
-    materialise(as_root, lower, path);
+    lower.set_time(path, unpacked_time);
 }
 
 void make_leaves(const Context& ctx, const std::vector<const Entries::value_type*>& leaves,

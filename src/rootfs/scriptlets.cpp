@@ -213,21 +213,6 @@ void run_if_present(Runner& runner, const Tree& tree, const std::string& program
     }
 }
 
-/// Runs the image's real ldconfig, and removes its auxiliary cache, whose inodes and times would
-/// differ in each build.
-void run_ldconfig(const Context& ctx, const Tree& tree) {
-    SandboxCommand command;
-    command.root = tree.root;
-    command.argv = {"/sbin/ldconfig"};
-    command.kernel = tree.kernel;
-    const ProcessResult result = run_in_sandbox(ctx, command);
-    if (result.status != 0) {
-        throw error("ldconfig of the image failed with exit status {}: {}", result.status,
-                    result.output);
-    }
-    ImageRoot(tree.root).remove("/var/cache/ldconfig/aux-cache");
-}
-
 bool mentions_ldconfig(const std::vector<Script>& scripts) {
     return std::any_of(scripts.begin(), scripts.end(), [](const Script& script) {
         return script.interpreter.front().ends_with("ldconfig") ||
@@ -284,6 +269,19 @@ std::vector<std::vector<std::string>> run_scriptlets(const Context& ctx, Tree& t
         apply_grubby_call(call, tree.kernel_arguments);
     }
     return shims.made_accounts();
+}
+
+void run_ldconfig(const Context& ctx, const Tree& tree) {
+    SandboxCommand command;
+    command.root = tree.root;
+    command.argv = {"/sbin/ldconfig"};
+    command.kernel = tree.kernel;
+    const ProcessResult result = run_in_sandbox(ctx, command);
+    if (result.status != 0) {
+        throw error("ldconfig of the image failed with exit status {}: {}", result.status,
+                    result.output);
+    }
+    ImageRoot(tree.root).remove("/var/cache/ldconfig/aux-cache");
 }
 
 }  // namespace edgegpu

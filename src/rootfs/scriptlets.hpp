@@ -25,4 +25,8 @@ std::vector<std::vector<std::string>> run_scriptlets(const Context& ctx, Tree& t
                                                      const ParentAccounts& parent,
                                                      const std::filesystem::path& scratch);
 
+/// Runs the image's ldconfig in `tree.root`, and removes its auxiliary cache, whose inodes and
+/// times would differ in each build. Throws Error with its output if it fails.
+void run_ldconfig(const Context& ctx, const Tree& tree);
+
 }  // namespace edgegpu

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -209,6 +211,32 @@ std::string place_program(const ToolCommand& command, Additions& additions) {
     return additions.program_place.string();
 }
 
+/// Whether an ELF program is linked dynamically, or it is no ELF program: most others name an
+/// interpreter of their own.
+bool names_interpreter(const fs::path& file) {
+    std::string head(1U << 12U, '\0');
+    const Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    const ssize_t got = opened ? ::pread(opened.get(), head.data(), head.size(), 0) : -1;
+    head.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    Elf64_Ehdr header{};
+    if (!head.starts_with(ELFMAG) || head.size() < sizeof header) {
+        return true;
+    }
+    std::memcpy(&header, head.data(), sizeof header);
+    for (std::size_t i = 0; i < header.e_phnum; ++i) {
+        const std::size_t at = header.e_phoff + i * sizeof(Elf64_Phdr);
+        Elf64_Phdr segment{};
+        if (at > head.size() - sizeof segment) {
+            return true;
+        }
+        std::memcpy(&segment, head.data() + at, sizeof segment);
+        if (segment.p_type == PT_INTERP) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Writes ToolCommand::tree into a new directory.
 void write_tree(const fs::path& top, const std::map<std::string, std::string>& files) {
     for (const auto& [name, content] : files) {
@@ -279,14 +307,35 @@ fs::path find_in_path(const std::string& name) {
     return {};
 }
 
-std::string tool_digest(std::string_view program) {
+fs::path tool_file(std::string_view program) {
     for (const std::string_view directory : split(search_path, ':')) {
-        const fs::path file = fs::path(directory) / program;
+        fs::path file = fs::path(directory) / program;
         if (::access(file.c_str(), X_OK) == 0) {
-            return sha256_file(file);
+            return file;
         }
     }
     return {};
+}
+
+std::string program_digest(const Context& ctx, const fs::path& file) {
+    if (file.empty()) {
+        return {};
+    }
+    Sha256 digest;
+    digest.update_field(sha256_file(file));
+    if (!names_interpreter(file)) {
+        return digest.hex();
+    }
+    // "libz.so.1 => /lib/libz.so.1 (0x…)"
+    ProcessRequest request;
+    request.argv = {"ldd", file.string()};
+    const ProcessResult result = run_process(ctx, request);
+    for (const std::string_view word : words_of(result.output, " \t\n")) {
+        if (word.starts_with('/') && !word.ends_with(':')) {
+            digest.update_field(sha256_file(word));
+        }
+    }
+    return digest.hex();
 }
 
 void write_tool_script(const fs::path& script, const std::string& program,

@@ -59,9 +59,13 @@ struct ToolResult {
 /// if there is none.
 [[nodiscard]] std::filesystem::path find_in_path(const std::string& name);
 
-/// The SHA-256 of the file of a program that `run_tool` would run, for cache keys. Empty if there
-/// is no such program, which `run_tool` reports.
-[[nodiscard]] std::string tool_digest(std::string_view program);
+/// The file of a program that `run_tool` would run; empty if there is none, which `run_tool`
+/// reports.
+[[nodiscard]] std::filesystem::path tool_file(std::string_view program);
+
+/// Digest of a program's file and of the shared libraries that ldd(1) finds for it, for cache keys.
+/// `file` is a program of the builder, which is trusted; empty if it is.
+[[nodiscard]] std::string program_digest(const Context& ctx, const std::filesystem::path& file);
 
 /// For a library that starts a program itself: writes `script`, which runs `program` with the
 /// script's arguments and descriptors in the same kind of sandbox, with the same filter.

@@ -14,7 +14,6 @@
 #include "blueprint/sources/policy_source.hpp"
 #include "embedded_gpu_plan.hpp"
 #include "image/image_root.hpp"
-#include "sandbox/sandbox.hpp"
 #include "selinux/policy/modules.hpp"
 #include "selinux/policy/policydb.hpp"
 #include "support/error.hpp"
@@ -61,17 +60,15 @@ public:
         modules_.push_back(std::move(module));
     }
     /// Translates the packages; returns all modules.
-    std::vector<ModuleText> take(const Context& ctx, const Tree& tree) {
+    std::vector<ModuleText> take(ToolRoot& tools) {
         if (!packages_.empty()) {
             SandboxCommand command;
-            command.root = tree.root;
-            command.kernel = tree.kernel;
             command.read_only_root = true;
             command.writable_binds = {{directory_, std::string(packages_in_sandbox)}};
             // Starts the sandbox once for all packages, which have numbers as names.
             command.argv = {"sh", "-c", std::string(embedded::translate_packages),
                             "translate-packages", std::string(packages_in_sandbox)};
-            const ProcessResult result = run_in_sandbox(ctx, command);
+            const ProcessResult result = tools.run(std::move(command));
             if (result.status != 0) {
                 throw error("the image's tools cannot read a policy module to be installed")
                     .traced(std::string(trim_end(result.output, "\n")));
@@ -122,8 +119,8 @@ std::set<std::string> switched_off(const SelinuxRequest& request) {
     return result;
 }
 
-std::vector<ModuleText> added_modules(const Context& ctx, const SelinuxRequest& request,
-                                      const Tree& tree, const Transaction& transaction,
+std::vector<ModuleText> added_modules(const SelinuxRequest& request, const Tree& tree,
+                                      ToolRoot& tools, const Transaction& transaction,
                                       const StoreCopy& copy) {
     Gathering gathering(copy.directory() / "packages");
     for (const std::string& file : transaction.module_files) {
@@ -132,7 +129,7 @@ std::vector<ModuleText> added_modules(const Context& ctx, const SelinuxRequest& 
     for (const fs::path& source : request.modules) {
         gathering.add_source(source);
     }
-    return gathering.take(ctx, tree);
+    return gathering.take(tools);
 }
 
 bool replaces_any(const std::vector<ModuleText>& modules, const std::set<ModuleId>& stored) {
@@ -157,13 +154,13 @@ void add_stored(std::vector<ModuleText> stored, std::vector<ModuleText>& modules
 
 }  // namespace
 
-GpuAccess plan_gpu_access(const Context& ctx, const SelinuxRequest& request, const Tree& tree,
+GpuAccess plan_gpu_access(const SelinuxRequest& request, const Tree& tree, ToolRoot& tools,
                           const PolicyPaths& paths, const StoreCopy& copy,
                           Transaction& transaction) {
     if (!request.gpu_containers) {
         return {};
     }
-    std::vector<ModuleText> modules = added_modules(ctx, request, tree, transaction, copy);
+    std::vector<ModuleText> modules = added_modules(request, tree, tools, transaction, copy);
     std::optional<PolicyDb> policy;
     if (replaces_any(modules, stored_modules(tree, paths))) {
         // The binary policy still has the rules of the module that is replaced.

@@ -12,7 +12,7 @@
 #include "blueprint/sources/policy_source.hpp"
 #include "cache/store.hpp"
 #include "image/image_root.hpp"
-#include "sandbox/sandbox.hpp"
+#include "rootfs/tool_root.hpp"
 #include "sandbox/tool.hpp"
 #include "selinux/gpu_plan.hpp"
 #include "selinux/labels/overlay_labels.hpp"
@@ -22,6 +22,7 @@
 #include "selinux/policy/policydb.hpp"
 #include "selinux/policy_cache.hpp"
 #include "selinux/policy_check.hpp"
+#include "selinux/policy_tools.hpp"
 #include "selinux/selinux.hpp"
 #include "selinux/store/calls.hpp"
 #include "selinux/store/policy_result.hpp"
@@ -43,37 +44,15 @@ constexpr std::string_view modules_in_sandbox = "/run/edgegpu/modules";
 /// Above the modules of the policy (100) and of packages (200).
 constexpr std::string_view user_priority = "400";
 
-/// Whether it is a program or library of the image that affects what semodule writes.
-bool is_policy_tool(std::string_view path) {
-    constexpr std::string_view libraries[] = {"libsemanage.so.", "libsepol.so.", "libpcre",
-                                              "libselinux.so."};
-    constexpr std::string_view programs[] = {"semodule", "sefcontext_compile", "setfiles"};
-    if (!path.starts_with("/usr/")) {
-        return false;
-    }
-    const std::string_view name = path.substr(path.rfind('/') + 1);
-    const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
-    return std::any_of(std::begin(libraries), std::end(libraries), begins) ||
-           std::find(std::begin(programs), std::end(programs), name) != std::end(programs) ||
-           path.ends_with("/selinux/hll/pp");
-}
-
-/// Whether genhomedircon reads the file to label home directories.
-bool decides_homes(std::string_view path) {
-    return path == "/etc/passwd" || path == "/etc/login.defs" || path == "/etc/default/useradd" ||
-           path == "/etc/shells" || path == "/etc/libuser.conf" || path == "/usr/lib/passwd" ||
-           path == "/etc/nsswitch.conf";
-}
-
 /// Digest of everything that the transaction's result depends on.
-std::string inputs_digest_of(const CompileInputs& inputs, const SelinuxRequest& request,
-                             const Transaction& transaction) {
+std::string inputs_digest_of(const Context& ctx, const CompileInputs& inputs,
+                             const SelinuxRequest& request, const Transaction& transaction,
+                             const ToolRoot& tools) {
     const Tree& tree = inputs.tree;
     Sha256 digest;
-    digest.update_field("policy transaction 3");
+    digest.update_field(tools.digest());
     for (const auto& [path, entry] : tree.entries) {
-        if (path.starts_with("/etc/selinux/") || path.starts_with(inputs.paths.store_root + "/") ||
-            is_policy_tool(path) || decides_homes(path)) {
+        if (is_of_policy(path, inputs.paths)) {
             digest.update_field(path);
             digest.update_field(entry.type == EntryType::symlink ? entry.target : entry.digest);
             digest.update_field(fmt::format("{:o} {} {}", entry.mode, entry.uid, entry.gid));
@@ -85,13 +64,10 @@ std::string inputs_digest_of(const CompileInputs& inputs, const SelinuxRequest& 
             digest.update_field(word);
         }
     }
-    for (const std::string& file : transaction.module_files) {
-        digest.update_field(find_entry(tree, file)->digest);
-    }
     for (const auto& [key, context] : transaction.file_contexts) {
         digest.update_field(fmt::format("{} {} {}", key.first, key.second, context));
     }
-    digest_modules(digest, inputs);
+    digest_modules(ctx, digest, inputs);
     for (const auto& [name, value] : request.booleans) {
         digest.update_field(name);
         digest.update_field(value ? "1" : "0");
@@ -99,8 +75,8 @@ std::string inputs_digest_of(const CompileInputs& inputs, const SelinuxRequest& 
     if (request.gpu_containers) {
         digest.update_field("gpu containers 2");
         digest_module(digest, request.map_module);
-        digest.update_field(tool_digest("checkmodule"));
-        digest.update_field(tool_digest("semodule_package"));
+        digest.update_field(program_digest(ctx, tool_file("checkmodule")));
+        digest.update_field(program_digest(ctx, tool_file("semodule_package")));
     }
     return digest.hex();
 }
@@ -258,11 +234,9 @@ bool has_levels(const Tree& tree, const PolicyPaths& paths) {
 }
 
 void run_semodule(const Context& ctx, const std::vector<OverlayRequest>& overlays, const Tree& tree,
-                  const PolicyPaths& paths, const Transaction& transaction, const StoreCopy& copy,
-                  const std::vector<CompiledModule>& modules) {
+                  ToolRoot& tools, const PolicyPaths& paths, const Transaction& transaction,
+                  const StoreCopy& copy, const std::vector<CompiledModule>& modules) {
     SandboxCommand command;
-    command.root = tree.root;
-    command.kernel = tree.kernel;
     command.read_only_root = true;
     command.writable_binds = copy.binds();
     command.read_only_binds = {{copy.directory() / "modules", std::string(modules_in_sandbox)}};
@@ -279,7 +253,7 @@ void run_semodule(const Context& ctx, const std::vector<OverlayRequest>& overlay
     if (command.argv.size() == without_actions) {
         command.argv.emplace_back("-B");
     }
-    const ProcessResult result = run_checked(ctx, command, copy, modules);
+    const ProcessResult result = run_checked(tools, command, copy, modules);
     if (result.status != 0) {
         explain_refused_label(overlays, result.output, [&] { return copy.binary_policy(); });
         throw_failure(ctx, tree, transaction, copy, modules, result.output);
@@ -323,10 +297,10 @@ void refuse_without_policy(const SelinuxRequest& request, const Tree& tree) {
 
 /// The transaction on a copy of the image's policy.
 PolicyResult run_transaction(const Context& ctx, const Blueprint& blueprint, CompileInputs inputs,
-                             Transaction transaction) {
+                             Transaction transaction, ToolRoot& tools) {
     const StoreCopy copy(ctx, inputs.tree, inputs.paths);
     const GpuAccess access =
-        plan_gpu_access(ctx, blueprint.selinux, inputs.tree, inputs.paths, copy, transaction);
+        plan_gpu_access(blueprint.selinux, inputs.tree, tools, inputs.paths, copy, transaction);
     inputs.modules = module_sources(blueprint.selinux, access);
     std::vector<CompiledModule> modules =
         compile_modules(ctx, inputs, copy.directory() / "modules");
@@ -352,7 +326,7 @@ PolicyResult run_transaction(const Context& ctx, const Blueprint& blueprint, Com
             check_booleans(blueprint.selinux, copy, false);
         }
         write_local_changes(transaction, inputs.paths, copy);
-        run_semodule(ctx, blueprint.overlays, inputs.tree, inputs.paths, transaction, copy,
+        run_semodule(ctx, blueprint.overlays, inputs.tree, tools, inputs.paths, transaction, copy,
                      modules);
         check_booleans(blueprint.selinux, copy, true);
     }
@@ -365,7 +339,7 @@ PolicyResult run_transaction(const Context& ctx, const Blueprint& blueprint, Com
 }  // namespace
 
 PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
-                          const PackageFiles& policy_root) {
+                          const PackageGraph& graph, const PackageFiles& policy_root) {
     const std::optional<PolicyPaths> paths = find_policy(tree);
     if (!paths) {
         refuse_without_policy(blueprint.selinux, tree);
@@ -376,12 +350,13 @@ PolicyResult build_policy(const Context& ctx, const Blueprint& blueprint, const 
     add_overlay_labels(blueprint.overlays, mls, transaction.file_contexts);
     const CompileInputs inputs{blueprint.selinux.modules, policy_root, tree, *paths, mls,
                                transaction.module_files};
+    ToolRoot tools(ctx, tree, graph, policy_tools(tree, *paths, transaction.module_files));
     PolicyResult result = find_or_make(
-        ctx, kept_policies, inputs_digest_of(inputs, blueprint.selinux, transaction),
+        ctx, kept_policies, inputs_digest_of(ctx, inputs, blueprint.selinux, transaction, tools),
         "is building the same SELinux policy",
         [&](const StoredEntry& entry) { return load_policy(ctx, entry); },
         [&](NewEntry& entry) {
-            PolicyResult made = run_transaction(ctx, blueprint, inputs, transaction);
+            PolicyResult made = run_transaction(ctx, blueprint, inputs, transaction, tools);
             store_policy(ctx, entry, made);
             return made;
         });

@@ -9,7 +9,7 @@
 namespace edgegpu::selinux {
 
 /// Finished policies, by the digest of everything that the transaction depends on.
-inline constexpr StoreKind kept_policies{"policy", 4, EntryKind::policy};
+inline constexpr StoreKind kept_policies{"policy", EntryKind::policy};
 
 /// The result in an entry; nothing if content that it refers to is missing or damaged.
 [[nodiscard]] std::optional<PolicyResult> load_policy(const Context& ctx, const StoredEntry& entry);

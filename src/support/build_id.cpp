@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <exception>
 #include <filesystem>
-#include <optional>
+#include <set>
 #include <span>
 
 #include <elf.h>
@@ -38,14 +38,7 @@ std::string build_id_in(std::span<const std::byte> notes) {
     return {};
 }
 
-/// A loaded object to look for, and what was found.
-struct Search {
-    /// beginning of its file name; empty: the program itself, which has no name there
-    std::string_view name;
-    std::optional<std::string> found;
-    std::exception_ptr failure;
-};
-
+/// The build id of a loaded object; of one without, the digest of its file.
 std::string identity_of(const dl_phdr_info& object) {
     for (const auto& header : std::span(object.dlpi_phdr, object.dlpi_phnum)) {
         if (header.p_type == PT_NOTE) {
@@ -62,39 +55,59 @@ std::string identity_of(const dl_phdr_info& object) {
     return sha256_file(path.empty() ? "/proc/self/exe" : std::filesystem::path(path));
 }
 
+/// What the loaded objects are.
+struct LoadedObjects {
+    std::string program;
+    /// of the libraries
+    std::set<std::string> libraries;
+    std::exception_ptr failure;
+};
+
 int visit_object(dl_phdr_info* object, std::size_t /*size*/, void* data) noexcept {
-    auto& search = *static_cast<Search*>(data);
+    auto& loaded = *static_cast<LoadedObjects*>(data);
     const std::string_view path(object->dlpi_name);
-    const std::string_view name = path.substr(path.rfind('/') + 1);
-    if (search.name.empty() ? !path.empty() : !name.starts_with(search.name)) {
-        return 0;
-    }
     try {
-        search.found = identity_of(*object);
+        if (path.empty()) {
+            // The program itself has no name there, and comes first.
+            loaded.program = loaded.program.empty() ? identity_of(*object) : loaded.program;
+        } else if (path.starts_with('/')) {  // not the kernel's linux-vdso.so
+            loaded.libraries.insert(identity_of(*object));
+        }
     } catch (...) {
-        search.failure = std::current_exception();
+        loaded.failure = std::current_exception();
+        return 1;
     }
-    return 1;
+    return 0;
 }
 
-std::string find_object(std::string_view name) {
-    Search search{name, {}, {}};
-    ::dl_iterate_phdr(visit_object, &search);
-    if (search.failure) {
-        std::rethrow_exception(search.failure);
-    }
-    return search.found.value_or("");
+const LoadedObjects& loaded_objects() {
+    static const LoadedObjects loaded = [] {
+        LoadedObjects found;
+        ::dl_iterate_phdr(visit_object, &found);
+        if (found.failure) {
+            std::rethrow_exception(found.failure);
+        }
+        return found;
+    }();
+    return loaded;
 }
 
 }  // namespace
 
 const std::string& program_build_id() {
-    static const std::string id = find_object("");
-    return id;
+    return loaded_objects().program;
 }
 
-std::string library_build_id(std::string_view name) {
-    return find_object(name);
+const std::string& program_identity() {
+    static const std::string identity = [] {
+        Sha256 digest;
+        digest.update_field(program_build_id());
+        for (const std::string& library : loaded_objects().libraries) {
+            digest.update_field(library);
+        }
+        return digest.hex().substr(0, 16);
+    }();
+    return identity;
 }
 
 }  // namespace edgegpu

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "customise/customise.hpp"
+#include "customise/initramfs/boot_tools.hpp"
 #include "customise/initramfs/initramfs.hpp"
 #include "customise/initramfs/initramfs_accounts.hpp"
-#include "customise/initramfs/initramfs_cache.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
 #include "customise_fixture.hpp"
 #include "small_root.hpp"
@@ -15,73 +14,7 @@
 namespace edgegpu::test {
 namespace {
 
-class Initramfs : public TreeTest {
-protected:
-    void SetUp() override {
-        TreeTest::SetUp();
-        accounts();
-        tree.packaged_accounts = {{"/etc/passwd", text("/etc/passwd")},
-                                  {"/etc/group", text("/etc/group")}};
-        file("/usr/lib/dracut/modules.d/90lvm/module-setup.sh", "require_binaries lvm\n");
-        file("/usr/lib/libc.so.6", "c");
-        file("/usr/lib/libother.so", "o");
-        file("/usr/bin/script", "#! /usr/bin/interpreter -x\n", 0755);
-        const InitramfsCache cache(ctx, tree, "args");
-        EXPECT_FALSE(cache.find().has_value());
-        kept = cache.store("IMAGE", {"/bin", "/etc/passwd", "/init", "/usr/bin/bash",
-                                     "/usr/bin/script", "/usr/lib/libc.so.6"});
-    }
-    [[nodiscard]] bool hit(std::string_view arguments = "args") const {
-        return InitramfsCache(ctx, tree, arguments).find().has_value();
-    }
-    Entry kept;
-};
-
-TEST_F(Initramfs, SameInputsAreAHit) {
-    const std::optional<Entry> found = InitramfsCache(ctx, tree, "args").find();
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->content, kept.content);
-    EXPECT_EQ(found->mode, 0644U);
-    EXPECT_EQ(read_file(found->content), "IMAGE");
-}
-
-TEST_F(Initramfs, DamagedImageIsNoHit) {
-    write_file(kept.content, "image");
-    EXPECT_FALSE(hit());
-}
-
-TEST_F(Initramfs, WhatIsNotInItDoesNotCount) {
-    file("/usr/lib/libother.so", "changed");
-    file("/etc/microshift/config.yaml", "new");
-    file("/etc/passwd", text("/etc/passwd") + "admin:x:1000:1000::/home/admin:/bin/bash\n");
-    file("/usr/lib/sysusers.d/app.conf", "u app -\n");
-    file("/usr/bin/jq", "a program that no module of dracut speaks of");
-    file("/usr/lib/systemd/system/app.service", "and a unit");
-    EXPECT_TRUE(hit());
-}
-
-TEST_F(Initramfs, EverythingInItCounts) {
-    file("/usr/lib/libc.so.6", "changed");
-    EXPECT_FALSE(hit());
-    file("/usr/lib/libc.so.6", "c");
-    EXPECT_TRUE(hit());
-    tree.packaged_accounts["/etc/passwd"] += "sys:x:3:3::/:/sbin/nologin\n";
-    EXPECT_FALSE(hit());
-}
-
-TEST_F(Initramfs, WhatDracutDecidesFromCounts) {
-    EXPECT_FALSE(hit("other arguments"));
-    file("/usr/sbin/lvm", "");
-    EXPECT_FALSE(hit());
-    remove_entry(tree, "/usr/sbin/lvm");
-    EXPECT_TRUE(hit());
-    file("/usr/bin/interpreter", "of a script in it, which was not there");
-    EXPECT_FALSE(hit());
-    remove_entry(tree, "/usr/bin/interpreter");
-    EXPECT_TRUE(hit());
-    file("/etc/modprobe.d/edgegpu.conf", "blacklist nouveau\n");
-    EXPECT_FALSE(hit());
-}
+class Initramfs : public TreeTest {};
 
 TEST_F(Initramfs, PeopleAreNoneOfItsAccounts) {
     tree.packaged_accounts = {
@@ -220,14 +153,14 @@ protected:
     [[nodiscard]] std::string failure_of(const std::string& script) {
         host_file("canary", "SECRET");
         fs::remove_all(scratch / "root");
-        tree.root.clear();
-        file("/usr/bin/dracut", script, 0755);
-        tree.root = make_small_root(scratch);
-        add_program(tree.root, "/usr/bin/dracut", script);
-        std::string said =
-            error_of([&] { static_cast<void>(build_initramfs(ctx, blueprint.modprobe, tree)); });
+        const fs::path root = make_small_root(scratch);
+        add_program(root, "/usr/bin/dracut", script);
+        add_all_from_disk(ctx, tree, root);
+        ToolRoot tools(ctx, tree, {}, boot_tools(ctx, tree));
+        std::string said = error_of(
+            [&] { static_cast<void>(build_initramfs(ctx, blueprint.modprobe, tree, tools)); });
         EXPECT_EQ(read_file(scratch / "canary"), "SECRET");
-        EXPECT_FALSE(fs::exists(ctx.cache / "initramfs"));
+        EXPECT_EQ(std::distance(fs::directory_iterator(ctx.cache / "initramfs"), {}), 0);
         return said;
     }
     Blueprint blueprint;

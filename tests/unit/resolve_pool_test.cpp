@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "resolve/solve/pool.hpp"
+#include "support/build_id.hpp"
 #include "support/metadata_fixture.hpp"
 #include "support/resolve_fixture.hpp"
 
@@ -118,7 +119,8 @@ TEST_F(PoolOfPackages, TheCacheKnowsProvidersOfPathsWithoutFileLists) {
     // Were they needed again, they would be missed.
     fs::remove(directory_.path() / "base/repodata/filelists.xml");
     fs::remove(pool_->repositories().front().filelists);
-    fs::remove(pool_->repositories().front().directory / "filelists-1.solv");
+    fs::remove(pool_->repositories().front().directory /
+               ("filelists-" + program_identity() + ".solv"));
     load();
     EXPECT_THAT(texts(pool_->providers("/opt/tool/run")), ElementsAre("tool-1-1.x86_64"));
     EXPECT_THAT(texts(pool_->providers("/usr/bin/sh")), ElementsAre("sh-1-1.x86_64"));

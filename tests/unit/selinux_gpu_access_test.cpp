@@ -12,6 +12,7 @@
 #include "blueprint/sources/policy_source.hpp"
 #include "image/tree.hpp"
 #include "selinux/gpu_plan.hpp"
+#include "selinux/policy_tools.hpp"
 #include "selinux/store/calls.hpp"
 #include "selinux/store/store.hpp"
 #include "selinux_cil.hpp"
@@ -203,7 +204,8 @@ protected:
     GpuAccess plan() {
         const auto paths = find_policy(tree_);
         const StoreCopy copy(ctx_, tree_, *paths);
-        return plan_gpu_access(ctx_, request_, tree_, *paths, copy, transaction_);
+        ToolRoot tools(ctx_, tree_, {}, policy_tools(tree_, *paths, transaction_.module_files));
+        return plan_gpu_access(request_, tree_, tools, *paths, copy, transaction_);
     }
 
     Context ctx_;
@@ -236,15 +238,18 @@ TEST_F(GpuAccessPlan, WhatTheTranslatorLeavesIsNotFollowed) {
     add_policy("");
     write_file(directory_ / "canary", without_map);
     install("/usr/share/selinux/packages/container.pp", "a package");
-    tree_.root = test::make_small_root(directory_);
+    const std::filesystem::path root = test::make_small_root(directory_);
     const std::string translator = "/usr/libexec/selinux/hll/pp";
-    test::add_program(tree_.root, translator,
-                      "cat \"$1\"; cat > \"$2\" <<'EOF'\n" + without_map + "\nEOF");
+    const auto add_translator = [&](const std::string& script) {
+        test::add_program(root, translator, script);
+        test::add_all_from_disk(ctx_, tree_, root);
+    };
+    add_translator("cat \"$1\"; cat > \"$2\" <<'EOF'\n" + without_map + "\nEOF");
     EXPECT_TRUE(plan().module);
     for (const std::string& script :
          {"ln -s " + (directory_ / "canary").string() + " \"$2\"", std::string("mkfifo \"$2\"")}) {
         transaction_.booleans.clear();
-        test::add_program(tree_.root, translator, script);
+        add_translator(script);
         try {
             static_cast<void>(plan());
             FAIL() << "no exception";

@@ -58,11 +58,18 @@ protected:
     }
     [[nodiscard]] std::string failure() const {
         try {
-            static_cast<void>(build_policy(ctx_, blueprint_, tree_));
+            static_cast<void>(build_policy(ctx_, blueprint_, tree_, {}));
         } catch (const Error& error) {
             return error.message();
         }
         return "accepted";
+    }
+
+    /// The key of the only policy in the cache.
+    [[nodiscard]] std::string only_key() const {
+        const std::string name =
+            fs::directory_iterator(ctx_.cache / "policy")->path().filename().string();
+        return name.substr(0, name.rfind('-'));
     }
 
     Context ctx_;
@@ -89,7 +96,7 @@ TEST_F(Policy, ATypeThatIsAPathIsRefused) {
 
 TEST_F(Policy, WithoutChangesTheStoreOnlyMovesToEtc) {
     add_small_policy();
-    const PolicyResult result = build_policy(ctx_, blueprint_, tree_);
+    const PolicyResult result = build_policy(ctx_, blueprint_, tree_, {});
     apply_policy(tree_, result);
     EXPECT_FALSE(tree_.entries.contains("/var/lib/selinux/targeted"));
     const Entry& module = tree_.entries.at("/etc/selinux/targeted/active/modules/100/base");
@@ -101,10 +108,9 @@ TEST_F(Policy, WithoutChangesTheStoreOnlyMovesToEtc) {
 
 TEST_F(Policy, TheCacheReturnsTheSameResult) {
     add_small_policy();
-    const PolicyResult first = build_policy(ctx_, blueprint_, tree_);
+    const PolicyResult first = build_policy(ctx_, blueprint_, tree_, {});
     ASSERT_EQ(std::distance(fs::directory_iterator(ctx_.cache / "policy"), {}), 1);
-    const auto kept = find_stored(ctx_, selinux::kept_policies,
-                                  stored_keys(ctx_, selinux::kept_policies, "").front());
+    const auto kept = find_stored(ctx_, selinux::kept_policies, only_key());
     ASSERT_TRUE(kept);
     const auto again = selinux::load_policy(ctx_, *kept);
     ASSERT_TRUE(again);
@@ -121,9 +127,8 @@ TEST_F(Policy, TheCacheReturnsTheSameResult) {
 
 TEST_F(Policy, WhoseContentIsDamagedIsNotUsed) {
     add_small_policy();
-    const PolicyResult result = build_policy(ctx_, blueprint_, tree_);
-    const auto kept = find_stored(ctx_, selinux::kept_policies,
-                                  stored_keys(ctx_, selinux::kept_policies, "").front());
+    const PolicyResult result = build_policy(ctx_, blueprint_, tree_, {});
+    const auto kept = find_stored(ctx_, selinux::kept_policies, only_key());
     ASSERT_TRUE(kept);
     const fs::path content = result.entries.at("/etc/selinux/semanage.conf").content;
     std::string text = read_file(content);
@@ -178,25 +183,7 @@ protected:
             "echo root:x:0:0::/root:/bin/sh > root/etc/passwd; echo root:x:0: > root/etc/group\n";
         const ProcessResult made = run_process(ctx_, {"sh", "-c", script}, {}, {}, ctx_.cache);
         ASSERT_EQ(made.status, 0) << made.output;
-        for (const auto& item : fs::recursive_directory_iterator(tree_.root)) {
-            add_from_disk(item.path());
-        }
-    }
-
-    void add_from_disk(const fs::path& source) {
-        struct stat status {};
-        ASSERT_EQ(::lstat(source.c_str(), &status), 0);
-        Entry entry;
-        if (S_ISREG(status.st_mode)) {
-            entry = make_file_entry_from(ctx_, source, status.st_mode & 07777U);
-        } else if (S_ISDIR(status.st_mode)) {
-            entry.type = EntryType::directory;
-            entry.mode = status.st_mode & 07777U;
-        } else {
-            entry.type = EntryType::symlink;
-            entry.target = fs::read_symlink(source).string();
-        }
-        tree_.entries["/" + source.lexically_relative(tree_.root).string()] = entry;
+        test::add_all_from_disk(ctx_, tree_, tree_.root);
     }
 };
 
@@ -208,7 +195,7 @@ TEST_F(PolicyTransaction, ModuleAndBooleanAreInTheBuiltPolicy) {
     const auto before = selinux::PolicyDb(tree_.root / "etc/selinux/targeted/policy/policy.33");
     const bool value = !before.booleans().at("ssh_sysadm_login");
     blueprint_.selinux.booleans = {{"ssh_sysadm_login", value}};
-    const PolicyResult result = build_policy(ctx_, blueprint_, tree_);
+    const PolicyResult result = build_policy(ctx_, blueprint_, tree_, {});
     EXPECT_EQ(result.modules, std::vector<std::string>{"gpu"});
     EXPECT_TRUE(result.entries.contains("/etc/selinux/targeted/active/modules/400/gpu/cil"));
     EXPECT_FALSE(fs::exists(tree_.root / "var/lib/selinux/targeted/active/modules/400"))
@@ -218,7 +205,7 @@ TEST_F(PolicyTransaction, ModuleAndBooleanAreInTheBuiltPolicy) {
     EXPECT_EQ(selinux::PolicyDb(built->second.content).booleans().at("ssh_sysadm_login"), value);
 
     fs::remove_all(ctx_.cache / "policy");
-    const PolicyResult again = build_policy(ctx_, blueprint_, tree_);
+    const PolicyResult again = build_policy(ctx_, blueprint_, tree_, {});
     ASSERT_EQ(again.entries.size(), result.entries.size());
     for (const auto& [path, entry] : result.entries) {
         EXPECT_EQ(again.entries.at(path).digest, entry.digest) << path;
@@ -242,7 +229,7 @@ TEST_F(PolicyTransaction, ContainersGetTheGpuAndRulesAreChecked) {
     const std::string package = "/usr/share/selinux/packages/container.pp.bz2";
     make_directories(tree_.root / "usr/share/selinux/packages");
     fs::copy_file(ctx_.cache / "container.pp.bz2", tree_.root / package.substr(1));
-    add_from_disk(tree_.root / package.substr(1));
+    test::add_from_disk(ctx_, tree_, tree_.root, tree_.root / package.substr(1));
     tree_.policy_calls = {{"semodule", "-n", "-X", "200", "-i", package}};
     blueprint_.path = fs::path(EDGEGPU_SOURCE_DIR) / "blueprints" / "image.toml";
     blueprint_.selinux.gpu_containers = true;
@@ -250,7 +237,7 @@ TEST_F(PolicyTransaction, ContainersGetTheGpuAndRulesAreChecked) {
     blueprint_.selinux.require = {
         {"allow container_t xserver_misc_device_t:chr_file { open map }", {"image.toml", 6, 3}}};
 
-    const PolicyResult result = build_policy(ctx_, blueprint_, tree_);
+    const PolicyResult result = build_policy(ctx_, blueprint_, tree_, {});
     EXPECT_EQ(result.modules, std::vector<std::string>{"nvidia-container-microshift"});
     EXPECT_EQ(result.gpu_access,
               "boolean container_use_devices and module nvidia-container-microshift: the boolean "
@@ -272,7 +259,7 @@ TEST_F(PolicyTransaction, ContainersGetTheGpuAndRulesAreChecked) {
 TEST_F(PolicyTransaction, AnUnknownBooleanNamesItsNeighbours) {
     blueprint_.selinux.booleans = {{"ssh_sysadm_logn", true}};
     try {
-        static_cast<void>(build_policy(ctx_, blueprint_, tree_));
+        static_cast<void>(build_policy(ctx_, blueprint_, tree_, {}));
         FAIL() << "no exception";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::usage);

@@ -51,7 +51,7 @@ protected:
         link(path, target);
     }
     [[nodiscard]] std::string failure() const {
-        return error_of([&] { static_cast<void>(build_policy(ctx, blueprint, tree)); });
+        return error_of([&] { static_cast<void>(build_policy(ctx, blueprint, tree, {})); });
     }
     [[nodiscard]] selinux::StoreCopy copy() const {
         return {ctx, tree, *selinux::find_policy(tree)};
@@ -72,7 +72,7 @@ TEST(SemanageConf, ASettingIsInOneLine) {
 TEST_F(PolicyStore, ALinkInPlaceOfTheConfigurationIsRefused) {
     replace_by_link(conf, canary());
     EXPECT_EQ(failure(), "/etc/selinux/semanage.conf of the image: not a regular file|");
-    EXPECT_TRUE(stored_keys(ctx, selinux::kept_policies, "").empty());
+    EXPECT_EQ(std::distance(fs::directory_iterator(ctx.cache / "policy"), {}), 0);
 }
 
 TEST_F(PolicyStore, LinksInPlaceOfTheDirectoriesAreRefused) {
@@ -180,11 +180,9 @@ TEST_F(PolicyStore, ANameOfAPackageIsNoLineOfTheCache) {
 class HostileSemodule : public PolicyStore {
 protected:
     void run(const std::string& script) {
-        tree.root = make_small_root(scratch);
-        // Where the copy is bound, on a root that is read only.
-        make_directories(tree.root / "etc/selinux");
-        make_directories(tree.root / "var/lib/selinux");
-        add_program(tree.root, "/usr/sbin/semodule", script);
+        const fs::path root = make_small_root(scratch);
+        add_program(root, "/usr/sbin/semodule", script);
+        add_all_from_disk(ctx, tree, root);
         host_file("x.cil", "(typepermissive x_t)\n");
         blueprint.selinux.modules = {scratch / "x.cil"};
     }
@@ -195,7 +193,7 @@ TEST_F(HostileSemodule, SeesTheModulesAndTheStoreAndNothingElse) {
         "cat /etc/selinux/semanage.conf >> /etc/selinux/targeted/seen\n"
         "if cat " +
         canary() + "; then exit 1; fi");
-    const PolicyResult result = build_policy(ctx, blueprint, tree);
+    const PolicyResult result = build_policy(ctx, blueprint, tree, {});
     EXPECT_EQ(read_file(result.entries.at("/etc/selinux/targeted/seen").content),
               "(typepermissive x_t)\nexpand-check=1\n");
     EXPECT_EQ(read_file(result.entries.at(conf).content),
@@ -204,7 +202,7 @@ TEST_F(HostileSemodule, SeesTheModulesAndTheStoreAndNothingElse) {
 
 TEST_F(HostileSemodule, LeavesALinkInPlaceOfTheConfiguration) {
     run("ln -sf " + canary() + " /etc/selinux/semanage.conf");
-    const PolicyResult result = build_policy(ctx, blueprint, tree);
+    const PolicyResult result = build_policy(ctx, blueprint, tree, {});
     EXPECT_EQ(read_file(result.entries.at(conf).content),
               "expand-check=0\nstore-root=/etc/selinux\n");
 }
@@ -218,9 +216,9 @@ TEST_F(HostileSemodule, LeavesAFifoInPlaceOfThePolicy) {
 
 TEST_F(HostileSemodule, LeavesNamesThatAreNoLines) {
     run("touch '/etc/selinux/targeted/a\nb'; chmod 4755 '/etc/selinux/targeted/a\nb'");
-    const PolicyResult result = build_policy(ctx, blueprint, tree);
+    const PolicyResult result = build_policy(ctx, blueprint, tree, {});
     EXPECT_EQ(result.entries.at("/etc/selinux/targeted/a\nb").mode, 04755U);
-    EXPECT_TRUE(stored_keys(ctx, selinux::kept_policies, "").empty());
+    EXPECT_EQ(std::distance(fs::directory_iterator(ctx.cache / "policy"), {}), 0);
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "execution/context.hpp"
 #include "execution/process.hpp"
+#include "image/tree.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu::test {
@@ -31,6 +33,30 @@ inline void add_program(const std::filesystem::path& root, const std::string& pa
                         const std::string& script) {
     make_directories((root / path.substr(1)).parent_path());
     write_file(root / path.substr(1), "#!/bin/sh\nset -e\n" + script + "\n", 0755);
+}
+
+/// Adds a file, directory or link of the directory `root` to the tree, with its path below that.
+inline void add_from_disk(const Context& ctx, Tree& tree, const std::filesystem::path& root,
+                          const std::filesystem::path& source) {
+    struct stat status {};
+    ASSERT_EQ(::lstat(source.c_str(), &status), 0);
+    Entry entry;
+    if (S_ISREG(status.st_mode)) {
+        entry = make_file_entry_from(ctx, source, status.st_mode & 07777U);
+    } else if (S_ISDIR(status.st_mode)) {
+        entry.type = EntryType::directory;
+        entry.mode = status.st_mode & 07777U;
+    } else {
+        entry = link_to(std::filesystem::read_symlink(source).string());
+    }
+    tree.entries["/" + source.lexically_relative(root).string()] = entry;
+}
+
+/// Adds everything in the directory `root` to the tree.
+inline void add_all_from_disk(const Context& ctx, Tree& tree, const std::filesystem::path& root) {
+    for (const auto& item : std::filesystem::recursive_directory_iterator(root)) {
+        add_from_disk(ctx, tree, root, item.path());
+    }
 }
 
 }  // namespace edgegpu::test

@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr StoreKind kept_images{"images", 1, EntryKind::image};
+constexpr StoreKind kept_images{"images", EntryKind::image};
 constexpr const char* listing_name = "entries";
 
 constexpr std::uint64_t most_bytes = 64ULL << 30U;

@@ -12,14 +12,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cache/entry_lock.hpp"
-#include "customise/initramfs/initramfs_accounts.hpp"
-#include "customise/initramfs/initramfs_cache.hpp"
+#include "cache/store.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
 #include "customise/kernel/modprobe.hpp"
 #include "customise/kernel/modprobe_check.hpp"
 #include "image/image_root.hpp"
-#include "sandbox/sandbox.hpp"
+#include "image/kept_entries.hpp"
+#include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/text.hpp"
@@ -40,8 +39,8 @@ constexpr std::uint64_t image_limit = 1ULL << 30U;
 /// A compressor with reproducible output: one thread (with several, the output depends on their
 /// number), no time stamp. zstd at a low level takes a seventh of gzip's time for the same size,
 /// and unpacks several times faster at each boot; older kernels (4.18) do not support it.
-std::string compressor(const Tree& tree) {
-    const bool has_zstd = find_entry(tree, "/usr/bin/zstd") != nullptr;
+std::string compressor(const Tree& tree, const Tree& tools) {
+    const bool has_zstd = find_entry(tools, "/usr/bin/zstd") != nullptr;
     for (const std::string& path :
          {"/usr/lib/modules/" + tree.kernel + "/config", "/boot/config-" + tree.kernel,
           "/usr/lib/ostree-boot/config-" + tree.kernel}) {
@@ -54,7 +53,7 @@ std::string compressor(const Tree& tree) {
     return "gzip -n -6";
 }
 
-std::vector<std::string> dracut_arguments(const Tree& tree) {
+std::vector<std::string> dracut_arguments(const Tree& tree, const Tree& tools) {
     // --nostrip: packages ship stripped programs and modules; stripping them again takes longer
     // than everything else and would break the signatures of modules.
     return {"dracut",
@@ -67,7 +66,7 @@ std::vector<std::string> dracut_arguments(const Tree& tree) {
             "--tmpdir",
             "/var/tmp",
             "--compress",
-            compressor(tree),
+            compressor(tree, tools),
             "--force",
             fmt::format("{}{}", out_directory, made_image),
             tree.kernel};
@@ -93,27 +92,20 @@ void check_contents(const Tree& tree, const std::vector<std::string>& paths) {
 }
 
 /// Runs dracut and returns the initramfs, read once, so that what is checked is what is kept.
-std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
+std::string run_dracut(const Context& ctx, const Tree& tree, ToolRoot& tools,
+                       const std::vector<std::string>& argv) {
     const fs::path work = ctx.work() / fmt::format("initramfs-{}", ::getpid());
     const fs::path out = work / "out";
     remove_tree(work);
     make_writable_directory(work);
     make_writable_directory(out);
     SandboxCommand command;
-    command.root = tree.root;
     command.kernel = tree.kernel;
     command.argv = argv;
     command.env = {"DRACUT_NO_MKNOD=1", "DRACUT_NO_XATTR=1"};
     command.writable_binds = {{out, out_directory}};
     command.read_only_root = true;
-    for (const std::string_view path : account_files) {
-        if (find_entry(tree, path) != nullptr) {
-            const fs::path file = work / fs::path(path).filename();
-            write_file(file, system_accounts(tree, path), 0644);
-            command.read_only_binds.emplace_back(file, path);
-        }
-    }
-    const ProcessResult result = run_in_sandbox(ctx, command);
+    const ProcessResult result = tools.run(std::move(command));
     // dracut exits with 0 after some failures: the file has to exist as well.
     const ImageRoot results(out);
     if (result.status != 0 || !results.status(made_image)) {
@@ -130,29 +122,61 @@ std::string run_dracut(const Context& ctx, const Tree& tree, const std::vector<s
     return image;
 }
 
+/// Each has a file `image`: the initramfs as an entry (format_entries).
+constexpr StoreKind kept_initramfs{"initramfs", EntryKind::initramfs};
+constexpr const char* image_name = "image";
+
+std::optional<Entry> kept_image(const Context& ctx, const StoredEntry& stored) {
+    const std::string* text = stored.find(image_name);
+    std::optional<Entries> entries =
+        text != nullptr ? parse_entries(ctx, *text) : std::optional<Entries>();
+    if (!entries || entries->size() != 1) {
+        return std::nullopt;
+    }
+    return std::move(entries->begin()->second);
+}
+
+/// Digest of everything that dracut gets: the tools' root, the indexes that were added to it, and
+/// its arguments.
+std::string initramfs_key(const Tree& tree, const ToolRoot& tools,
+                          const std::vector<std::string>& argv) {
+    Sha256 key;
+    key.update_field(tools.digest());
+    const std::string modules = fmt::format("/usr/lib/modules/{}/", tree.kernel);
+    for (const auto& [path, entry] : entries_with_prefix(tools.tree().entries, modules)) {
+        key.update_field(path);
+        key.update_field(entry.digest);
+    }
+    for (const std::string& word : argv) {
+        key.update_field(word);
+    }
+    return key.hex();
+}
+
 }  // namespace
 
-Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const Tree& tree) {
+Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const Tree& tree,
+                      ToolRoot& tools) {
     if (find_entry(tree, "/usr/bin/dracut") == nullptr &&
         find_entry(tree, "/usr/sbin/dracut") == nullptr) {
         throw error("the image has no dracut to build its initramfs with")
             .hinted("add the package dracut to the blueprint");
     }
-    const std::vector<std::string> argv = dracut_arguments(tree);
-    const InitramfsCache cache(ctx, tree, fmt::format("{}", fmt::join(argv, "\n")));
-    if (std::optional<Entry> kept = cache.find()) {
-        return *std::move(kept);
-    }
-    const EntryLock lock(ctx, EntryKind::initramfs, cache.key(), "is making the same initramfs");
-    if (std::optional<Entry> kept = cache.find()) {
-        return *std::move(kept);
-    }
-    const std::string made = run_dracut(ctx, tree, argv);
-    const std::vector<std::string> paths = list_initramfs(made, "what the image's dracut made");
-    check_contents(tree, paths);
-    // A cached one was checked with the same blacklist: dracut's configuration is in its key.
-    check_initramfs_modules(modprobe, paths);
-    return cache.store(made, paths);
+    const std::vector<std::string> argv = dracut_arguments(tree, tools.tree());
+    return find_or_make(
+        ctx, kept_initramfs, initramfs_key(tree, tools, argv), "is making the same initramfs",
+        [&](const StoredEntry& stored) { return kept_image(ctx, stored); },
+        [&](NewEntry& entry) {
+            const std::string made = run_dracut(ctx, tree, tools, argv);
+            const std::vector<std::string> paths =
+                list_initramfs(made, "what the image's dracut made");
+            check_contents(tree, paths);
+            // A cached one was checked with the same blacklist: the configuration is in its key.
+            check_initramfs_modules(modprobe, paths);
+            Entry image = make_file_entry(ctx, made, 0644);
+            entry.add(image_name, format_entries(ctx, {{"/initramfs.img", image}}).value());
+            return image;
+        });
 }
 
 }  // namespace edgegpu

@@ -3,15 +3,16 @@
 #include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
 #include "image/tree.hpp"
+#include "rootfs/tool_root.hpp"
 
 namespace edgegpu {
 
-/// Builds the initramfs of `tree.kernel` with the image's own dracut in the sandbox, reproducibly,
-/// with dracut's ostree module; cached (initramfs_cache.hpp). Returns its entry and does not change
-/// the tree, so that `build_policy` may run at the same time. Needs tree.root and the indexes of
-/// `run_depmod`. Throws Error if dracut fails, or its result cannot boot, lacks the blueprint's
-/// modprobe configuration or has a blacklisted module.
+/// Builds the initramfs of `tree.kernel` with the image's own dracut in `tools` (boot_tools),
+/// reproducibly, with dracut's ostree module; cached. Returns its entry and does not change the
+/// tree, so that `build_policy` may run at the same time. Needs the indexes of `run_depmod`. Throws
+/// Error if dracut fails, or its result cannot boot, lacks the blueprint's modprobe configuration
+/// or has a blacklisted module.
 [[nodiscard]] Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe,
-                                    const Tree& tree);
+                                    const Tree& tree, ToolRoot& tools);
 
 }  // namespace edgegpu

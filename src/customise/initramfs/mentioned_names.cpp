@@ -146,6 +146,22 @@ void MentionedNames::add_pattern(const std::string& path) {
     }
 }
 
+void MentionedNames::add_path(std::string_view path) {
+    if (path.starts_with("*/")) {
+        path.remove_prefix(1);
+    }
+    const std::string_view before = path.substr(0, path.find('*'));
+    const auto names = std::count(before.begin(), before.end(), '/');
+    if (!path.starts_with('/') || names < 2) {
+        return;
+    }
+    if (before.size() == path.size()) {
+        paths_.emplace(path);
+    } else if (names > 2 && before != "/usr/share/") {
+        path_patterns_.emplace(path);
+    }
+}
+
 void MentionedNames::add(std::string_view given, bool with_patterns) {
     std::string text(given);
     // "$dir/"a is the same word as $dir/a.
@@ -160,6 +176,9 @@ void MentionedNames::add(std::string_view given, bool with_patterns) {
             word += '*';
         }
         const std::string pattern = as_pattern(word);
+        if (with_patterns) {
+            add_path(pattern);
+        }
         if (pattern.find('*', pattern.rfind('/') + 1) == std::string::npos) {
             words_.insert(pattern.substr(pattern.rfind('/') + 1));
         } else if (with_patterns && !ends_in_comparison(all.substr(0, at))) {
@@ -186,6 +205,12 @@ bool MentionedNames::contains(std::string_view path) const {
                        [&](const std::string& end) { return directory.ends_with(end); }) ||
            std::any_of(patterns_.begin(), patterns_.end(),
                        [&](const std::string& pattern) { return fits(pattern, name); });
+}
+
+bool MentionedNames::has_path(std::string_view path) const {
+    return paths_.contains(std::string(path)) ||
+           std::any_of(path_patterns_.begin(), path_patterns_.end(),
+                       [&](const std::string& pattern) { return fits(pattern, path); });
 }
 
 MentionedNames names_of_dracut(const Tree& tree) {

@@ -27,16 +27,23 @@ public:
     void add_words(std::string_view text);
     /// Whether the name of the file with this absolute path was mentioned, or its directory listed.
     [[nodiscard]] bool contains(std::string_view path) const;
+    /// Whether the absolute path itself was mentioned by a script, also behind a variable
+    /// ("${sysroot}/etc/x"), or fits a mentioned pattern of paths ("/etc/x/*.conf").
+    [[nodiscard]] bool has_path(std::string_view path) const;
 
 private:
     void add(std::string_view text, bool with_patterns);
     void add_pattern(const std::string& path);
+    void add_path(std::string_view path);
 
     std::unordered_set<std::string> words_;
     /// `*` is the only special character
     std::set<std::string> patterns_;
     /// suffixes of directories that are listed as a whole, "/usr/lib/extensions"
     std::set<std::string> directories_;
+    std::unordered_set<std::string> paths_;
+    /// `*` is the only special character
+    std::set<std::string> path_patterns_;
 };
 
 /// The names in the tree's dracut, its modules and configuration, and in udev rules, whose programs

@@ -6,12 +6,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 
 extern "C" {
 #include <solv/repo_updateinfoxml.h>
 }
 
 #include "resolve/metadata/metadata_file.hpp"
+#include "support/build_id.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 
@@ -24,8 +28,11 @@ namespace fs = std::filesystem;
 using FilePtr = Handle<FILE, std::fclose>;
 using Writer = Handle<Repowriter, repowriter_free>;
 
-/// Increment the number whenever the content of the caches changes for the same metadata.
-constexpr const char* cache_suffix = "-1.solv";
+/// "primary-0123456789abcdef.solv": what libsolv makes of metadata, and what this program adds to
+/// that, is found by the same build of both only.
+fs::path cache_of(const RepositoryMetadata& metadata, std::string_view kind) {
+    return metadata.directory / fmt::format("{}-{}.solv", kind, program_identity());
+}
 
 bool load_cache(Repo* repo, const fs::path& path, int flags) {
     const FilePtr file(std::fopen(path.c_str(), "re"));
@@ -58,14 +65,10 @@ void save_cache(Repo* repo, const fs::path& path, bool primary) {
     }
 }
 
-fs::path primary_cache(const RepositoryMetadata& metadata) {
-    return metadata.directory / (std::string("primary") + cache_suffix);
-}
-
 }  // namespace
 
 void load_primary(const RepositoryMetadata& metadata, Repo* repo) {
-    const fs::path cache = primary_cache(metadata);
+    const fs::path cache = cache_of(metadata, "primary");
     if (fs::exists(cache)) {
         if (load_cache(repo, cache, 0)) {
             return;
@@ -84,7 +87,7 @@ void load_primary(const RepositoryMetadata& metadata, Repo* repo) {
 
 void load_file_lists(const RepositoryMetadata& metadata, Repo* repo) {
     constexpr int flags = REPO_EXTEND_SOLVABLES | REPO_LOCALPOOL;
-    const fs::path cache = metadata.directory / (std::string("filelists") + cache_suffix);
+    const fs::path cache = cache_of(metadata, "filelists");
     if (fs::exists(cache) && load_cache(repo, cache, flags)) {
         return;
     }
@@ -99,7 +102,7 @@ void load_file_lists(const RepositoryMetadata& metadata, Repo* repo) {
 }
 
 void load_advisories(const RepositoryMetadata& metadata, Repo* repo) {
-    const fs::path cache = metadata.directory / (std::string("updateinfo") + cache_suffix);
+    const fs::path cache = cache_of(metadata, "updateinfo");
     if (fs::exists(cache)) {
         if (load_cache(repo, cache, 0)) {
             return;
@@ -137,7 +140,7 @@ void save_provided_paths(const RepositoryMetadata& metadata, Repo* repo,
     }
     repodata_set_idarray(data, SOLVID_META, REPOSITORY_ADDEDFILEPROVIDES, queue.get());
     repodata_internalize(data);
-    save_cache(repo, primary_cache(metadata), true);
+    save_cache(repo, cache_of(metadata, "primary"), true);
 }
 
 }  // namespace edgegpu

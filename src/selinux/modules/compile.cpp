@@ -113,7 +113,7 @@ void digest_module(Sha256& digest, const fs::path& source) {
     }
 }
 
-void digest_modules(Sha256& digest, const CompileInputs& inputs) {
+void digest_modules(const Context& ctx, Sha256& digest, const CompileInputs& inputs) {
     bool sources = false;
     bool interfaces = false;
     digest.update_field(fmt::format("{} modules", inputs.modules.size()));
@@ -125,7 +125,7 @@ void digest_modules(Sha256& digest, const CompileInputs& inputs) {
     if (sources) {
         // What a module allows depends on the sources alone, but its bytes depend on the compiler.
         for (const std::string_view tool : {"checkmodule", "semodule_package"}) {
-            digest.update_field(tool_digest(tool));
+            digest.update_field(program_digest(ctx, tool_file(tool)));
         }
     }
     if (interfaces) {

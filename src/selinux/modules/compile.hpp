@@ -42,7 +42,7 @@ struct CompileInputs {
 void digest_module(Sha256& digest, const std::filesystem::path& source);
 
 /// Adds everything to a digest that the results of `compile_modules` depend on, except the policy.
-void digest_modules(Sha256& digest, const CompileInputs& inputs);
+void digest_modules(const Context& ctx, Sha256& digest, const CompileInputs& inputs);
 
 /// Compiles all modules to packages in `directory`; returns them in the same order. A `.te` without
 /// macros is compiled by the builder's checkmodule, one with macros by `compile_with_interfaces`;

@@ -17,6 +17,7 @@
 #include "rootfs/import.hpp"
 #include "rootfs/order.hpp"
 #include "rootfs/unite.hpp"
+#include "rootfs/unpack.hpp"
 #include "rootfs/workplace.hpp"
 #include "sandbox/sandbox.hpp"
 #include "selinux/policy/modules.hpp"
@@ -30,8 +31,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// To be increased whenever sources are compiled in another way.
-constexpr std::string_view engine_version = "edgegpu policy modules 1";
 constexpr std::string_view include_directory = "/usr/share/selinux/devel/include/";
 constexpr std::string_view makefile = "/usr/share/selinux/devel/Makefile";
 /// Directory in the sandbox.
@@ -50,7 +49,6 @@ void for_each_interface_file(const Entries& entries, const Visit& visit) {
 std::string digest_of(const MacroModules& modules, const PackageFiles& policy_root,
                       const Tree& tree) {
     Sha256 digest;
-    digest.update_field(engine_version);
     digest.update_field(modules.type);
     digest.update_field(modules.mls ? "mls" : "");
     for (const fs::path& source : modules.sources) {
@@ -66,7 +64,7 @@ std::string digest_of(const MacroModules& modules, const PackageFiles& policy_ro
 }
 
 /// Each file of an entry is a module, under its name.
-constexpr StoreKind kept_modules{"modules", 2, EntryKind::modules};
+constexpr StoreKind kept_modules{"modules", EntryKind::modules};
 
 /// The content of the root. No scriptlets are run: they are not needed for compiling modules (those
 /// of selinux-policy-devel index all interfaces for other tools).
@@ -105,8 +103,10 @@ std::string shown_directory(const fs::path& source) {
     return shown.substr(0, shown.rfind('/') + 1);
 }
 
-std::map<std::string, std::string> compile(const Context& ctx, const MacroModules& modules,
-                                           const Entries& entries, const std::string& kernel) {
+std::map<std::string, std::string> compile(const Context& outer, const MacroModules& modules,
+                                           const Entries& entries) {
+    // Neither the image's time nor its kernel: they are not in the key.
+    const Context ctx = outer.at(unpacked_time);
     Workplace place(ctx, "policy-root");
     place.mount(ctx, entries);
     const fs::path work = place.made("modules");
@@ -116,7 +116,6 @@ std::map<std::string, std::string> compile(const Context& ctx, const MacroModule
     }
     SandboxCommand command;
     command.root = place.root();
-    command.kernel = kernel;
     command.read_only_root = true;
     command.writable_binds = {{work, std::string(work_directory)}};
     // The image's tools can write anything there, for example links.
@@ -267,8 +266,7 @@ void compile_with_interfaces(const Context& ctx, const PackageFiles& policy_root
                             display_path(modules.sources.front()))
                     .hinted("build without --locked to resolve again");
             }
-            Packages made =
-                compile(ctx, modules, root_entries(ctx, policy_root, tree), tree.kernel);
+            Packages made = compile(ctx, modules, root_entries(ctx, policy_root, tree));
             for (const auto& [name, content] : made) {
                 entry.add(name, content);
             }

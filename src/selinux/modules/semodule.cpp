@@ -20,22 +20,22 @@ constexpr std::uint64_t conf_limit = 1U << 20U;
 
 }  // namespace
 
-ProcessResult run_checked(const Context& ctx, const SandboxCommand& command, const StoreCopy& copy,
+ProcessResult run_checked(ToolRoot& tools, const SandboxCommand& command, const StoreCopy& copy,
                           const std::vector<CompiledModule>& modules) {
     const ImageRoot& root = copy.root();
     const std::optional<struct stat> conf = root.status(semanage_conf);
     if (modules.empty() || !conf) {
-        return run_in_sandbox(ctx, command);
+        return tools.run(command);
     }
     const std::string text = root.read(semanage_conf, conf_limit, LastLink::not_followed);
     const FileAttributes attributes{0, 0, conf->st_mode & 07777U, {}};
     // Distributions disable it because it takes time.
     root.write(semanage_conf, with_setting(text, "expand-check", "1"), attributes);
-    ProcessResult result = run_in_sandbox(ctx, command);
+    ProcessResult result = tools.run(command);
     root.write(semanage_conf, text, attributes);
     if (result.status != 0 && is_broken_neverallow(result.output) &&
         !concerns(modules, result.output)) {
-        result = run_in_sandbox(ctx, command);
+        result = tools.run(command);
     }
     return result;
 }

@@ -2,9 +2,8 @@
 
 #include <vector>
 
-#include "execution/context.hpp"
 #include "execution/process.hpp"
-#include "sandbox/sandbox.hpp"
+#include "rootfs/tool_root.hpp"
 #include "selinux/modules/compile.hpp"
 #include "selinux/store/store.hpp"
 
@@ -14,7 +13,7 @@ namespace edgegpu::selinux {
 /// are modules of the blueprint. If only modules of packages violate them (container-selinux
 /// violates some), runs the command again without the check, as on a device. The copy's
 /// semanage.conf(5) is restored. Failures of semodule are returned.
-[[nodiscard]] ProcessResult run_checked(const Context& ctx, const SandboxCommand& command,
+[[nodiscard]] ProcessResult run_checked(ToolRoot& tools, const SandboxCommand& command,
                                         const StoreCopy& copy,
                                         const std::vector<CompiledModule>& modules);
 
