@@ -5,7 +5,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdarg>
+#include <functional>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -124,6 +127,9 @@ struct FileServer::Impl {
     std::uint16_t port = 0;
     std::atomic<std::uint64_t> requests{0};
     std::atomic<std::uint64_t> bytes{0};
+    mutable std::mutex mutex;
+    /// There are no more of them than files.
+    std::set<std::string, std::less<>> sent;
     /// Last: its threads end before what they use.
     Handle<MHD_Daemon, MHD_stop_daemon> daemon;
 
@@ -138,8 +144,13 @@ struct FileServer::Impl {
         if (!file || ::fstat(file.get(), &status) != 0) {
             return answer_empty(connection, MHD_HTTP_NOT_FOUND);
         }
+        const bool content = method == MHD_HTTP_METHOD_GET;
+        if (content) {
+            const std::lock_guard lock(mutex);
+            sent.insert(*path);
+        }
         return send(connection, std::move(file), static_cast<std::uint64_t>(status.st_size),
-                    method == MHD_HTTP_METHOD_GET);
+                    content);
     }
 
     MHD_Result send(MHD_Connection* connection, Fd file, std::uint64_t size, bool content) {
@@ -241,6 +252,11 @@ std::uint16_t FileServer::port() const noexcept {
 }
 const std::string& FileServer::certificate() const noexcept {
     return impl_->identity.certificate;
+}
+bool FileServer::sent(const std::string& path) const {
+    const std::lock_guard lock(impl_->mutex);
+    const auto first = impl_->sent.lower_bound(path);
+    return first != impl_->sent.end() && (*first == path || first->starts_with(path + '/'));
 }
 std::uint64_t FileServer::requests() const noexcept {
     return impl_->requests.load();

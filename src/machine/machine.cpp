@@ -64,11 +64,14 @@ void Machine::wait_for_restart(std::chrono::seconds limit) {
 }
 
 void Machine::reboot(std::chrono::seconds limit) {
-    impl_->guarded([&] {
-        impl_->pump();
-        impl_->leave("systemctl --no-block reboot");
-    });
+    impl_->guarded([&] { impl_->pump(); });
+    const int before = impl_->restarts;
+    impl_->guarded([&] { impl_->leave("systemctl --no-block reboot"); });
     wait_for_restart(limit);
+    // What the guest says of itself is not enough: neither firmware nor boot loader were at work.
+    if (impl_->restarts == before) {
+        throw error("the guest says that it has restarted, but its machine was not reset");
+    }
 }
 
 int Machine::restarts() const noexcept {

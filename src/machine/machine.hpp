@@ -70,7 +70,8 @@ public:
     /// As in Guest.
     GuestResult run(std::string_view script, std::chrono::seconds limit) override;
     /// Has the guest restart in order, and waits until it answers again. How often it starts on the
-    /// way is up to its boot loader.
+    /// way is up to its boot loader. Throws Error also if it answers without a reset of the
+    /// machine.
     void reboot(std::chrono::seconds limit);
     /// Waits until the guest, which restarts by itself, answers as in wait_until_up, in another
     /// boot than when it last did so.

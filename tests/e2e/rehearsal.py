@@ -11,9 +11,9 @@ CACHE = ROOT / "build/e2e/cache"
 EDGEGPU = ROOT / "build/edgegpu"
 CHECKS = pathlib.Path(__file__).resolve().parent / "checks"
 # What edgegpu finds to check in blueprints/lab-gpu.toml.
-EVERYTHING = ["multi-user", "booted-commit", "greenboot", "services", "failed-units", "selinux-enforcing", "selinux-denials",
-              "labels", "read-only", "kernel-arguments", "blacklisted-modules", "firewall", "bundles", "ssh-login operator",
-              "authorized-key operator"]
+EVERYTHING = ["multi-user", "booted-commit", "greenboot", "services", "selinux-enforcing", "labels", "read-only", "kernel-arguments",
+              "blacklisted-modules", "firewall", "bundles", "ssh-login operator", "authorized-key operator", "failed-units",
+              "labels-at-end", "selinux-denials"]
 
 
 def build(blueprint, repo, lock, *options):

@@ -52,7 +52,7 @@ def fill(directory):
 
 
 class Images:
-    """Commits that differ in their list of kernel arguments."""
+    """Commits that differ in their list of kernel arguments; None is one without a list."""
 
     def __init__(self, work):
         self.work, self.sysroot, self.known = work, work / "template", {}
@@ -76,7 +76,8 @@ class Images:
                 (tree / name).symlink_to(f"usr/{name}")
             (tree / "ostree").symlink_to("sysroot/ostree")
             (tree / "usr/lib/os-release").write_text("ID=lab\nPRETTY_NAME=lab\n")
-            (tree / "usr/lib/edgegpu/kernel-arguments").write_text(listed)
+            if listed is not None:
+                (tree / "usr/lib/edgegpu/kernel-arguments").write_text(listed)
             run("ostree", f"--repo={self.sysroot}/ostree/repo", "commit", "--owner-uid=0", "--owner-gid=0",
                 f"--branch=lab/{len(self.known)}", f"--tree=dir={tree}")
             self.known[listed] = f"lab/{len(self.known)}"
@@ -84,10 +85,12 @@ class Images:
 
 
 class Device:
-    """One with a deployment of the image with this list, installed with these arguments."""
+    """One with a deployment of the image with this list, installed with these arguments. Its `unit` is what this image brings (the
+    others have "new"): "new" runs the program at boot and shutdown; "none" is for images of other programs; "old" has brought
+    the arguments of its commit in line and recorded them, as versions before did, and does nothing for those of the next."""
 
-    def __init__(self, images, rpm_ostree, arguments, listed):
-        self.images, self.rpm_ostree = images, rpm_ostree
+    def __init__(self, images, rpm_ostree, arguments, listed, unit="new"):
+        self.images, self.rpm_ostree, self.units = images, rpm_ostree, {}
         ref = images.commit(listed)
         self.root = pathlib.Path(tempfile.mkdtemp(dir=images.work))
         self.sysroot, self.run, self.bin = self.root / "sysroot", self.root / "run", self.root / "bin"
@@ -99,9 +102,18 @@ class Device:
         self.bin.mkdir()
         if rpm_ostree:
             shutil.copy(STAND_IN, self.bin / "rpm-ostree")
-        (self.bin / "sync").write_text(SYNC)
-        (self.bin / "sync").chmod(0o755)
+        self.program("sync", SYNC)
         self.boot()
+        self.units[self.commit()] = unit
+        if unit == "old":
+            (self.var / "lib/edgegpu").mkdir(parents=True)
+            (self.var / "lib/edgegpu/kernel-arguments").write_text(
+                f"last {self.commit()}\n" + "".join(f"{self.commit()} {one}\n" for one in (listed or "").splitlines()))
+
+    def program(self, name, text):
+        """Adds one to those of the device."""
+        (self.bin / name).write_text(text)
+        (self.bin / name).chmod(0o755)
 
     def entries(self):
         """Of the boot loader, the default one first."""
@@ -111,70 +123,113 @@ class Device:
             entries.append((int(values["version"]), path, values["options"]))
         return sorted(entries, reverse=True)
 
-    def line(self):
+    def line(self, entry=0):
         """The arguments that the next boot has, without the one that names the deployment."""
-        return " ".join(word for word in self.entries()[0][2].split(" ") if not word.startswith("ostree="))
+        return " ".join(word for word in self.entries()[entry][2].split(" ") if not word.startswith("ostree="))
 
     def boot(self, entry=0):
         """A boot of the default deployment, or of another."""
-        options = self.entries()[entry][2]
-        link = next(word for word in options.split(" ") if word.startswith("ostree="))[len("ostree=/"):]
-        self.deployment = (self.sysroot / link).resolve()
+        self.deployment = self.started_by(self.entries()[entry][2])
         shutil.rmtree(self.run, ignore_errors=True)
         (self.run / "ostree").mkdir(parents=True)
         (self.run / "ostree-booted").touch()
         (self.run / "syncs").write_text("0")
 
-    def inside(self, *command, fault=""):
+    def commit(self):
+        """The one that is booted."""
+        return self.deployment.name.split(".")[0]
+
+    def commits(self):
+        """Those that the boot loader offers, the default first."""
+        return [self.started_by(options).name.split(".")[0] for _, _, options in self.entries()]
+
+    def started_by(self, options):
+        link = next(word for word in options.split(" ") if word.startswith("ostree="))[len("ostree=/"):]
+        return (self.sysroot / link).resolve()
+
+    def inside(self, *command):
         d = "/tmp/d"
         return subprocess.run(
             ["bwrap", "--die-with-parent", "--unshare-pid", "--cap-add", "ALL", "--bind", self.deployment, "/", "--bind", self.sysroot, "/sysroot", "--ro-bind",
              "/usr", "/usr", "--bind", self.sysroot / "boot", "/boot", "--bind", self.var, "/var", "--bind", self.run,
              "/run", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", self.deployment / "usr",
-             f"{d}/usr", "--bind", self.sysroot / "boot", f"{d}/boot", "--bind", self.var, f"{d}/var", "--ro-bind",
-             self.sysroot / "ostree", f"{d}/ostree", "--ro-bind", self.bin, f"{d}/bin", "--ro-bind", SCRIPT,
+             f"{d}/usr", "--bind", self.deployment / "etc", f"{d}/etc", "--bind", self.sysroot, f"{d}/sysroot",
+             "--bind", self.sysroot / "boot", f"{d}/boot", "--bind", self.var, f"{d}/var", "--bind", self.run, f"{d}/run",
+             "--bind", self.sysroot / "ostree", f"{d}/ostree", "--ro-bind", self.bin, f"{d}/bin", "--ro-bind", SCRIPT,
              f"{d}/script", *command], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, check=False,
-            env={**ENVIRONMENT, "EDGEGPU_ROOT": d, "STAND_IN_FAULT": fault})
+            stderr=subprocess.STDOUT, check=False, env={**ENVIRONMENT, "EDGEGPU_ROOT": d})
 
-    def start(self, fault="", syncs=0):
+    def start(self, syncs=0, mode="boot"):
         """The unit's program. With `syncs` the power fails at that call of sync."""
+        if self.units.get(self.commit(), "new") != "new":
+            return ""
         (self.run / "syncs").write_text(str(syncs))
-        result = self.inside("sh", "/tmp/d/script", fault=fault)
-        if not (fault == "cut" or syncs) and result.returncode != 0:
-            check("a boot never fails", False, result.stdout)
+        result = self.inside("sh", "/tmp/d/script", mode)
+        if not syncs and result.returncode != 0:
+            check(f"a {mode} never fails", False, result.stdout)
         return result.stdout
 
     def ostree(self, *words):
-        result = self.inside("ostree", "admin", *words)
-        assert result.returncode == 0, result.stdout
+        return self.call("ostree", "admin", *words)
 
-    def reboot(self, entry=0):
+    def call(self, *words):
+        result = self.inside(*words)
+        assert result.returncode == 0, result.stdout
+        return result.stdout
+
+    def shut_down(self, syncs=0):
+        """In order: what is staged is deployed, then the unit stops. What the program said."""
         if (self.run / "ostree/staged-deployment").exists():
             self.ostree("finalize-staged")
-        self.boot(entry)
+        return self.start(syncs, "shutdown")
 
-    def turn(self, fault=""):
+    def reboot(self, entry=0):
+        said = self.shut_down()
+        self.boot(entry)
+        return said
+
+    def turn(self):
         """A boot, the program, and an orderly reboot: the line after it."""
-        said = self.start(fault)
-        self.reboot()
+        said = self.start()
+        said += self.reboot()
         return self.line(), said
 
-    def upgrade(self, listed):
-        """To an image with this list, up to the boot into it."""
+    def fetch(self, listed):
+        """Has the commit of this list in its repository: the ref."""
         ref = self.images.commit(listed)
         with using_images:
             run("ostree", f"--repo={self.sysroot}/ostree/repo", "pull-local", "--disable-fsync",
                 f"{self.images.sysroot}/ostree/repo", ref)
-        self.ostree("deploy", "--stage", "--os=lab", ref)
-        self.reboot()
+        return ref
+
+    def stage(self, listed):
+        """An image with this list, for the next boot."""
+        ref = self.fetch(listed)
+        if self.rpm_ostree:
+            self.call("rpm-ostree", "deploy", ref)
+        else:
+            self.ostree("deploy", "--stage", "--os=lab", ref)
+
+    def upgrade(self, listed):
+        """To an image with this list, up to the boot into it: what the program said at shutdown."""
+        self.stage(listed)
+        return self.reboot()
+
+    def go_back(self):
+        """What greenboot does in the deployment that GRUB has fallen back to: it becomes the default."""
+        if self.rpm_ostree:
+            self.call("rpm-ostree", "rollback")
+        else:
+            self.ostree("undeploy", "0")
+
+    def state_file(self):
+        return self.deployment / "etc/edgegpu/kernel-arguments"
 
     def state(self):
-        path = self.var / "lib/edgegpu/kernel-arguments"
-        return path.read_text() if path.is_file() else ""
+        return self.state_file().read_text() if self.state_file().is_file() else ""
 
     def done(self):
-        return f"last {self.deployment.name.split('.')[0]}\n" in self.state()
+        return self.state().startswith(f"{self.commit()}\n")
 
     def settle(self):
         """Two boots, after which nothing is to be left to do."""

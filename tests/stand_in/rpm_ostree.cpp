@@ -1,18 +1,12 @@
-// A stand-in for rpm-ostree, for tests: `kargs` and `cleanup --pending` of the booted system's
-// default deployment. What it does to the arguments is done by libostree's own functions, called in
-// the order in which rpm-ostree v2023.7 calls them, and the deployment that it stages is a real
-// one; so it errs where that version errs. There is no daemon, no lock against other transactions,
-// and no rpm in it.
-//
-// STAND_IN_FAULT makes it misbehave, once it has something to change:
-//   refuse   an error, nothing changed           (another transaction runs)
-//   lie      says that it is done, nothing changed
-//   late     does it, then reports an error      (the connection to the daemon broke)
-//   cut      does it, then kills who called it   (power cut before the caller goes on)
-//   silent   does not even print the arguments   (the daemon does not start)
+// A stand-in for rpm-ostree, for tests: of the booted system, `deploy REVISION` (as `upgrade` does
+// it once everything is there), `kargs` and `rollback`. What it does to deployments and arguments
+// is done by libostree's own functions, called as rpm-ostree v2023.7 calls them, and the deployment
+// that it stages is a real one; so it has the ways of that version. A new deployment has the
+// arguments of the first deployment, staged ones among them, and the /etc of the booted one. A
+// change of arguments is a new deployment of the same commit, so that it replaces the one to which
+// a rollback would return.
+// There is no daemon, no lock against other transactions, and no rpm in it.
 
-#include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -21,7 +15,6 @@
 #include <vector>
 
 #include <ostree.h>
-#include <unistd.h>
 
 namespace {
 
@@ -36,18 +29,6 @@ using Object = Owned<T, g_object_unref>;
 using Arguments = Owned<OstreeKernelArgs, ostree_kernel_args_free>;
 using Texts = Owned<char*, g_strfreev>;
 
-struct Options {
-    std::vector<std::string> appended;
-    std::vector<std::string> replaced;
-    std::vector<std::string> deleted;
-    std::vector<std::string> appended_if_missing;
-    std::vector<std::string> deleted_if_present;
-    [[nodiscard]] bool empty() const {
-        return appended.empty() && replaced.empty() && deleted.empty() &&
-               appended_if_missing.empty() && deleted_if_present.empty();
-    }
-};
-
 /// Calls a GLib function with a GError at the end; throws what it reports.
 template <typename Function, typename... Values>
 void must(const Function& function, Values... values) {
@@ -57,67 +38,6 @@ void must(const Function& function, Values... values) {
         g_clear_error(&problem);
         throw std::runtime_error(message);
     }
-}
-
-Options read_options(const std::vector<std::string>& words) {
-    Options options;
-    const std::vector<std::pair<std::string, std::vector<std::string>*>> known = {
-        {"--append=", &options.appended},
-        {"--replace=", &options.replaced},
-        {"--delete=", &options.deleted},
-        {"--append-if-missing=", &options.appended_if_missing},
-        {"--delete-if-present=", &options.deleted_if_present}};
-    for (const std::string& word : words) {
-        bool found = false;
-        for (const auto& [name, values] : known) {
-            if (word.starts_with(name)) {
-                values->push_back(word.substr(name.size()));
-                found = true;
-            }
-        }
-        if (!found) {
-            throw std::runtime_error("Unknown option " + word);
-        }
-    }
-    if (!options.deleted.empty() && !options.replaced.empty()) {
-        throw std::runtime_error("Cannot specify both --delete and --replace");
-    }
-    return options;
-}
-
-/// The order of v2023.7's daemon. True if it counts as a change.
-bool patch(OstreeKernelArgs* arguments, const Options& options) {
-    bool changed = false;
-    for (const std::string& argument : options.deleted) {
-        must(ostree_kernel_args_delete, arguments, argument.c_str());
-        changed = true;
-    }
-    for (const std::string& argument : options.replaced) {
-        must(ostree_kernel_args_new_replace, arguments, argument.c_str());
-        changed = true;
-    }
-    for (const std::string& argument : options.appended) {
-        ostree_kernel_args_append(arguments, argument.c_str());
-        changed = true;
-    }
-    for (const std::string& argument : options.appended_if_missing) {
-        if (!ostree_kernel_args_contains(arguments, argument.c_str())) {
-            ostree_kernel_args_append_if_missing(arguments, argument.c_str());
-            changed = true;
-        }
-    }
-    for (const std::string& argument : options.deleted_if_present) {
-        if (ostree_kernel_args_contains(arguments, argument.c_str())) {
-            must(ostree_kernel_args_delete_if_present, arguments, argument.c_str());
-            changed = true;
-        }
-    }
-    return changed;
-}
-
-bool fault_is(const char* name) {
-    const char* fault = std::getenv("STAND_IN_FAULT");
-    return fault != nullptr && std::strcmp(fault, name) == 0;
 }
 
 /// The booted system's deployments.
@@ -134,93 +54,107 @@ public:
         if (booted_ == nullptr) {
             throw std::runtime_error("This system was not booted via libostree");
         }
-        OstreeDeployment* pending = nullptr;
-        ostree_sysroot_query_deployments_for(sysroot_.get(), ostree_deployment_get_osname(booted_),
-                                             &pending, nullptr);
-        pending_.reset(pending);
     }
     ~System() { ostree_sysroot_unlock(sysroot_.get()); }
     System(const System&) = delete;
     System& operator=(const System&) = delete;
 
-    /// Those of the pending deployment; where none is, of the booted one.
     [[nodiscard]] std::string arguments() const {
-        return ostree_bootconfig_parser_get(ostree_deployment_get_bootconfig(target()), "options");
+        return ostree_bootconfig_parser_get(ostree_deployment_get_bootconfig(first()), "options");
     }
 
-    void stage(OstreeKernelArgs* arguments) {
-        const Texts texts(ostree_kernel_args_to_strv(arguments));
+    /// The commit of the first deployment.
+    [[nodiscard]] std::string commit() const { return ostree_deployment_get_csum(first()); }
+
+    void stage(const std::string& revision, char** arguments) {
+        char* found = nullptr;
+        must(ostree_repo_resolve_rev, ostree_sysroot_repo(sysroot_.get()), revision.c_str(), FALSE,
+             &found);
+        const Owned<char, g_free> commit(found);
         OstreeDeployment* staged = nullptr;
         must(ostree_sysroot_stage_tree, sysroot_.get(), ostree_deployment_get_osname(booted_),
-             ostree_deployment_get_csum(target()), ostree_deployment_get_origin(target()), booted_,
-             texts.get(), &staged, static_cast<GCancellable*>(nullptr));
+             found, ostree_deployment_get_origin(first()), booted_, arguments, &staged,
+             static_cast<GCancellable*>(nullptr));
         g_clear_object(&staged);
     }
 
-    void drop_pending() {
-        if (!pending_) {
-            return;
+    void roll_back() {
+        OstreeDeployment* pending = nullptr;
+        OstreeDeployment* older = nullptr;
+        ostree_sysroot_query_deployments_for(sysroot_.get(), ostree_deployment_get_osname(booted_),
+                                             &pending, &older);
+        const Object<OstreeDeployment> owned_pending(pending);
+        const Object<OstreeDeployment> owned_older(older);
+        if (pending == nullptr && older == nullptr) {
+            throw std::runtime_error("No rollback deployment found");
         }
+        if (pending != nullptr && ostree_deployment_is_staged(pending) != FALSE) {
+            throw std::runtime_error("Staged deployment (remove with cleanup -p)");
+        }
+        OstreeDeployment* wanted = older != nullptr ? older : booted_;
         const Owned<GPtrArray, g_ptr_array_unref> all(
             ostree_sysroot_get_deployments(sysroot_.get()));
-        const Owned<GPtrArray, g_ptr_array_unref> kept(
+        const Owned<GPtrArray, g_ptr_array_unref> moved(
             g_ptr_array_new_with_free_func(g_object_unref));
+        g_ptr_array_add(moved.get(), g_object_ref(wanted));
         for (guint i = 0; i < all->len; ++i) {
             auto* deployment = static_cast<OstreeDeployment*>(g_ptr_array_index(all.get(), i));
-            if (ostree_deployment_equal(deployment, pending_.get()) == FALSE) {
-                g_ptr_array_add(kept.get(), g_object_ref(deployment));
+            if (ostree_deployment_equal(deployment, wanted) == FALSE) {
+                g_ptr_array_add(moved.get(), g_object_ref(deployment));
             }
         }
-        must(ostree_sysroot_write_deployments, sysroot_.get(), kept.get(),
+        must(ostree_sysroot_write_deployments, sysroot_.get(), moved.get(),
              static_cast<GCancellable*>(nullptr));
     }
 
 private:
-    [[nodiscard]] OstreeDeployment* target() const { return pending_ ? pending_.get() : booted_; }
+    [[nodiscard]] OstreeDeployment* first() const {
+        const Owned<GPtrArray, g_ptr_array_unref> all(
+            ostree_sysroot_get_deployments(sysroot_.get()));
+        return static_cast<OstreeDeployment*>(g_ptr_array_index(all.get(), 0));
+    }
 
     Object<OstreeSysroot> sysroot_;
     OstreeDeployment* booted_ = nullptr;
-    Object<OstreeDeployment> pending_;
 };
 
+/// Prints the arguments, or stages the same commit with changed ones.
 void kargs(const std::vector<std::string>& words) {
-    const Options options = read_options(words);
-    if (fault_is("silent")) {
-        throw std::runtime_error("Could not activate remote peer");
-    }
     System system;
-    if (options.empty()) {
-        std::cout << system.arguments() << "\n";
-        return;
-    }
-    if (fault_is("refuse")) {
-        throw std::runtime_error("Transaction in progress: upgrade");
-    }
     const Arguments arguments(ostree_kernel_args_from_string(system.arguments().c_str()));
-    if (!patch(arguments.get(), options)) {
-        std::cout << "No changes.\n";
-        return;
+    for (const std::string& word : words) {
+        if (word.starts_with("--append=")) {
+            ostree_kernel_args_append(arguments.get(), word.c_str() + std::strlen("--append="));
+        } else if (word.starts_with("--delete=")) {
+            must(ostree_kernel_args_delete, arguments.get(),
+                 word.c_str() + std::strlen("--delete="));
+        } else {
+            throw std::runtime_error("Unknown option " + word);
+        }
     }
-    if (!fault_is("lie")) {
-        system.stage(arguments.get());
+    if (words.empty()) {
+        std::cout << system.arguments() << "\n";
+    } else {
+        const Texts texts(ostree_kernel_args_to_strv(arguments.get()));
+        system.stage(system.commit(), texts.get());
     }
-    if (fault_is("late")) {
-        throw std::runtime_error("Bus owner changed, aborting");
-    }
-    if (fault_is("cut")) {
-        ::kill(::getppid(), SIGKILL);
-        return;
-    }
-    std::cout << "Changes queued for next boot. Run \"systemctl reboot\" to start a reboot\n";
+}
+
+void deploy(const std::string& revision) {
+    System system;
+    const Texts texts(g_strsplit(system.arguments().c_str(), " ", -1));
+    system.stage(revision, texts.get());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::vector<std::string> words(argv + 1, argv + argc);
+    const std::vector<std::string> words(argv + 1, argv + argc);
     try {
-        if (words == std::vector<std::string>{"cleanup", "--pending"}) {
-            System().drop_pending();
+        if (words == std::vector<std::string>{"rollback"}) {
+            System().roll_back();
+        } else if (words.size() == 2 && words[0] == "deploy") {
+            deploy(words[1]);
         } else if (!words.empty() && words[0] == "kargs") {
             kargs({words.begin() + 1, words.end()});
         } else {

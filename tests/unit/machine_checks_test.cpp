@@ -32,7 +32,10 @@ CommitFacts some_facts() {
 
 Check check_named(const CommitFacts& facts, const std::string& name,
                   const std::vector<AllowedDenial>& allowed = {}) {
-    const std::vector<Check> checks = image_checks(facts, allowed);
+    std::vector<Check> checks = image_checks(facts, nullptr);
+    for (Check& check : final_checks(facts, allowed)) {
+        checks.push_back(std::move(check));
+    }
     const auto found = std::find_if(checks.begin(), checks.end(),
                                     [&](const Check& check) { return check.name == name; });
     if (found == checks.end()) {
@@ -59,6 +62,25 @@ TEST(MachineChecks, WhatDidNotEndHasFailedWhateverItSaid) {
     EXPECT_EQ(result.text, "the check did not end in time");
 }
 
+TEST(MachineChecks, AScriptThatDidNotEndItselfHasFailedWhateverItPrinted) {
+    for (const int status : {1, 137, 143}) {
+        const CheckResult result =
+            result_of({status, "from a log:\nedgegpu-verdict passed fine\n", false});
+        EXPECT_EQ(result.verdict, Verdict::failed) << status;
+        EXPECT_EQ(result.text, "the check itself failed with status " + std::to_string(status));
+    }
+}
+
+TEST(MachineChecks, OnlyInformationMayBeLeftOutByTheGuest) {
+    const GuestResult answer{0, "\nedgegpu-verdict skipped nothing here\n", false};
+    const CheckResult result = result_of(answer);
+    EXPECT_EQ(result.verdict, Verdict::failed);
+    EXPECT_EQ(result.text, "the machine left out a check of what the image has: nothing here");
+    FakeGuest guest;
+    guest.answer = [&](const std::string&) { return answer; };
+    EXPECT_EQ(run_check(guest, check_named(some_facts(), "boot-time")).verdict, Verdict::skipped);
+}
+
 TEST(MachineChecks, TheLastVerdictCountsAndTheRestIsDetails) {
     const CheckResult result = result_of({0,
                                           "one\r\n\nedgegpu-verdict passed fine\ntwo\n"
@@ -79,7 +101,11 @@ TEST(MachineChecks, WhatTheImageDoesNotHaveIsSkippedWithTheReasonAndNotAsked) {
     FakeGuest guest;
     CommitFacts facts;
     std::vector<std::string> reasons;
-    for (const Check& check : image_checks(facts, {})) {
+    std::vector<Check> checks = image_checks(facts, nullptr);
+    for (Check& check : final_checks(facts, {})) {
+        checks.push_back(std::move(check));
+    }
+    for (const Check& check : checks) {
         if (!check.skipped.empty()) {
             const CheckResult result = run_check(guest, check);
             EXPECT_EQ(result.verdict, Verdict::skipped);
@@ -91,45 +117,63 @@ TEST(MachineChecks, WhatTheImageDoesNotHaveIsSkippedWithTheReasonAndNotAsked) {
                 ElementsAre("greenboot: the image does not enable greenboot",
                             "services: the image enables no unit",
                             "selinux-enforcing: the image has no SELinux policy",
-                            "selinux-denials: the image has no SELinux policy",
                             "labels: the image has no SELinux policy",
                             "kernel-arguments: the commit does not list its kernel arguments",
                             "blacklisted-modules: the image blacklists no module",
                             "firewall: the image enables neither firewalld nor nftables",
-                            "bundles: the image has no MicroShift"));
+                            "bundles: the image has no MicroShift",
+                            "labels-at-end: the image has no SELinux policy",
+                            "selinux-denials: the image has no SELinux policy"));
     facts.selinux = "permissive";
     EXPECT_EQ(check_named(facts, "selinux-enforcing").skipped,
               "the image configures SELINUX=permissive");
-    EXPECT_EQ(check_named(facts, "selinux-denials").skipped, "");
+    for (const char* name : {"selinux-denials", "labels", "labels-at-end"}) {
+        EXPECT_EQ(check_named(facts, name).skipped, "") << name;
+    }
+}
+
+TEST(MachineChecks, WhatGoesWrongAtAnyTimeIsCheckedLast) {
+    const std::vector<Check> last = final_checks(some_facts(), {});
+    ASSERT_EQ(last.size(), 3U);
+    EXPECT_EQ(last[0].name, "failed-units");
+    EXPECT_EQ(last[1].name, "labels-at-end");
+    EXPECT_EQ(last[2].name, "selinux-denials");
+}
+
+TEST(MachineChecks, WhoCannotLogInByTheImageNeedNotOnTheMachine) {
+    EXPECT_EQ(authorized_key_check({"a", "/sbin/nologin", {"AAAA"}}).skipped,
+              "a cannot log in: the shell is /sbin/nologin");
+    EXPECT_EQ(authorized_key_check({"a", "/bin/bash", {"AAAA"}}).skipped, "");
+    EXPECT_EQ(authorized_key_check({"a", "", {"AAAA"}}).skipped, "");
+}
+
+/// In a guest whose kernel was started with `running`, and whose boot loader starts the next one
+/// with `next`.
+CheckResult judged_arguments(const Check& check, const std::string& running,
+                             const std::string& next) {
+    LocalGuest guest;
+    guest.put("/proc/cmdline", running + '\n');
+    guest.put("/boot/loader/entries/ostree-*.conf", "version 2\noptions ostree=/x " + next);
+    return run_check(guest, check);
 }
 
 TEST(MachineChecks, ParametersCannotLeaveTheirQuotes) {
     CommitFacts facts = some_facts();
     facts.kernel_arguments = {"a='$(touch /tmp/edgegpu-was-here)'", "console=ttyS0"};
-    LocalGuest guest;
-    guest.programs = "cat() { printf '%s' \"BOOT a='\\$(touch /tmp/edgegpu-was-here)' quiet\"; }";
-    const CheckResult result = run_check(guest, check_named(facts, "kernel-arguments"));
+    const CheckResult result =
+        judged_arguments(check_named(facts, "kernel-arguments"),
+                         "BOOT a='$(touch /tmp/edgegpu-was-here)' quiet", "");
     EXPECT_EQ(result.verdict, Verdict::failed);
     EXPECT_EQ(result.text,
               "arguments of the commit that the kernel was started without: console=ttyS0");
 }
 
-constexpr const char* fake_arguments = R"(
-cat() { if [ "$*" = /proc/cmdline ]; then echo "$RUNNING"; else command cat "$@"; fi; }
-rpm-ostree() { printf 'The kernel arguments are:\n%s\n' "$NEXT"; }
-)";
-
-CheckResult judged_arguments(const Check& check, const std::string& running,
-                             const std::string& next) {
-    LocalGuest guest;
-    guest.programs = "RUNNING='" + running + "' NEXT='" + next + "'" + fake_arguments;
-    return run_check(guest, check);
-}
-
 TEST(MachineChecks, AnUpgradedMachineMayGetItsArgumentsAtTheNextBoot) {
     CommitFacts facts = some_facts();
     facts.kernel_arguments = {"quiet", "stage=2"};
-    const std::vector<Check> checks = image_checks(facts, {}, Arrival::upgraded);
+    CommitFacts before = some_facts();
+    before.kernel_arguments = {"stage=1"};
+    const std::vector<Check> checks = image_checks(facts, &before);
     const auto upgraded = std::find_if(checks.begin(), checks.end(), [](const Check& check) {
         return check.name == "kernel-arguments";
     });
@@ -141,15 +185,33 @@ TEST(MachineChecks, AnUpgradedMachineMayGetItsArgumentsAtTheNextBoot) {
               "the kernel has 2 arguments of the commit");
     CheckResult result = judged_arguments(*upgraded, "quiet stage=1", "a quiet stage=2");
     EXPECT_EQ(result.verdict, Verdict::passed);
-    EXPECT_EQ(result.text,
-              "the next boot gets the arguments of the commit; this one differs in: stage=2");
+    EXPECT_EQ(
+        result.text,
+        "the next boot gets the arguments of the commit; this one differs in: stage=2 stage=1");
     result = judged_arguments(*upgraded, "quiet stage=1", "quiet stage=20");
     EXPECT_EQ(result.verdict, Verdict::failed);
     EXPECT_EQ(result.text, "arguments of the commit that the kernel was started without: stage=2");
-    EXPECT_THAT(result.details,
-                ElementsAre("/proc/cmdline: quiet stage=1", "of the next boot: quiet stage=20"));
+    EXPECT_THAT(result.details, ElementsAre(HasSubstr(": quiet stage=1"),
+                                            "of the next boot: ostree=/x quiet stage=20"));
     EXPECT_EQ(judged_arguments(installed, "quiet stage=1", "quiet stage=2").verdict,
               Verdict::failed);
+}
+
+TEST(MachineChecks, AMachineWhoseCommitBeforeSetsThemHasItsArgumentsInTheFirstBoot) {
+    CommitFacts facts = some_facts();
+    facts.kernel_arguments = {"stage=2"};
+    CommitFacts before = some_facts();
+    before.kernel_arguments = {"stage=1"};
+    before.sets_next_arguments = true;
+    const std::vector<Check> checks = image_checks(facts, &before);
+    const auto upgraded = std::find_if(checks.begin(), checks.end(), [](const Check& check) {
+        return check.name == "kernel-arguments";
+    });
+    ASSERT_NE(upgraded, checks.end());
+    EXPECT_EQ(judged_arguments(*upgraded, "stage=2", "").verdict, Verdict::passed);
+    EXPECT_EQ(judged_arguments(*upgraded, "stage=1", "stage=2").verdict, Verdict::failed);
+    EXPECT_EQ(judged_arguments(*upgraded, "stage=1 stage=2", "stage=2").text,
+              "arguments that the commit has no more, and the kernel was started with: stage=1");
 }
 
 TEST(MachineChecks, ArgumentsOfTheCommitBeforeHaveToGo) {
@@ -169,39 +231,41 @@ TEST(MachineChecks, ArgumentsOfTheCommitBeforeHaveToGo) {
               "the commit has no kernel arguments of its own");
 }
 
-TEST(MachineChecks, AfterAnUpgradeHomeDirectoriesHaveTheLabelsThatProgramsGaveThem) {
+TEST(MachineChecks, WhereUsersHaveWorkedHomeDirectoriesHaveTheLabelsThatProgramsGaveThem) {
     const std::string programs = R"(
+mkdir() { :; }
+chcon() { :; }
 restorecon() {
     echo 'Would relabel /etc/.pwd.lock from a:b:c:s0 to a:b:d:s0'
+    echo "Would relabel $probe from a:b:c:s0 to a:b:d:s0"
     echo 'Would relabel /var/home/a/.local/share/with blank from a:b:c:s0 to a:b:d:s0'
     echo 'Would relabel /var/roothome/.cache from a:b:c:s0 to a:b:d:s0'
     [ -z "$WRONG" ] || echo "Would relabel $WRONG from a:b:c:s0 to a:b:d:s0"
 }
-[() { case $* in *selinux*) return 0 ;; *) builtin [ "$@" ;; esac }
 )";
-    const auto ask = [&](Arrival arrival, const std::string& wrong) {
+    CommitFacts before = some_facts();
+    const auto ask = [&](const CommitFacts* from, const std::string& wrong) {
         LocalGuest guest;
         guest.programs = "WRONG='" + wrong + "'" + programs;
-        const std::vector<Check> checks = image_checks(some_facts(), {}, arrival);
+        guest.put("/sys/fs/selinux/enforce", "1");
+        guest.put("/var/lib/edgegpu-test/wrongly-labelled", "");
+        const std::vector<Check> checks = image_checks(some_facts(), from);
         return run_check(guest,
                          *std::find_if(checks.begin(), checks.end(),
                                        [](const Check& check) { return check.name == "labels"; }))
             .text;
     };
-    EXPECT_EQ(ask(Arrival::installed, ""), "labels that the policy does not have for the path: 2");
-    EXPECT_EQ(ask(Arrival::upgraded, ""), "the labels of /etc and /var are those of the policy");
-    EXPECT_EQ(ask(Arrival::upgraded, "/var/home/a"),
-              "labels that the policy does not have for the path: 1");
-    EXPECT_EQ(ask(Arrival::upgraded, "/var/lib/x /var/home/a/b"),
+    EXPECT_EQ(ask(nullptr, ""), "labels that the policy does not have for the path: 2");
+    EXPECT_EQ(ask(&before, ""), "the labels of /etc and /var are those of the policy");
+    EXPECT_EQ(ask(&before, "/var/home/a"), "labels that the policy does not have for the path: 1");
+    EXPECT_EQ(ask(&before, "/var/lib/x /var/home/a/b"),
               "labels that the policy does not have for the path: 1");
 }
 
-/// A kernel's log with these denials, of which SELinux is there.
-std::string denying(const std::string& denials) {
-    return "journalctl() { printf '%s\\n' '" + denials + R"('; }
-[() { case $* in *selinux* | *audit.log*) return 0 ;; *) builtin [ "$@" ;; esac }
+constexpr const char* no_audit = R"(
+systemctl() { echo "$4=inactive"; }
+auditctl() { echo 'No rules'; }
 )";
-}
 
 std::string avc(const std::string& permissions, const std::string& rest, const std::string& source,
                 const std::string& target, const std::string& object_class) {
@@ -213,13 +277,19 @@ std::string avc(const std::string& permissions, const std::string& rest, const s
 
 class Denials : public ::testing::Test {
 protected:
-    CheckResult ask(const std::string& denials, const std::vector<AllowedDenial>& allowed) {
-        guest_.programs = denying(denials);
-        return run_check(guest_, check_named(some_facts(), "selinux-denials", allowed));
+    static CheckResult ask(const std::string& denials, const std::vector<AllowedDenial>& allowed) {
+        LocalGuest guest;
+        guest.put("/sys/fs/selinux/enforce", "1");
+        guest.put("/dev/kmsg", "");
+        guest.put("/proc/sys/kernel/printk_devkmsg", "off");
+        guest.put("/proc/stat", "cpu 1\nbtime 1700000000\n");
+        guest.put("/var/log/audit/audit.log*", "");
+        const test::TemporaryDirectory directory;
+        const std::string journal = directory.path() / "journal";
+        write_file(journal, "audit: type=1403 audit(1700000000.1:1): lsm=selinux\n" + denials);
+        guest.programs = "journalctl() { cat " + journal + "; }" + no_audit;
+        return run_check(guest, check_named(some_facts(), "selinux-denials", allowed));
     }
-
-private:
-    LocalGuest guest_;
 };
 
 TEST_F(Denials, AreFailuresOncePerKind) {
@@ -259,7 +329,7 @@ TEST_F(Denials, AreAllowedAsARuleAllowsThem) {
     EXPECT_EQ(part.text,
               "SELinux denied something in this boot: 2 denials; 1 denial allowed by the "
               "blueprint");
-    EXPECT_THAT(part.details, ElementsAre(HasSubstr("{ map }"), HasSubstr("{ read open }")));
+    EXPECT_THAT(part.details, ElementsAre(HasSubstr("{ read open }"), HasSubstr("{ map }")));
 }
 
 TEST_F(Denials, CannotPretendToBeOthers) {
@@ -280,20 +350,16 @@ TEST_F(Denials, CannotPretendToBeOthers) {
 
 constexpr const char* fake_systemctl = R"(
 systemctl() {
-    case $* in
-        'is-active multi-user.target') echo active ;;
-        'is-active '*) echo inactive ;;
-        'show -p ActiveState good.service') echo ActiveState=active ;;
-        'show -p ActiveState once.service') echo ActiveState=inactive ;;
-        'show -p Result once.service') echo Result=success ;;
-        'show -p Type once.service') echo Type=oneshot ;;
-        'show -p ExecMainExitTimestamp once.service') echo 'ExecMainExitTimestamp=Mon' ;;
-        'show -p ActiveState unmet.service') echo ActiveState=inactive ;;
-        'show -p ConditionResult unmet.service') echo ConditionResult=no ;;
-        'show -p ConditionTimestamp unmet.service') echo ConditionTimestamp=Mon ;;
-        'show -p ActiveState bad.service') echo ActiveState=failed ;;
-        'show -p '*) echo "$3=" ;;
-        status*) echo "status of ${*: -1}" ;;
+    case "$4 ${*: -1}" in
+        'ActiveState multi-user.target' | 'ActiveState good.service') echo ActiveState=active ;;
+        'ActiveState bad.service') echo ActiveState=failed ;;
+        'ActiveState '*) echo ActiveState=inactive ;;
+        'Result once.service') echo Result=success ;;
+        'Type once.service') echo Type=oneshot ;;
+        'ExecMainExitTimestamp once.service') echo 'ExecMainExitTimestamp=Mon' ;;
+        'ConditionResult unmet.service') echo ConditionResult=no ;;
+        'ConditionTimestamp unmet.service') echo ConditionTimestamp=Mon ;;
+        *) if [ "$1" = show ]; then echo "$4="; else echo "status of ${*: -1}"; fi ;;
     esac
 }
 journalctl() { echo "journal of ${*: -1}"; }
@@ -319,21 +385,14 @@ TEST(MachineChecks, EnabledUnitsHaveToBeActiveOrDone) {
     EXPECT_EQ(result.verdict, Verdict::failed);
     EXPECT_EQ(
         result.text,
-        "enabled by the image, but not active: bad.service is failed, gone.service is not there");
+        "enabled by the image, but not active: bad.service is failed, gone.service is inactive");
     EXPECT_THAT(result.details, testing::Contains("journal of bad.service"));
 }
 
 TEST(MachineChecks, BlacklistedModulesAreNamed) {
     LocalGuest guest;
-    guest.programs = R"(
-grep() {
-    if [ "${*: -1}" = /proc/modules ]; then
-        command grep "${@:1:$#-1}" <<<'nouveau 1 0 - Live'
-    else
-        command grep "$@"
-    fi
-}
-journalctl() { :; })";
+    guest.put("/proc/modules", "nouveau 1 0 - Live\n");
+    guest.programs = "journalctl() { :; }";
     CommitFacts facts = some_facts();
     facts.blacklisted_modules = {"a", "b", "c", "d"};
     EXPECT_EQ(run_check(guest, check_named(facts, "blacklisted-modules")).text,
@@ -342,6 +401,19 @@ journalctl() { :; })";
     const CheckResult result = run_check(guest, check_named(facts, "blacklisted-modules"));
     EXPECT_EQ(result.text, "blacklisted, but loaded: nouveau");
     EXPECT_THAT(result.details, ElementsAre(HasSubstr("nouveau 1 0")));
+}
+
+TEST_F(Denials, OfTheTimeOfAFailureAreShownBesideIt) {
+    LocalGuest guest;
+    guest.put("/sys/fs/selinux/enforce", "1");
+    guest.put("/proc/stat", "btime 1700000000\n");
+    guest.put("/var/log/audit/audit.log*", "");
+    guest.programs = "journalctl() { [[ $* == *--since=-7s* ]] && echo '" +
+                     avc("read", "pid=1", "a_t", "b_t", "file") + "' || echo 'nothing'; }";
+    const CheckResult beside = run_check(guest, denials_beside_check(7));
+    EXPECT_EQ(beside.text, "SELinux denied this");
+    EXPECT_THAT(beside.details, ElementsAre(HasSubstr("{ read }")));
+    EXPECT_EQ(run_check(guest, denials_beside_check(std::nullopt)).text, "SELinux denied nothing");
 }
 
 }  // namespace

@@ -66,6 +66,30 @@ TEST_F(MachineCommitFacts, UsersWithKeysAndTheirShells) {
     EXPECT_THAT(found.users[0].keys, ElementsAre("AAAAone", "AAAAtwo"));
 }
 
+TEST_F(MachineCommitFacts, WhetherTheKernelArgumentsOfTheNextCommitAreSet) {
+    EXPECT_FALSE(facts().sets_next_arguments);
+    directories({"/usr/lib/systemd", "/usr/lib/systemd/system", "/usr/etc/systemd",
+                 "/usr/etc/systemd/system"});
+    const std::string unit = "/systemd/system/edgegpu-kernel-arguments.service";
+    fixture_.add_file("/usr/lib" + unit, "[Service]\nExecStart=/x\n");
+    EXPECT_FALSE(facts().sets_next_arguments);
+    fixture_.add_file("/usr/lib" + unit, "[Service]\nExecStart=/x\nExecStop=/x\n");
+    EXPECT_TRUE(facts().sets_next_arguments);
+    fixture_.add_link("/usr/etc" + unit, "/dev/null");
+    EXPECT_FALSE(facts().sets_next_arguments);
+}
+
+TEST_F(MachineCommitFacts, TheModeOfSelinuxAsItsLibraryReadsIt) {
+    directories({"/usr/etc/selinux"});
+    for (const auto& [text, mode] :
+         {std::pair{"SELINUX=Enforcing\n", "enforcing"},
+          std::pair{"SELINUX=permissive # for now\n", "permissive"},
+          std::pair{"#SELINUX=enforcing\nSELINUX=disabled\n", "disabled"}}) {
+        fixture_.add_file("/usr/etc/selinux/config", text);
+        EXPECT_EQ(facts().selinux, mode) << text;
+    }
+}
+
 TEST_F(MachineCommitFacts, EnabledUnitsWithoutMaskedOnesAndTemplates) {
     directories({"/usr/etc/systemd", "/usr/etc/systemd/system",
                  "/usr/etc/systemd/system/multi-user.target.wants",

@@ -87,6 +87,22 @@ protected:
     std::optional<FileServer> server_;
 };
 
+TEST_F(FileServerTest, KnowsWhatItHasSent) {
+    write_file(directory() / "refs/heads/a", "x");
+    EXPECT_EQ(ask("/refs/heads/none").status, 404);
+    EXPECT_EQ(ask("/config", "HEAD").status, 200);
+    EXPECT_FALSE(server_->sent("config"));
+    EXPECT_FALSE(server_->sent("refs"));
+    EXPECT_EQ(ask("/config").status, 200);
+    EXPECT_EQ(ask("/refs/heads/%61").status, 200);
+    EXPECT_TRUE(server_->sent("config"));
+    EXPECT_TRUE(server_->sent("refs/heads/a"));
+    EXPECT_TRUE(server_->sent("refs"));
+    EXPECT_FALSE(server_->sent("refs/heads/none"));
+    EXPECT_FALSE(server_->sent("con"));
+    EXPECT_FALSE(server_->sent("a b+%41"));
+}
+
 TEST_F(FileServerTest, ServesFilesWithVerifiedTls) {
     const Answer answer = ask("/config");
     EXPECT_EQ(answer.result, CURLE_OK) << curl_easy_strerror(answer.result);

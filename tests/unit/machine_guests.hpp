@@ -3,12 +3,15 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "execution/context.hpp"
 #include "execution/process.hpp"
 #include "machine/guest.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/rpm_fixture.hpp"
 
 namespace edgegpu::test {
 
@@ -34,12 +37,29 @@ public:
     /// bash that declares the functions
     std::string programs;
 
+    /// Has scripts read `text` in place of the guest's file.
+    void put(const std::string& path, const std::string& text) {
+        const std::string place = directory_.path() / std::to_string(places_.size());
+        write_file(place, text);
+        places_.emplace_back(path, place);
+    }
+
     GuestResult run(std::string_view script, std::chrono::seconds /*limit*/) override {
         const Context ctx;
-        const ProcessResult result =
-            run_process(ctx, {"bash", "-c", programs + "\n" + std::string(script)});
+        std::string text(script);
+        for (const auto& [path, place] : places_) {
+            for (std::size_t at = text.find(path); at != std::string::npos;
+                 at = text.find(path, at + place.size())) {
+                text.replace(at, path.size(), place);
+            }
+        }
+        const ProcessResult result = run_process(ctx, {"bash", "-c", programs + "\n" + text});
         return {result.status, result.output, false};
     }
+
+private:
+    TemporaryDirectory directory_;
+    std::vector<std::pair<std::string, std::string>> places_;
 };
 
 }  // namespace edgegpu::test

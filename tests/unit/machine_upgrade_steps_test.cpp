@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "machine_guests.hpp"
+#include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 namespace {
@@ -62,14 +64,6 @@ TEST(UpgradeSteps, AnUpgradeHasToDeployTheCommit) {
               "the upgrade failed: rpm-ostree ended with status 1");
 }
 
-TEST(UpgradeSteps, BothDeploymentsAreWanted) {
-    LocalGuest guest;
-    guest.programs = "ostree() { echo '* lab " + new_commit + ".0'; }";
-    EXPECT_EQ(run_check(guest, deployments_check({new_commit, old_commit})).text,
-              "the deployment of commit aaaaaaaaaaaa is gone");
-    EXPECT_EQ(run_check(guest, deployments_check({new_commit})).verdict, Verdict::passed);
-}
-
 TEST(UpgradeSteps, ABootStateIsACommitOrNothing) {
     FakeGuest guest;
     guest.answer = [](const std::string&) {
@@ -89,6 +83,30 @@ TEST(UpgradeSteps, TheRedCheckIsGreenForOneCommitOnly) {
     EXPECT_GE(guest.asked.size(), 3U);
     EXPECT_THAT(guest.asked.back(),
                 HasSubstr("/etc/greenboot/check/required.d/99_edgegpu_test_red.sh"));
+}
+
+TEST(UpgradeSteps, TheRedCheckIsRedAfterEverythingElseHasStarted) {
+    LocalGuest guest;
+    std::string script = read_file(EDGEGPU_SOURCE_DIR "/src/machine/rehearsal/checks/red_check.sh");
+    const auto run = [&](const std::string& wait) {
+        return guest.run(fill_in(script, {{"COMMIT", old_commit}, {"WAIT", wait}}),
+                         std::chrono::seconds(1));
+    };
+    guest.programs = R"(
+jobs=5
+sleep() { jobs=$((jobs - 1)); echo "$jobs left"; }
+systemctl() {
+    echo '12 greenboot-healthcheck.service start running'
+    echo '13 multi-user.target start waiting'
+    [ "$jobs" -lt 3 ] || echo '14 edgegpu-kernel-arguments.service start running'
+}
+)";
+    const GuestResult late = run("600");
+    EXPECT_EQ(late.status, 1);
+    EXPECT_THAT(late.output, testing::StartsWith("4 left\n3 left\n2 left\nedgegpu test: "));
+    const GuestResult at_once = run("0");
+    EXPECT_EQ(at_once.status, 1);
+    EXPECT_THAT(at_once.output, testing::StartsWith("edgegpu test: "));
 }
 
 }  // namespace

@@ -33,21 +33,37 @@ std::string seconds_text(seconds limit) {
 }
 
 Check plain_check(std::string name, std::string_view script, std::string skipped = "") {
-    return {std::move(name), script, {}, check_margin, std::move(skipped)};
+    return {std::move(name), std::string(script), {}, check_margin, std::move(skipped)};
+}
+
+std::string about_denials(std::string_view script) {
+    return std::string(embedded::denied_bash) + std::string(script);
 }
 
 Check multi_user() {
     return {"multi-user",
-            embedded::multi_user_bash,
+            std::string(embedded::multi_user_bash),
             {{"WAIT", seconds_text(start_limit)}},
             start_limit + check_margin,
-            ""};
+            "",
+            Kind::of_boot};
+}
+
+Check failed_units() {
+    Check check = plain_check("failed-units", embedded::failed_units_bash);
+    check.kind = Kind::of_boot;
+    return check;
 }
 
 std::string without_selinux(const CommitFacts& facts) {
     return facts.selinux.empty()          ? "the image has no SELinux policy"
            : facts.selinux != "enforcing" ? "the image configures SELINUX=" + facts.selinux
                                           : "";
+}
+
+/// Of an image in which SELinux looks at nothing; permissive, it does.
+std::string unused_selinux(const CommitFacts& facts) {
+    return facts.selinux.empty() || facts.selinux == "disabled" ? without_selinux(facts) : "";
 }
 
 Check denials(const CommitFacts& facts, const std::vector<AllowedDenial>& allowed) {
@@ -59,10 +75,19 @@ Check denials(const CommitFacts& facts, const std::vector<AllowedDenial>& allowe
         reasons.push_back(one.reason);
     }
     return {"selinux-denials",
-            embedded::denials_bash,
+            about_denials(embedded::denials_bash),
             {{"ALLOWED", joined_lines(rules)}, {"REASONS", joined_lines(reasons)}},
-            check_margin,
-            facts.selinux.empty() || facts.selinux == "disabled" ? without_selinux(facts) : ""};
+            start_limit,
+            unused_selinux(facts)};
+}
+
+/// `users`: they, or their programs, have been at work.
+Check labels(const std::string& name, const CommitFacts& facts, bool users) {
+    return {name,
+            std::string(embedded::labels_bash),
+            {{"USERS", users ? "yes" : ""}},
+            start_limit,
+            unused_selinux(facts)};
 }
 
 Check modules(const CommitFacts& facts) {
@@ -74,21 +99,35 @@ Check modules(const CommitFacts& facts) {
                   names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), shown)), ", "),
         names.size() > shown ? ", …" : "");
     return {"blacklisted-modules",
-            embedded::modules_bash,
+            std::string(embedded::modules_bash),
             {{"MODULES", joined_lines(names)}, {"SHOWN", some}},
             check_margin,
             names.empty() ? "the image blacklists no module" : ""};
 }
 
-Check kernel_arguments(const CommitFacts& facts, Arrival arrival,
-                       const std::vector<std::string>& gone) {
+/// Arguments that `other` has and `facts` has not.
+std::vector<std::string> arguments_of_other(const CommitFacts& facts, const CommitFacts& other) {
+    const std::vector<std::string> wanted =
+        facts.kernel_arguments.value_or(std::vector<std::string>{});
+    std::vector<std::string> gone;
+    for (const std::string& argument :
+         other.kernel_arguments.value_or(std::vector<std::string>{})) {
+        if (std::find(wanted.begin(), wanted.end(), argument) == wanted.end()) {
+            gone.push_back(argument);
+        }
+    }
+    return gone;
+}
+
+/// `later`: the next boot may be the first that has them.
+Check kernel_arguments(const CommitFacts& facts, const std::vector<std::string>& gone, bool later) {
     const std::vector<std::string> arguments =
         facts.kernel_arguments.value_or(std::vector<std::string>{});
     return {"kernel-arguments",
-            embedded::kernel_arguments_bash,
+            std::string(embedded::kernel_arguments_bash),
             {{"ARGUMENTS", joined_lines(arguments)},
              {"GONE", joined_lines(gone)},
-             {"UPGRADED", arrival == Arrival::upgraded ? "yes" : ""}},
+             {"LATER", later ? "yes" : ""}},
             check_margin,
             !facts.kernel_arguments             ? "the commit does not list its kernel arguments"
             : arguments.empty() && gone.empty() ? "the commit has no kernel arguments of its own"
@@ -97,10 +136,11 @@ Check kernel_arguments(const CommitFacts& facts, Arrival arrival,
 
 Check greenboot(const CommitFacts& facts) {
     return {"greenboot",
-            embedded::greenboot_bash,
+            std::string(embedded::greenboot_bash),
             {{"UNIT", facts.greenboot}, {"WAIT", seconds_text(greenboot_limit)}},
             greenboot_limit + check_margin,
-            facts.greenboot.empty() ? "the image does not enable greenboot" : ""};
+            facts.greenboot.empty() ? "the image does not enable greenboot" : "",
+            Kind::of_boot};
 }
 
 Check services(const CommitFacts& facts) {
@@ -112,17 +152,18 @@ Check services(const CommitFacts& facts) {
         }
     }
     return {"services",
-            embedded::services_bash,
+            std::string(embedded::services_bash),
             {{"UNITS", joined_lines(units)}, {"WAIT", seconds_text(start_limit)}},
             start_limit + check_margin,
-            units.empty() ? "the image enables no unit" : ""};
+            units.empty() ? "the image enables no unit" : "",
+            Kind::of_boot};
 }
 
 Check firewall(const CommitFacts& facts) {
     const bool firewalld = facts.enables("firewalld.service");
     const bool nftables = facts.enables("nftables.service");
     return {"firewall",
-            embedded::firewall_bash,
+            std::string(embedded::firewall_bash),
             {{"UNIT", firewalld ? "firewalld.service" : "nftables.service"},
              {"ZONE", facts.firewalld.name},
              {"PORTS", fmt::format("{}", fmt::join(facts.firewalld.ports, " "))},
@@ -134,7 +175,7 @@ Check firewall(const CommitFacts& facts) {
 Check bundles(const CommitFacts& facts) {
     const std::vector<std::string> roots = facts.bundle_roots.value_or(std::vector<std::string>{});
     return {"bundles",
-            embedded::bundles_bash,
+            std::string(embedded::bundles_bash),
             {{"ROOTS", joined_lines(roots)}},
             check_margin,
             !facts.bundle_roots ? "the image has no MicroShift"
@@ -143,7 +184,7 @@ Check bundles(const CommitFacts& facts) {
 }
 
 /// Splits the guest's output: the last verdict, notes, and what is between them.
-CheckResult judged(const GuestResult& answer) {
+CheckResult judged(const Check& check, const GuestResult& answer) {
     constexpr std::string_view start = "edgegpu-verdict ";
     constexpr std::string_view note = "edgegpu-note ";
     CheckResult result;
@@ -169,9 +210,13 @@ CheckResult judged(const GuestResult& answer) {
     if (answer.timed_out) {
         result.verdict = Verdict::failed;
         result.text = "the check did not end in time";
-    } else if (!found) {
+    } else if (!found || answer.status != 0) {
+        // A script ends with its verdict; what it printed before may be anybody's.
         result.verdict = Verdict::failed;
         result.text = fmt::format("the check itself failed with status {}", answer.status);
+    } else if (result.verdict == Verdict::skipped && check.kind != Kind::information) {
+        result.verdict = Verdict::failed;
+        result.text = "the machine left out a check of what the image has: " + result.text;
     }
     return result;
 }
@@ -190,57 +235,66 @@ std::string_view enum_name(Verdict verdict) {
     return "";
 }
 
-std::vector<Check> image_checks(const CommitFacts& facts, const std::vector<AllowedDenial>& allowed,
-                                Arrival arrival) {
+std::vector<Check> image_checks(const CommitFacts& facts, const CommitFacts* before) {
+    const bool later = before != nullptr && !before->sets_next_arguments;
+    Check boot_time = plain_check("boot-time", embedded::boot_time_bash);
+    boot_time.kind = Kind::information;
     return {multi_user(),
             booted_check("booted-commit", facts.commit),
             greenboot(facts),
             services(facts),
-            plain_check("failed-units", embedded::failed_units_bash),
             plain_check("selinux-enforcing", embedded::enforcing_bash, without_selinux(facts)),
-            denials(facts, allowed),
-            Check{"labels",
-                  embedded::labels_bash,
-                  {{"UPGRADED", arrival == Arrival::upgraded ? "yes" : ""}},
-                  start_limit,
-                  facts.selinux.empty() ? without_selinux(facts) : ""},
+            labels("labels", facts, before != nullptr),
             plain_check("read-only", embedded::read_only_bash),
-            kernel_arguments(facts, arrival, {}),
+            kernel_arguments(
+                facts,
+                before == nullptr ? std::vector<std::string>{} : arguments_of_other(facts, *before),
+                later),
             modules(facts),
             firewall(facts),
             bundles(facts),
-            plain_check("boot-time", embedded::boot_time_bash),
+            std::move(boot_time),
             plain_check("memory", embedded::memory_bash)};
 }
 
+std::vector<Check> final_checks(const CommitFacts& facts,
+                                const std::vector<AllowedDenial>& allowed) {
+    return {failed_units(), labels("labels-at-end", facts, true), denials(facts, allowed)};
+}
+
 std::vector<Check> basic_checks(const CommitFacts& facts) {
-    return {multi_user(), booted_check("booted-commit", facts.commit),
-            plain_check("failed-units", embedded::failed_units_bash)};
+    return {multi_user(), booted_check("booted-commit", facts.commit), failed_units()};
 }
 
 Check booted_check(const std::string& name, const std::string& commit) {
-    return {name, embedded::booted_commit_bash, {{"WANTED", commit}}, check_margin, ""};
+    return {name,
+            std::string(embedded::booted_commit_bash),
+            {{"WANTED", commit}},
+            check_margin,
+            "",
+            Kind::of_boot};
 }
 
-Check changed_arguments_check(const CommitFacts& facts, const CommitFacts& before) {
-    const std::vector<std::string> wanted =
-        facts.kernel_arguments.value_or(std::vector<std::string>{});
-    std::vector<std::string> gone;
-    for (const std::string& argument :
-         before.kernel_arguments.value_or(std::vector<std::string>{})) {
-        if (std::find(wanted.begin(), wanted.end(), argument) == wanted.end()) {
-            gone.push_back(argument);
-        }
-    }
-    return kernel_arguments(facts, Arrival::installed, gone);
+Check changed_arguments_check(const CommitFacts& facts, const CommitFacts& other) {
+    return kernel_arguments(facts, arguments_of_other(facts, other), false);
+}
+
+Check denials_beside_check(std::optional<long> ago) {
+    return {"denials-beside",
+            about_denials(embedded::denied_beside_bash),
+            {{"AGO", ago ? std::to_string(*ago) : ""}},
+            check_margin,
+            ""};
 }
 
 Check authorized_key_check(const KeyedUser& user) {
     return {"authorized-key " + user.name,
-            embedded::authorized_key_bash,
+            std::string(embedded::authorized_key_bash),
             {{"LOGIN", user.name}, {"KEYS", joined_lines(user.keys)}},
             check_margin,
-            ""};
+            user.shell.ends_with("/nologin") || user.shell.ends_with("/false")
+                ? fmt::format("{} cannot log in: the shell is {}", user.name, user.shell)
+                : ""};
 }
 
 std::string script_of(const Check& check) {
@@ -248,7 +302,7 @@ std::string script_of(const Check& check) {
     for (const auto& [name, value] : check.parameters) {
         script += fmt::format("{}={}\n", name, shell_word(value));
     }
-    return script + std::string(embedded::common_bash) + std::string(check.script);
+    return script + std::string(embedded::common_bash) + check.script;
 }
 
 CheckResult timed_check(const std::string& name, const std::function<CheckResult()>& work) {
@@ -268,7 +322,7 @@ CheckResult run_check(Guest& guest, const Check& check) {
             result.text = check.skipped;
             return result;
         }
-        return judged(guest.run(script_of(check), check.limit));
+        return judged(check, guest.run(script_of(check), check.limit));
     });
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,16 +35,27 @@ struct CheckResult {
     std::vector<std::string> notes = {};
 };
 
+/// What a check can say.
+enum class Kind {
+    /// passed or failed: what there is to check was read from the commit, not from the guest
+    demand,
+    /// the same, about the boot as a whole
+    of_boot,
+    /// also that there is nothing to tell
+    information
+};
+
 /// A check that a script does in the guest.
 struct Check {
     std::string name;
     /// bash; begins with what checks/common.bash declares, and ends with a verdict
-    std::string_view script;
+    std::string script;
     /// variables of the script
     std::map<std::string, std::string> parameters;
     std::chrono::seconds limit{60};
     /// not empty: there is nothing to check, and why
     std::string skipped;
+    Kind kind = Kind::demand;
 };
 
 /// Denials that do not count: of the policy's rule "allow SOURCE TARGET:CLASS { PERMISSIONS }".
@@ -57,24 +69,27 @@ struct AllowedDenial {
     std::string reason;
 };
 
-/// How a commit came onto the machine. One that was upgraded starts with the kernel arguments of
-/// the commit before; its own may take effect at the next boot.
-enum class Arrival { installed, upgraded };
+/// The checks of a machine that should run the commit with these facts, in their order. `before`:
+/// those of the commit that it was upgraded from; nullptr if it was installed.
+[[nodiscard]] std::vector<Check> image_checks(const CommitFacts& facts, const CommitFacts* before);
 
-/// The checks of a machine that should run the commit with these facts, in their order.
-[[nodiscard]] std::vector<Check> image_checks(const CommitFacts& facts,
-                                              const std::vector<AllowedDenial>& allowed,
-                                              Arrival arrival = Arrival::installed);
+/// The checks of what may go wrong at any time, the checks before included: to be made last.
+[[nodiscard]] std::vector<Check> final_checks(const CommitFacts& facts,
+                                              const std::vector<AllowedDenial>& allowed);
 
-/// The same without those that only a new image needs: whether the machine is up, and runs it.
+/// The checks of a machine that is not new: whether it is up, and runs the commit.
 [[nodiscard]] std::vector<Check> basic_checks(const CommitFacts& facts);
 
 /// Whether the machine runs `commit`.
 [[nodiscard]] Check booted_check(const std::string& name, const std::string& commit);
 
 /// Whether the kernel has the arguments of the commit, and none of those that only the commit
-/// `before` has.
-[[nodiscard]] Check changed_arguments_check(const CommitFacts& facts, const CommitFacts& before);
+/// `other` has.
+[[nodiscard]] Check changed_arguments_check(const CommitFacts& facts, const CommitFacts& other);
+
+/// What SELinux denied in the last `ago` seconds, or without in this boot, in the details: for the
+/// report of a check that failed.
+[[nodiscard]] Check denials_beside_check(std::optional<long> ago);
 
 /// Whether the guest accepts the image's own key of `user`.
 [[nodiscard]] Check authorized_key_check(const KeyedUser& user);

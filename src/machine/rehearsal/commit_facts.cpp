@@ -57,6 +57,17 @@ std::string value_of(const std::string& text, std::string_view key) {
     return value;
 }
 
+/// As libselinux reads it: in any case, and whatever follows.
+std::string selinux_mode(const CommitView& commit) {
+    const std::string value = value_of(read_config(commit, "/usr/etc/selinux/config"), "SELINUX");
+    for (const char* mode : {"enforcing", "permissive", "disabled"}) {
+        if (begins_with_any_case(value, mode)) {
+            return mode;
+        }
+    }
+    return value;
+}
+
 std::string spelled_by_kernel(std::string_view module) {
     std::string name(module);
     std::replace(name.begin(), name.end(), '-', '_');
@@ -139,13 +150,16 @@ bool can_be_active(std::string_view unit) {
 
 /// Links in /etc/systemd/system/X.wants and X.requires: what presets, systemctl enable and a
 /// blueprint leave there.
+constexpr const char* own_units = "/usr/etc/systemd/system";
+
+bool is_masked(const CommitView& commit, const std::string& unit) {
+    const std::optional<CommitPath> found = commit.describe(std::string(own_units) + '/' + unit);
+    return found && found->type == EntryType::symlink && found->target == "/dev/null";
+}
+
 std::vector<EnabledUnit> enabled_units(const CommitView& commit) {
-    const std::string top = "/usr/etc/systemd/system";
+    const std::string top = own_units;
     const CommitDirectory units = directory_of(commit, top);
-    const auto masked = [&](const std::string& unit) {
-        const std::optional<CommitPath> found = commit.describe(top + '/' + unit);
-        return found && found->type == EntryType::symlink && found->target == "/dev/null";
-    };
     std::vector<EnabledUnit> enabled;
     for (const auto& [name, node] : units) {
         for (const std::string_view relation : {".wants", ".requires"}) {
@@ -153,7 +167,7 @@ std::vector<EnabledUnit> enabled_units(const CommitView& commit) {
                 continue;
             }
             for (const auto& [unit, link] : commit.list(node, top + '/' + name)) {
-                if (!link.directory && can_be_active(unit) && !masked(unit)) {
+                if (!link.directory && can_be_active(unit) && !is_masked(commit, unit)) {
                     enabled.push_back({unit, name.substr(0, name.size() - relation.size())});
                 }
             }
@@ -163,6 +177,14 @@ std::vector<EnabledUnit> enabled_units(const CommitView& commit) {
         return std::tie(a.unit, a.wanted_by) < std::tie(b.unit, b.wanted_by);
     });
     return enabled;
+}
+
+/// Those that earlier versions of edgegpu built do not, nor do those of other programs.
+bool sets_next_arguments(const CommitView& commit) {
+    const std::string unit = "edgegpu-kernel-arguments.service";
+    return !is_masked(commit, unit) &&
+           read_config(commit, "/usr/lib/systemd/system/" + unit).find("\nExecStop=") !=
+               std::string::npos;
 }
 
 std::string greenboot_unit(const CommitView& commit, const CommitFacts& facts) {
@@ -294,7 +316,7 @@ CommitFacts commit_facts(const CommitView& commit) {
     CommitFacts facts;
     facts.commit = commit.info().checksum;
     facts.kernel_arguments = commit.info().kernel_arguments;
-    facts.selinux = value_of(read_config(commit, "/usr/etc/selinux/config"), "SELINUX");
+    facts.selinux = selinux_mode(commit);
     facts.blacklisted_modules = blacklisted(commit);
     facts.users = keyed_users(commit);
     facts.enabled = enabled_units(commit);
@@ -308,6 +330,7 @@ CommitFacts commit_facts(const CommitView& commit) {
     facts.upgrader = commit.find("/usr/bin/rpm-ostree") ? "rpm-ostree"
                      : commit.find("/usr/bin/ostree")   ? "ostree"
                                                         : "";
+    facts.sets_next_arguments = sets_next_arguments(commit);
     return facts;
 }
 

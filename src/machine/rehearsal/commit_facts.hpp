@@ -69,6 +69,9 @@ struct CommitFacts {
     std::optional<std::string> sshd_config;
     /// the program that upgrades a device is there: "rpm-ostree", "ostree", or empty
     std::string upgrader;
+    /// A machine that runs the commit sets the kernel arguments of the next one before that is
+    /// started for the first time.
+    bool sets_next_arguments = false;
 
     [[nodiscard]] bool enables(const std::string& unit) const;
 };

@@ -99,14 +99,41 @@ CheckResult DeviceUnderTest::lost(const Phase& phase, const Error& failure) cons
     return result;
 }
 
-void DeviceUnderTest::run(Phase& phase, const std::string& name,
+void DeviceUnderTest::run(Phase& phase, const std::string& name, Kind kind,
                           const std::function<CheckResult()>& work) {
     ctx_.check_cancelled();
     const std::size_t done = phase.results.size();
     ctx_.console->progress(done, std::max(done, planned_), name);
     current_ = name;
-    add(phase, timed_check(name, work));
+    CheckResult result = timed_check(name, work);
+    if (result.verdict == Verdict::failed && name != "selinux-denials") {
+        add_denials(result, kind);
+    }
+    add(phase, std::move(result));
     current_.clear();
+}
+
+void DeviceUnderTest::add_denials(CheckResult& failure, Kind kind) {
+    if (facts_.selinux.empty() || facts_.selinux == "disabled") {
+        return;
+    }
+    std::optional<long> ago;
+    if (kind != Kind::of_boot) {
+        // What is denied late in a second has the time of its beginning.
+        ago = static_cast<long>(failure.seconds) + 2;
+    }
+    try {
+        const CheckResult denied = run_check(*machine_, denials_beside_check(ago));
+        failure.details.push_back((ago ? "during the check: " : "in this boot: ") + denied.text);
+        for (const std::string& line : denied.details) {
+            failure.details.push_back("  " + line);
+        }
+    } catch (const Error& lost) {
+        if (lost.kind() == ErrorKind::interrupted) {
+            throw;
+        }
+        failure.details.push_back("what SELinux denied is not known: " + lost.message());
+    }
 }
 
 void DeviceUnderTest::add(Phase& phase, CheckResult result) {
@@ -133,7 +160,7 @@ void DeviceUnderTest::restart(Phase& phase) {
 }
 
 bool DeviceUnderTest::check(Phase& phase, const Check& check) {
-    run(phase, check.name, [&] { return run_check(*machine_, check); });
+    run(phase, check.name, check.kind, [&] { return run_check(*machine_, check); });
     return phase.results.back().verdict != Verdict::failed;
 }
 
@@ -153,7 +180,7 @@ void DeviceUnderTest::check_logins(Phase& phase, const CommitFacts& facts) {
         if (phase.results.back().verdict == Verdict::skipped) {
             continue;
         }
-        run(phase, "ssh-login " + user.name, [&] {
+        run(phase, "ssh-login " + user.name, Kind::demand, [&] {
             CheckResult result = credential_.log_in(ctx_, user, ssh_port_);
             if (result.verdict == Verdict::failed) {
                 add_journal(*machine_, "-u sshd.service -u ssh.service", result.details);
@@ -176,20 +203,26 @@ void DeviceUnderTest::run_user_checks(Phase& phase) {
                                phase.commit};
     for (const UserCheck& one : request_.user_checks) {
         if (std::find(one.phases.begin(), one.phases.end(), phase.name) != one.phases.end()) {
-            run(phase, one.name, [&] { return run_user_check(*machine_, one, place); });
+            run(phase, one.name, Kind::demand,
+                [&] { return run_user_check(*machine_, one, place); });
         }
     }
 }
 
-void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts, Arrival arrival) {
-    const std::vector<Check> checks = image_checks(facts, request_.allowed, arrival);
-    planned_ =
-        phase.results.size() + checks.size() + 2 * facts.users.size() + user_checks_in(phase);
+void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts,
+                                       const CommitFacts* before) {
+    const std::vector<Check> checks = image_checks(facts, before);
+    const std::vector<Check> last = final_checks(facts, request_.allowed);
+    const std::size_t own = checks.size() + 2 * facts.users.size() + last.size();
+    planned_ = phase.results.size() + own + user_checks_in(phase);
     for (const Check& one : checks) {
         check(phase, one);
     }
     check_logins(phase, facts);
     run_user_checks(phase);
+    for (const Check& one : last) {
+        check(phase, one);
+    }
 }
 
 std::vector<std::filesystem::path> DeviceUnderTest::records() {

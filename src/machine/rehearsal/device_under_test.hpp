@@ -46,9 +46,9 @@ public:
     void restart(Phase& phase);
     /// Runs a check of the guest. Returns whether it did not fail.
     bool check(Phase& phase, const Check& check);
-    /// Runs all checks of a commit: those of the image, logins, and the user's own.
-    void check_everything(Phase& phase, const CommitFacts& facts,
-                          Arrival arrival = Arrival::installed);
+    /// Runs all checks of a commit: those of the image, logins, the user's own, and what any of
+    /// them may have shown. `before`: as of image_checks.
+    void check_everything(Phase& phase, const CommitFacts& facts, const CommitFacts* before);
     /// Runs those of the user's own that belong to the phase.
     void run_user_checks(Phase& phase);
     /// Adds what was found without the guest.
@@ -60,7 +60,10 @@ public:
 
 private:
     /// Adds what `work` finds as the result `name`; while it runs, the machine is lost in it.
-    void run(Phase& phase, const std::string& name, const std::function<CheckResult()>& work);
+    void run(Phase& phase, const std::string& name, Kind kind,
+             const std::function<CheckResult()>& work);
+    /// Adds to a failure what SELinux denied in that time, or with Kind::of_boot in this boot.
+    void add_denials(CheckResult& failure, Kind kind);
     [[nodiscard]] std::size_t user_checks_in(const Phase& phase) const;
     [[nodiscard]] CheckResult lost(const Phase& phase, const Error& failure) const;
     void check_logins(Phase& phase, const CommitFacts& facts);

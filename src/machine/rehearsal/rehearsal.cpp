@@ -109,7 +109,7 @@ private:
         note_accelerator(device);
         device.phase("boot", facts_.commit, result_.phases, [&](Phase& phase) {
             device.start(phase);
-            device.check_everything(phase, facts_);
+            device.check_everything(phase, facts_, nullptr);
         });
         end(device);
     }
@@ -156,11 +156,11 @@ private:
         note_accelerator(device);
         if (prepare(device, server, "before-upgrade") || can_go_on()) {
             device.phase("upgrade", facts_.commit, result_.phases, [&](Phase& phase) {
-                if (!device.check(phase, upgrade_check(device.facts(), facts_.commit))) {
+                if (!fetch(device, phase, server)) {
                     return;
                 }
                 device.restart(phase);
-                device.check_everything(phase, facts_, Arrival::upgraded);
+                device.check_everything(phase, facts_, &device.facts());
                 device.check(phase, kept_change_check());
                 device.check(phase, deployments_check({facts_.commit, result_.from}));
             });
@@ -169,9 +169,29 @@ private:
         end(device);
     }
 
-    /// Changed kernel arguments take effect at the boot after the one that sets them.
+    /// Has the device upgrade with its own program. What it says of that has to agree with what it
+    /// was sent.
+    bool fetch(DeviceUnderTest& device, Phase& phase, const FileServer& server) const {
+        if (!device.check(phase, upgrade_check(device.facts(), facts_.commit))) {
+            return false;
+        }
+        const std::string object = fmt::format("objects/{}/{}.commit", facts_.commit.substr(0, 2),
+                                               facts_.commit.substr(2));
+        if (!server.sent(object) && !server.sent("deltas")) {
+            CheckResult& result = phase.results.back();
+            result.verdict = Verdict::failed;
+            result.text = "the machine says that it has upgraded, but never fetched the commit: " +
+                          result.text;
+            return false;
+        }
+        return true;
+    }
+
+    /// Where the commit before does not set the kernel arguments of the next one, they take effect
+    /// at the boot after the first.
     void boot_with_new_arguments(DeviceUnderTest& device) {
-        if (facts_.kernel_arguments == device.facts().kernel_arguments || !can_go_on() ||
+        if (device.facts().sets_next_arguments ||
+            facts_.kernel_arguments == device.facts().kernel_arguments || !can_go_on() ||
             !has_result("restart")) {
             return;
         }
@@ -217,7 +237,7 @@ private:
                     return;
                 }
                 put_red_check(device.machine(), result_.from);
-                if (!device.check(phase, upgrade_check(device.facts(), facts_.commit))) {
+                if (!fetch(device, phase, server)) {
                     return;
                 }
                 DeviceUnderTest::add(
@@ -228,6 +248,7 @@ private:
                 device.check(phase, boot_counting_check());
                 device.restart(phase);
                 device.check(phase, booted_check("stays", result_.from));
+                device.check(phase, changed_arguments_check(device.facts(), facts_));
                 device.check(phase, kept_change_check());
                 device.run_user_checks(phase);
             });

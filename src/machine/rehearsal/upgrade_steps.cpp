@@ -17,6 +17,8 @@ using std::chrono::seconds;
 constexpr seconds upgrade_limit{3600};
 constexpr seconds step_limit{120};
 constexpr seconds counting_wait{300};
+/// For the other units of a boot.
+constexpr seconds red_wait{600};
 
 constexpr const char* authority_path = "/etc/edgegpu-test/authority.pem";
 constexpr const char* change_path = "/etc/edgegpu-test/change";
@@ -72,7 +74,7 @@ void redirect_remote(Guest& guest, const ImageRemote& remote, const std::string&
 
 Check upgrade_check(const CommitFacts& facts, const std::string& commit) {
     return {"upgrade",
-            embedded::upgrade_bash,
+            std::string(embedded::upgrade_bash),
             {{"PROGRAM", facts.upgrader}, {"WANTED", commit}},
             upgrade_limit,
             ""};
@@ -80,7 +82,7 @@ Check upgrade_check(const CommitFacts& facts, const std::string& commit) {
 
 Check deployments_check(const std::vector<std::string>& commits) {
     return {"deployments",
-            embedded::deployments_bash,
+            std::string(embedded::deployments_bash),
             {{"COMMITS", fmt::format("{}", fmt::join(commits, "\n"))}},
             step_limit,
             ""};
@@ -88,7 +90,7 @@ Check deployments_check(const std::vector<std::string>& commits) {
 
 Check boot_counting_check() {
     return {"boot-counting",
-            embedded::boot_counting_bash,
+            std::string(embedded::boot_counting_bash),
             {{"WAIT", std::to_string(counting_wait.count())}},
             counting_wait + step_limit,
             ""};
@@ -100,14 +102,17 @@ void make_change(Guest& guest) {
 
 Check kept_change_check() {
     return {"change-kept",
-            embedded::kept_change_bash,
+            std::string(embedded::kept_change_bash),
             {{"FILE", change_path}, {"CONTENT", change_text}},
             step_limit,
             ""};
 }
 
 void put_red_check(Guest& guest, const std::string& commit) {
-    put_file(guest, red_check_path, fill_in(embedded::red_check_sh, {{"COMMIT", commit}}), 0755);
+    put_file(guest, red_check_path,
+             fill_in(embedded::red_check_sh,
+                     {{"COMMIT", commit}, {"WAIT", std::to_string(red_wait.count())}}),
+             0755);
 }
 
 BootState boot_state(Guest& guest) {

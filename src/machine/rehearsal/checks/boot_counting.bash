@@ -10,8 +10,13 @@ list() {
 end=$((SECONDS + WAIT))
 while :; do
     variables=$(list 2>&1)
-    success=$(sed -n 's/^boot_success=//p' <<<"$variables")
-    counter=$(sed -n 's/^boot_counter=//p' <<<"$variables")
+    success='' counter=''
+    while IFS='=' read -r name value; do
+        case $name in
+            boot_success) success=$value ;;
+            boot_counter) counter=$value ;;
+        esac
+    done <<<"$variables"
     if [ "$success" = 1 ] && [ -z "$counter" ]; then break; fi
     [ "$SECONDS" -lt "$end" ] || break
     sleep 2

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Is the deployment that runs the one of commit WANTED? What is mounted at / decides, not what ostree would boot next.
-grep -q '\<ostree=' /proc/cmdline || failed "the kernel was started without ostree=: no deployment is booted"
+[[ " $(</proc/cmdline) " == *' ostree='* ]] || failed "the kernel was started without ostree=: no deployment is booted"
 booted=
 for deployment in /sysroot/ostree/deploy/*/deploy/*/; do
     if [ "$deployment" -ef / ]; then

@@ -1,6 +1,10 @@
 # shellcheck shell=bash
 # Every check begins with this, after its parameters (upper-case variables). A check prints what helps
-# to find the cause, and ends with one of the three verdicts; their text is one plain line.
+# to find the cause, and ends with a verdict; its text is one plain line.
+#
+# A check that cannot ask has failed: what decides is read by bash itself, from files of the kernel and
+# of the image, or said by a program whose answer has a form that silence, an error and noise do not
+# have. What programs are for beside that (sort, head, …) may be missing.
 export LC_ALL=C PAGER=cat SYSTEMD_PAGER='' SYSTEMD_COLORS=0
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 set -u
@@ -14,6 +18,7 @@ verdict() { # passed|failed|skipped TEXT
 }
 passed() { verdict passed "$1"; }
 failed() { verdict failed "$1"; }
+# Only for checks that are for information: what there is to check is read from the commit.
 skipped() { verdict skipped "$1"; }
 
 # counted NUMBER NOUN: "1 unit", "2 units"
@@ -23,11 +28,69 @@ counted() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# property UNIT NAME: a property of a unit, as systemd has it
-property() { systemctl show -p "$2" "$1" | sed 's/^[^=]*=//'; }
+# Of the functions that set `answer`: not to be called in a subshell, where they could not end the check.
+
+# ask PROGRAM ARGUMENT…: sets `answer` to what a program prints, which must not be nothing
+ask() {
+    local status
+    answer=$("$@")
+    status=$?
+    if [ "$status" != 0 ] || [ -z "$answer" ]; then
+        failed "cannot be checked: '$*' ended with status $status and printed ${answer:-nothing}"
+    fi
+}
+
+# read_file FILE: sets `answer` to the text of a file, without the bytes that are 0
+read_file() {
+    [ -r "$1" ] || failed "cannot be checked: $1 cannot be read"
+    answer=''
+    { answer=$(<"$1"); } 2>/dev/null
+}
+
+# property UNIT NAME: sets `answer` to a property of a unit, as systemd has it; "" is the manager
+property() {
+    # Without --all, some versions print nothing for an empty one.
+    ask systemctl show --all -p "$2" ${1:+-- "$1"}
+    [[ $answer == "$2="* && $answer != *$'\n'* ]] || failed "cannot be checked: systemctl does not tell $2 of ${1:-systemd}: $answer"
+    answer=${answer#*=}
+}
+
+# state UNIT: sets `answer` to "active", "inactive", …
+state() {
+    property "$1" ActiveState
+    case $answer in
+        active | reloading | inactive | failed | activating | deactivating | maintenance | refreshing) ;;
+        *) failed "cannot be checked: systemctl says that $1 is '$answer'" ;;
+    esac
+}
 
 # explain UNIT: state and journal of a unit in this boot
 explain() {
-    systemctl status --no-pager --full --lines=0 "$1" 2>&1 | head -n 12
+    systemctl status --no-pager --full --lines=12 "$1" 2>&1
     journalctl -b --no-pager -o short-monotonic -n "${2:-20}" -u "$1" 2>&1
+}
+
+# read_entries: sets `default_entry` and `other_entries` to the kernel's arguments in the boot loader's entries of ostree: the
+# default is the one with the highest version
+read_entries() {
+    local file key value version options newest=-1
+    default_entry='' other_entries=''
+    for file in /boot/loader/entries/ostree-*.conf; do
+        [ -r "$file" ] || continue
+        version=0 options=''
+        while read -r key value || [ -n "$key" ]; do
+            case $key in
+                version) version=$value ;;
+                options) options=$value ;;
+            esac
+        done <"$file"
+        [[ $version =~ ^[0-9]{1,9}$ ]] || continue
+        if [ "$version" -gt "$newest" ]; then
+            [ -z "$default_entry" ] || other_entries+=$default_entry$'\n'
+            newest=$version default_entry=$options
+        else
+            other_entries+=$options$'\n'
+        fi
+    done
+    [[ " $default_entry " == *' ostree='* ]] || failed "cannot be checked: the boot loader has no entry of ostree that can be read"
 }

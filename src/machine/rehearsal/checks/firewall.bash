@@ -1,25 +1,30 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # common.bash sets it
 # Does the firewall run that the image enables, UNIT, and does it have what the image configures?
 # PORTS and SERVICES: of firewalld's ZONE, as the image has them.
-state=$(systemctl is-active "$UNIT")
-[ "$state" = active ] || {
+state "$UNIT"
+[ "$answer" = active ] || {
     explain "$UNIT"
-    failed "the image enables $UNIT, which is $state"
+    failed "the image enables $UNIT, which is $answer"
 }
 if [ "$UNIT" = nftables.service ]; then
-    rules=$(nft list ruleset 2>&1) || {
-        printf '%s\n' "$rules"
-        failed "nft cannot list the rules"
-    }
-    [ -n "$rules" ] || failed "nftables is active, but there are no rules"
-    passed "nftables is active with $(counted "$(grep -c '^[[:space:]]*chain ' <<<"$rules")" chain)"
+    ask nft list ruleset
+    chains=0
+    while read -r word _; do
+        [ "$word" != chain ] || chains=$((chains + 1))
+    done <<<"$answer"
+    [ "$chains" != 0 ] || failed "nftables is active, but there are no chains"
+    passed "nftables is active with $(counted "$chains" chain)"
 fi
+ask firewall-cmd --state
+[ "$answer" = running ] || failed "firewalld says that it is '$answer'"
+ask firewall-cmd --get-default-zone
+[ "$answer" = "$ZONE" ] || failed "firewalld's default zone is $answer, not $ZONE"
 missing=
 for port in $PORTS; do
-    firewall-cmd -q --zone="$ZONE" --query-port="$port" || missing="$missing $port"
+    [ "$(firewall-cmd --zone="$ZONE" --query-port="$port" 2>&1)" = yes ] || missing="$missing $port"
 done
 for service in $SERVICES; do
-    firewall-cmd -q --zone="$ZONE" --query-service="$service" || missing="$missing $service"
+    [ "$(firewall-cmd --zone="$ZONE" --query-service="$service" 2>&1)" = yes ] || missing="$missing $service"
 done
 [ -z "$missing" ] || {
     firewall-cmd --zone="$ZONE" --list-all

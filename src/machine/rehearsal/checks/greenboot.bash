@@ -1,10 +1,11 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # common.bash sets it
 # What does greenboot say about this boot? UNIT runs its health checks; it may take WAIT seconds.
 end=$((SECONDS + WAIT))
 while :; do
-    state=$(property "$UNIT" ActiveState)
-    job=$(property "$UNIT" Job)
-    case $state-${job:-0} in
+    state "$UNIT"
+    state=$answer
+    property "$UNIT" Job
+    case $state-${answer:-0} in
         activating-* | reloading-* | inactive-[1-9]*) ;;
         *) break ;;
     esac

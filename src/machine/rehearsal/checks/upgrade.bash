@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # common.bash sets it
 # Upgrades with PROGRAM, the image's own, to commit WANTED, which is then to be started next.
 case $PROGRAM in
     rpm-ostree) rpm-ostree upgrade 2>&1 ;;
@@ -6,13 +6,14 @@ case $PROGRAM in
     *) ostree admin upgrade --stage 2>&1 ;;
 esac || {
     status=$?
-    journalctl -b --no-pager -n 20 -u rpm-ostreed 2>/dev/null | grep -v '^-- '
+    journalctl -b --no-pager -q -n 20 -u rpm-ostreed 2>/dev/null
     failed "the upgrade failed: $PROGRAM ended with status $status"
 }
-# A path unit starts what deploys it; a machine that goes down before that keeps the old deployment.
+# systemd starts what deploys it; a machine that goes down before that keeps the old deployment.
 if [ -e /run/ostree/staged-deployment ]; then
     for ((waited = 0; waited < 120; waited++)); do
-        [ "$(property ostree-finalize-staged.service ActiveState)" != active ] || break
+        state ostree-finalize-staged.service
+        [ "$answer" != active ] || break
         sleep 1
     done
     [ "$waited" -lt 120 ] || {
@@ -21,7 +22,14 @@ if [ -e /run/ostree/staged-deployment ]; then
         failed "the upgrade is staged, and ostree-finalize-staged.service, which deploys it, does not start"
     }
 fi
-ostree admin status 2>&1
-next=$(ostree admin status | sed -n 's/^[* ] [^ ]* \([0-9a-f]\{64\}\)\..*/\1/p' | head -n 1)
+ask ostree admin status
+printf '%s\n' "$answer"
+next=''
+while IFS= read -r line; do
+    if [[ $line =~ ^[*\ ]\ [^\ ]+\ ([0-9a-f]{64})\. ]]; then
+        next=${BASH_REMATCH[1]}
+        break
+    fi
+done <<<"$answer"
 [ "$next" = "$WANTED" ] || failed "after the upgrade commit ${next:0:12} is to be started, not ${WANTED:0:12}"
 passed "$PROGRAM fetched and deployed commit ${WANTED:0:12}"
