@@ -23,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view patch_name = "patch-";
+
 constexpr std::string_view components_directory = "components/";
 /// Where components are added if config maps of theirs get values: kustomize generates config maps
 /// before it adds the components of the same kustomization.
@@ -261,7 +263,7 @@ private:
     void add_patches(YamlNode& top) {
         YamlNode list = yaml_list();
         for (const BundlePatch& patch : request_.patches) {
-            const std::string file = fmt::format("patch-{}.yaml", list.items.size() + 1);
+            const std::string file = fmt::format("{}{}.yaml", patch_name, list.items.size() + 1);
             result_.files[file] = patch.text;
             YamlNode entry = yaml_map({{"path", yaml_string(file)}});
             if (patch.target) {
@@ -361,6 +363,10 @@ private:
 };
 
 }  // namespace
+
+bool is_generated_patch(std::string_view file) {
+    return file.starts_with(patch_name) && file.find('/') == std::string_view::npos;
+}
 
 bool is_customised(const BundleRequest& request) {
     return !request.name_space.empty() || !request.components.empty() || !request.images.empty() ||

@@ -1,6 +1,8 @@
 #include "support/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -116,6 +118,18 @@ bool is_below(std::string_view path, std::string_view top) {
 
 std::string text_of(const char* text) {
     return text != nullptr ? text : "";
+}
+
+std::string day_text(std::int64_t seconds) {
+    const auto time = static_cast<std::time_t>(seconds);
+    std::tm parts{};
+    std::array<char, 32> text{};
+    // Fails if the year is out of range.
+    if (::gmtime_r(&time, &parts) == nullptr ||
+        std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts) == 0) {
+        return "no date";
+    }
+    return text.data();
 }
 
 std::string toml_string(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,9 @@ void words_of(Temporary&& text, std::string_view separators = {}) = delete;
 
 /// A C string of a library, or "" for a null pointer.
 [[nodiscard]] std::string text_of(const char* text);
+
+/// The day of a time (seconds since 1970, UTC), "2025-12-31"; "no date" if it is out of range.
+[[nodiscard]] std::string day_text(std::int64_t seconds);
 
 /// `text` as a basic string of TOML 1.0, with its quotation marks.
 [[nodiscard]] std::string toml_string(std::string_view text);

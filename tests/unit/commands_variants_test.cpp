@@ -18,7 +18,8 @@ protected:
             path,
             fmt::format("name = \"x\"\ndistro = \"lab-12\"\n{}\n[ostree]\nref = \"{}\"\n"
                         "[[repositories]]\nid = \"r\"\nbaseurl = \"/r\"\n"
-                        "gpgcheck = false\nrepo_gpgcheck = false\n[[packages]]\nname = \"p\"\n",
+                        "gpgcheck = false\nrepo_gpgcheck = false\n[[packages]]\nname = \"p\"\n"
+                        "[accounts]\nlogin = \"none\"\n",
                         rest, ref));
         command_.blueprints.push_back(path);
     }

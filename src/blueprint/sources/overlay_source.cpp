@@ -10,12 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "blueprint/sources/overlay_archive.hpp"
 #include "blueprint/sources/source_directory.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "support/handles.hpp"
 #include "support/path_glob.hpp"
 #include "support/terminal_text.hpp"
 #include "support/text.hpp"
@@ -222,6 +225,33 @@ Error refuse_kind(const Checker& checker, std::string_view name, unsigned type) 
     return checker.refused(name, unfit_kind(type)).hinted(unfit_kind_hint());
 }
 
+/// The beginning of an open file.
+std::string head_of(int file, const std::string& name) {
+    std::string head(largest_head, '\0');
+    std::size_t filled = 0;
+    while (filled < head.size()) {
+        const ssize_t got =
+            ::pread(file, head.data() + filled, head.size() - filled, static_cast<off_t>(filled));
+        if (got < 0 && errno != EINTR) {
+            throw errno_error(name, errno);
+        }
+        if (got == 0) {
+            break;
+        }
+        filled += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    }
+    head.resize(filled);
+    return head;
+}
+
+std::string head_of_file(const fs::path& path) {
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) {
+        throw errno_error(path.string(), errno);
+    }
+    return head_of(file.get(), path.string());
+}
+
 void visit_directory(const OverlayRequest& overlay, Checker& checker) {
     const auto visit = [&](const SourceObject& object) {
         OverlayMember member;
@@ -235,12 +265,14 @@ void visit_directory(const OverlayRequest& overlay, Checker& checker) {
             member.type = MemberType::file;
             member.executable = (object.mode & S_IXUSR) != 0;
             member.privileged = (object.mode & (S_ISUID | S_ISGID)) != 0 || object.has_capabilities;
+            member.hidden = (object.mode & S_IROTH) == 0;
+            member.head = [&, file = object.file] { return head_of(file, member.name); };
         }
         if (!member.path.empty()) {
             checker.add(member);
         }
     };
-    walk_source(overlay.source, false, visit, [&](std::string_view name, std::string_view reason) {
+    walk_source(overlay.source, true, visit, [&](std::string_view name, std::string_view reason) {
         return name.empty()
                    ? error_at(overlay.location, "overlay {}: {}", overlay.source.string(), reason)
                    : checker.refused(name, reason);
@@ -258,16 +290,22 @@ void visit_stored(const StoredSource& stored, Checker& checker) {
         member.executable = object.executable;
         member.privileged = object.privileged;
         member.stored = object.content;
+        if (member.type == MemberType::file) {
+            member.head = [&] { return head_of_file(object.content.path); };
+        }
         if (!member.path.empty()) {
             checker.add(member);
         }
     }
 }
 
-/// Reads a member's content and writes it to `file` unless that is empty.
-void unpack(TarReader& reader, const fs::path& file) {
+/// Reads a member's content and writes it to `file`; if that is empty, its beginning into `head`.
+void unpack(TarReader& reader, const fs::path& file, std::string& head) {
+    head.clear();
     if (file.empty()) {
-        reader.read([](const char*, std::size_t) {});
+        reader.read([&](const char* data, std::size_t size) {
+            head.append(data, std::min(size, largest_head - head.size()));
+        });
         return;
     }
     std::ofstream output(file, std::ios::binary | std::ios::trunc);
@@ -287,6 +325,7 @@ void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Check
         archive, fmt::format("{}: overlay {}", overlay.location.text(), overlay.source.string()),
         "an overlay is a directory, or a tar archive (plain, gzip, xz, zstd, bzip2)");
     TarMember raw;
+    std::string head;
     while (reader.next(raw)) {
         OverlayMember member;
         member.name = raw.name;
@@ -308,10 +347,14 @@ void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Check
             member.target = raw.target;
         } else if (raw.type == S_IFREG) {
             member.type = MemberType::file;
-            unpack(reader, content);
+            unpack(reader, content, head);
             member.content = content;
+            member.head = [&head] { return head; };
         } else if (raw.type != S_IFDIR) {
             throw refuse_kind(checker, raw.name, raw.type);
+        }
+        if (member.type != MemberType::symlink) {
+            member.archived_mode = raw.mode & 0777U;
         }
         member.executable = member.type == MemberType::file && (raw.mode & S_IXUSR) != 0;
         member.privileged = member.type == MemberType::file &&

@@ -74,6 +74,9 @@ private:
                 throw failure(name, errno);
             }
         } else if (S_ISREG(status.st_mode)) {
+            if (is_made_by_kernel(at.get())) {
+                throw refuse_(name, "is not a stored file: the kernel makes its content");
+            }
             const std::string path = path_of_descriptor(at.get());
             found.size = static_cast<std::uint64_t>(status.st_size);
             found.has_capabilities =
