@@ -1,7 +1,6 @@
 #include "bundles/generated.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -31,16 +30,10 @@ constexpr std::string_view components_directory = "components/";
 constexpr std::string_view with_components = "with-components";
 constexpr const char* kustomization_name = "kustomization.yaml";
 
-std::string without_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 /// The value of a key of a kustomization, whose keys have no case.
 const YamlNode* field_of(const YamlNode& node, std::string_view name) {
     for (std::size_t i = 0; i < node.keys.size(); ++i) {
-        if (without_case(node.keys[i]) == name) {
+        if (lower_case(node.keys[i]) == name) {
             return &node.items[i];
         }
     }
@@ -49,7 +42,7 @@ const YamlNode* field_of(const YamlNode& node, std::string_view name) {
 
 bool is_true(const YamlNode* node, std::string_view key) {
     const YamlNode* value = node == nullptr ? nullptr : field_of(*node, key);
-    return value != nullptr && without_case(value->text) == "true";
+    return value != nullptr && lower_case(value->text) == "true";
 }
 
 /// A config map of the bundle as kustomize identifies it.

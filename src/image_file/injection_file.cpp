@@ -271,8 +271,8 @@ void read_injected_file(const TableReader& table, const fs::path& base, Injectio
             throw error_at(table.location("source"), "{}", failure.message());
         }
     }
-    injection.push_back(injected_file(path, std::move(content),
-                                      mode.value_or(usual_mode(path, false, false))));
+    injection.push_back(
+        injected_file(path, std::move(content), mode.value_or(usual_mode(path, false, false))));
 }
 
 void read_injection(const TableReader& table, const fs::path& base, const CommitView& commit,

@@ -92,6 +92,11 @@ std::string read_file(int fd, const std::string& name, std::uint64_t limit) {
     if (size > limit) {
         throw error("{}: {} bytes exceed the limit of {}", name, size, limit);
     }
+    return read_beginning(fd, name, size);
+}
+
+std::string read_beginning(int fd, const std::string& name, std::uint64_t most) {
+    const std::uint64_t size = std::min(state_of(fd, name).size, most);
     std::string content(static_cast<std::size_t>(size), '\0');
     std::size_t filled = 0;
     while (filled < content.size()) {

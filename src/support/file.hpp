@@ -47,6 +47,9 @@ void allow_open_files();
 [[nodiscard]] std::string read_file(int fd, const std::string& name,
                                     std::uint64_t limit = 1ULL << 30U);
 
+/// The beginning of an open regular file: all of it, or `most` bytes.
+[[nodiscard]] std::string read_beginning(int fd, const std::string& name, std::uint64_t most);
+
 /// Writes all of `data` at the descriptor's position, whatever interrupts it. False, with errno, if
 /// that is not possible; part of the data may have been written then.
 [[nodiscard]] bool write_all(int fd, std::string_view data) noexcept;

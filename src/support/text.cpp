@@ -104,12 +104,16 @@ bool is_sha256(std::string_view text) {
     return text.size() == 64 && is_hexadecimal(text);
 }
 
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    });
+    return lower;
+}
+
 bool begins_with_any_case(std::string_view text, std::string_view start) {
-    return text.size() >= start.size() &&
-           std::equal(start.begin(), start.end(), text.begin(), [](char lower, char any) {
-               return lower ==
-                      (any >= 'A' && any <= 'Z' ? static_cast<char>(any - 'A' + 'a') : any);
-           });
+    return lower_case(text.substr(0, start.size())) == start;
 }
 
 bool is_below(std::string_view path, std::string_view top) {

@@ -49,6 +49,9 @@ void words_of(Temporary&& text, std::string_view separators = {}) = delete;
 /// Whether `text` is a SHA-256 as sha256_hex gives it: 64 such digits.
 [[nodiscard]] bool is_sha256(std::string_view text);
 
+/// `text` with ASCII letters in lower case.
+[[nodiscard]] std::string lower_case(std::string_view text);
+
 /// Whether `text` begins with `start` (lower case), ignoring case (of ASCII only).
 [[nodiscard]] bool begins_with_any_case(std::string_view text, std::string_view start);
 

@@ -4,17 +4,17 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 
 #ifndef PCRE2_CODE_UNIT_WIDTH
 #define PCRE2_CODE_UNIT_WIDTH 8
 #endif
-#include <openssl/evp.h>
-#include <openssl/x509.h>
 #include <pcre2.h>
 
 #include "support/handles.hpp"
+#include "support/private_key_text.hpp"
 #include "support/secret_forms.hpp"
 #include "support/text.hpp"
 
@@ -31,7 +31,6 @@ constexpr std::string_view a_file = "passwords";
 
 using Pattern = Handle<pcre2_code, pcre2_code_free>;
 using MatchData = Handle<pcre2_match_data, pcre2_match_data_free>;
-using PrivateKey = Handle<EVP_PKEY, EVP_PKEY_free>;
 
 /// A form of secrets. Of its groups the last one that took part is the secret.
 struct Form {
@@ -94,6 +93,7 @@ std::vector<Form> all_forms() {
          R"re(\bmachine\h{1,8}\S{1,256}\h{1,8}login\h{1,8}\S{1,256}\h{1,8}password\h{1,8})re"
          R"re((\S{1,1024}))re",
          false, true},
+        {a_password, R"re(^\h{0,8}password\h{1,8}(\S{1,1024})\h{0,8}$)re", false, true},
         {a_password, R"re(^\h{0,8}secret\h{1,8}"([\w+/=]{16,}))re", true, true},
         {a_password, R"re(:\h{0,8}(?:PSK|EAP|XAUTH|NTLM)\h{1,8}"?([^\s"]{4,1024}))re", false, true},
         // A variable of a container, in YAML.
@@ -127,13 +127,6 @@ const std::vector<CompiledForm>& compiled_forms() {
         return list;
     }();
     return compiled;
-}
-
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return lower;
 }
 
 /// "input.password", "DB_PASSWORD": what a program calls it.
@@ -222,51 +215,6 @@ private:
     std::string_view content_;
 };
 
-/// Whether base64 follows the "BEGIN" line of a key, after its headers ("DEK-Info: …"). All of it
-/// may be in one line, with "\n" in it (JSON).
-bool has_key_content(std::string_view after) {
-    constexpr std::size_t least = 40;
-    constexpr std::string_view escaped = "\\n";
-    after = after.substr(0, 4096);
-    std::size_t count = 0;
-    while (!after.empty() && count < least) {
-        const std::size_t end = std::min({after.find('\n'), after.find(escaped), after.size()});
-        const std::string_view line = trim(after.substr(0, end));
-        after.remove_prefix(end);
-        after.remove_prefix(
-            std::min(after.size(), after.starts_with(escaped) ? escaped.size() : std::size_t{1}));
-        if (line.find(':') != std::string_view::npos) {
-            count = 0;
-        } else if (std::all_of(line.begin(), line.end(), [](unsigned char c) {
-                       return std::isalnum(c) != 0 || c == '+' || c == '/' || c == '=';
-                   })) {
-            count += line.size();
-        } else {
-            return false;
-        }
-    }
-    return count >= least;
-}
-
-void find_keys(std::string_view content, Found& found) {
-    constexpr std::string_view begin = "-----BEGIN ";
-    constexpr std::string_view dashes = "-----";
-    for (std::size_t at = content.find(begin); at != std::string_view::npos;
-         at = content.find(begin, at + begin.size())) {
-        const std::size_t name = at + begin.size();
-        const std::size_t end = content.find(dashes, name);
-        if (end == std::string_view::npos || end - name > 64) {
-            continue;
-        }
-        const std::string_view type = content.substr(name, end - name);
-        // Those of TSS2 are wrapped by the TPM of one machine.
-        if (type.find("PRIVATE KEY") != std::string_view::npos && !type.starts_with("TSS2") &&
-            has_key_content(content.substr(end + dashes.size()))) {
-            found.add(at, a_key);
-        }
-    }
-}
-
 /// A value of `"auth": "…"` is base64 of USER:PASSWORD; other programs have such a key, too.
 void find_registry_logins(std::string_view content, Found& found) {
     constexpr std::string_view key = "\"auth\"";
@@ -281,23 +229,10 @@ void find_registry_logins(std::string_view content, Found& found) {
             continue;
         }
         rest.remove_prefix(1);
-        const std::string encoded(rest.substr(0, std::min(rest.find('"'), rest.size())));
-        std::string decoded(encoded.size() + 4, '\0');
-        const int size =
-            encoded.size() < 8 || encoded.size() % 4 != 0
-                ? -1
-                : EVP_DecodeBlock(reinterpret_cast<unsigned char*>(decoded.data()),
-                                  reinterpret_cast<const unsigned char*>(encoded.data()),
-                                  static_cast<int>(encoded.size()));
-        if (size <= 0) {
-            continue;
-        }
-        decoded.resize(static_cast<std::size_t>(size));
-        while (!decoded.empty() && decoded.back() == '\0') {
-            decoded.pop_back();
-        }
-        const std::size_t colon = decoded.find(':');
-        if (colon != std::string::npos && is_secret_value(decoded.substr(colon + 1))) {
+        const std::optional<std::string> login =
+            base64_text(rest.substr(0, std::min(rest.find('"'), rest.size())));
+        const std::size_t colon = login ? login->find(':') : std::string::npos;
+        if (colon != std::string::npos && is_secret_value(login->substr(colon + 1))) {
             found.add(at, a_login);
         }
     }
@@ -329,34 +264,6 @@ void find_forms(std::string_view content, bool settings, Found& found) {
             at = std::max<std::size_t>(range[1], at + 1);
         }
     }
-}
-
-/// Private keys that are no text.
-bool is_binary_key(std::string_view name, std::string_view content) {
-    constexpr std::size_t largest = 64U << 10U;
-    const std::string lower = lower_case(name);
-    if (content.size() < 16 || content.size() > largest) {
-        return false;
-    }
-    const auto first = static_cast<unsigned char>(content.front());
-    if (content.starts_with("\x05\x02") &&
-        (lower.ends_with(".keytab") || lower.ends_with("keytab"))) {
-        return true;
-    }
-    // OpenPGP: a packet of the kind 5, a secret key.
-    if ((lower.ends_with(".gpg") || lower.ends_with(".pgp") || lower.ends_with(".key")) &&
-        ((first & 0xFCU) == 0x94U || first == 0xC5U)) {
-        return true;
-    }
-    if (first != 0x30) {
-        return false;
-    }
-    if (lower.ends_with(".p12") || lower.ends_with(".pfx")) {
-        return true;
-    }
-    const auto* bytes = reinterpret_cast<const unsigned char*>(content.data());
-    const PrivateKey key(d2i_AutoPrivateKey(nullptr, &bytes, static_cast<long>(content.size())));
-    return static_cast<bool>(key);
 }
 
 }  // namespace
@@ -413,14 +320,16 @@ bool is_secret_value(std::string_view value) {
 std::vector<WrittenSecret> find_written_secrets(std::string_view path, std::string_view content) {
     const std::string_view name = path.substr(path.rfind('/') + 1);
     constexpr std::size_t beginning = 8192;
-    if (content.substr(0, beginning).find('\0') != std::string_view::npos ||
-        (!content.empty() && static_cast<unsigned char>(content.front()) == 0x30 &&
-         is_binary_key(name, content))) {
-        return is_binary_key(name, content) ? std::vector<WrittenSecret>{{0, a_key}}
-                                            : std::vector<WrittenSecret>{};
+    if (is_binary_private_key(name, content)) {
+        return {{0, a_key}};
+    }
+    if (content.substr(0, beginning).find('\0') != std::string_view::npos) {
+        return {};
     }
     Found found(content);
-    find_keys(content, found);
+    for (const std::size_t at : find_private_keys(content)) {
+        found.add(at, a_key);
+    }
     find_registry_logins(content, found);
     find_forms(content, !is_source_or_document(name) && !is_program_text(content), found);
     if (is_password_file(name)) {

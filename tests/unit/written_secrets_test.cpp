@@ -39,6 +39,11 @@ TEST(WrittenSecrets, PrivateKeys) {
     EXPECT_EQ(first("key: |\n  -----BEGIN EC PRIVATE KEY-----\n  " + base64), "2 a private key");
     EXPECT_EQ(first(R"({"private_key": "-----BEGIN PRIVATE KEY-----\n)" + base64 + R"(\n"})"),
               "1 a private key");
+    EXPECT_EQ(
+        first("users:\n- user:\n    client-certificate-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"
+              "Ck1JSURRakNDQWlxZ0F3SUJBZ0lJ\n    client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSB"
+              "LRVktLS0tLQpNSUlFb3dJQkFBS0NBUUVB\n"),
+        "4 a private key");
     EXPECT_EQ(first("AGE-SECRET-KEY-1" + std::string(58, 'Q')), "1 a private key");
     EXPECT_EQ(first("[Interface]\nPrivateKey = yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=\n"),
               "2 a password");
@@ -144,6 +149,9 @@ TEST(WrittenSecrets, WhatStandsForAPasswordIsNone) {
 
 TEST(WrittenSecrets, FilesOfPasswords) {
     EXPECT_EQ(first("# host\nx.invalid:5432:db:joe:hunter2\n", "/etc/skel/.pgpass"), "2 passwords");
+    EXPECT_EQ(first("machine x.invalid\nlogin joe\npassword hunter2\n", "/etc/skel/.netrc"),
+              "3 a password");
+    EXPECT_EQ(first("password required pam_deny.so\npassword include system-auth\n"), "none");
     EXPECT_EQ(first("joe * hunter2 *\n", "/etc/ppp/chap-secrets"), "1 passwords");
     EXPECT_EQ(first("# none yet\n", "/etc/ppp/chap-secrets"), "none");
     EXPECT_EQ(first(": PSK \"hunter2hunter2\"\n", "/etc/ipsec.d/x.secrets"), "1 a password");

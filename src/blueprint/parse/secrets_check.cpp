@@ -8,8 +8,8 @@
 
 #include "blueprint/sources/overlay_source.hpp"
 #include "blueprint/sources/policy_source.hpp"
+#include "blueprint/sources/source_directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/source_location.hpp"
 #include "support/written_secrets.hpp"
 
@@ -31,7 +31,7 @@ template <typename Use>
 void with_file(const fs::path& file, const Use& use) {
     std::string content;
     try {
-        content = read_file(file, largest_head);
+        content = source_head(file);
     } catch (const Error&) {
         return;
     }

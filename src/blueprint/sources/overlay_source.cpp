@@ -225,33 +225,6 @@ Error refuse_kind(const Checker& checker, std::string_view name, unsigned type) 
     return checker.refused(name, unfit_kind(type)).hinted(unfit_kind_hint());
 }
 
-/// The beginning of an open file.
-std::string head_of(int file, const std::string& name) {
-    std::string head(largest_head, '\0');
-    std::size_t filled = 0;
-    while (filled < head.size()) {
-        const ssize_t got =
-            ::pread(file, head.data() + filled, head.size() - filled, static_cast<off_t>(filled));
-        if (got < 0 && errno != EINTR) {
-            throw errno_error(name, errno);
-        }
-        if (got == 0) {
-            break;
-        }
-        filled += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
-    }
-    head.resize(filled);
-    return head;
-}
-
-std::string head_of_file(const fs::path& path) {
-    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) {
-        throw errno_error(path.string(), errno);
-    }
-    return head_of(file.get(), path.string());
-}
-
 void visit_directory(const OverlayRequest& overlay, Checker& checker) {
     const auto visit = [&](const SourceObject& object) {
         OverlayMember member;
@@ -266,7 +239,7 @@ void visit_directory(const OverlayRequest& overlay, Checker& checker) {
             member.executable = (object.mode & S_IXUSR) != 0;
             member.privileged = (object.mode & (S_ISUID | S_ISGID)) != 0 || object.has_capabilities;
             member.hidden = (object.mode & S_IROTH) == 0;
-            member.head = [&, file = object.file] { return head_of(file, member.name); };
+            member.head = [&, file = object.file] { return source_head(file, member.name); };
         }
         if (!member.path.empty()) {
             checker.add(member);
@@ -291,7 +264,7 @@ void visit_stored(const StoredSource& stored, Checker& checker) {
         member.privileged = object.privileged;
         member.stored = object.content;
         if (member.type == MemberType::file) {
-            member.head = [&] { return head_of_file(object.content.path); };
+            member.head = [&] { return source_head(object.content.path); };
         }
         if (!member.path.empty()) {
             checker.add(member);

@@ -25,8 +25,8 @@ struct OverlayMember {
     std::optional<unsigned> archived_mode;
     /// Files of a directory of the build machine: others may not read it there.
     bool hidden = false;
-    /// Files, without `scratch`: the content from its beginning, at most `largest_head` bytes;
-    /// valid during the visit.
+    /// Files, without `scratch`: the content from its beginning, as `source_head` has it; valid
+    /// during the visit.
     std::function<std::string()> head;
     /// Symbolic links: the target.
     std::string target;
@@ -39,9 +39,6 @@ struct OverlayMember {
     /// then empty.
     std::string linked;
 };
-
-/// How much of a file OverlayMember::head reads.
-inline constexpr std::size_t largest_head = 16U << 20U;
 
 /// Limits for an overlay, against archive bombs.
 struct OverlayLimits {

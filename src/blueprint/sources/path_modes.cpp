@@ -32,9 +32,9 @@ constexpr std::string_view programs = "programs are executable";
 /// (process_crontab), and run-parts of crontabs; OpenSSH, authfile.c (sshkey_perm_ok; the group
 /// ssh_keys is Enterprise Linux's) and misc.c (safe_path); SSSD, src/util/sss_ini.c; USBGuard,
 /// src/Daemon/Daemon.cpp (checkFilePermissions); rsyncd.conf(5), "strict modes"; wg-quick(8),
-/// pppd(8), ipsec.secrets(5), wpa_supplicant.conf(5), crypttab(5), krb5.conf(5), chrony.conf(5)
-/// ("keyfile"), shadow(5); systemd.generator(7), systemd-suspend.service(8), dracut.modules(7),
-/// kernel-install(8): they start what is executable.
+/// pppd(8), ipsec.secrets(5), wpa_supplicant.conf(5), crypttab(5), krb5.conf(5), shadow(5);
+/// systemd.generator(7), systemd-suspend.service(8), dracut.modules(7), kernel-install(8): they
+/// start what is executable.
 constexpr std::array rows{
     PathMode{"/etc/NetworkManager/system-connections/*", 0600, 0077, 0400, true, connections},
     PathMode{"/usr/lib/NetworkManager/system-connections/*", 0600, 0077, 0400, true, connections},
@@ -66,7 +66,6 @@ constexpr std::array rows{
     PathMode{"/etc/ppp/*-secrets", 0600, 0077, 0400, false, passwords},
     PathMode{"/etc/rsyncd.secrets", 0600, 0007, 0400, false, passwords},
     PathMode{"/etc/wpa_supplicant/*.conf", 0600, 0007, 0400, false, passwords},
-    PathMode{"/etc/chrony.keys", 0640, 0007, 0400, false, passwords},
     PathMode{"/etc/libvirt/secrets/**", 0600, 0077, 0400, false, passwords},
     PathMode{"/etc/crio/openshift-pull-secret", 0600, 0077, 0400, false, passwords},
     PathMode{"/etc/containers/auth.json", 0600, 0007, 0400, false, passwords},

@@ -122,6 +122,24 @@ void walk_source(const std::filesystem::path& top, bool open_files,
     Walk(open_files, visit, refuse).directory(opened, "");
 }
 
+std::string source_head(int file, const std::string& name) {
+    constexpr std::size_t first = 8192;
+    constexpr std::size_t large = 64U << 10U;
+    std::string head = read_beginning(file, name, first);
+    const bool text = head.find('\0') == std::string::npos;
+    return head.size() < first || (!text && state_of(file, name).size > large)
+               ? head
+               : read_beginning(file, name, largest_head);
+}
+
+std::string source_head(const std::filesystem::path& path) {
+    const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (!place) {
+        throw errno_error(path.string(), errno);
+    }
+    return source_head(open_regular(place.get(), path.string()).get(), path.string());
+}
+
 std::string_view unfit_kind(unsigned mode) {
     switch (mode & S_IFMT) {
         case S_IFCHR:
