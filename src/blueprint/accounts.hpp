@@ -4,12 +4,24 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "blueprint/choices.hpp"
 #include "support/source_location.hpp"
 
 /// Users and groups of a blueprint.
 namespace edgegpu {
+
+/// Whether a password hash lets somebody in: "!" and "*" lock an account.
+[[nodiscard]] inline bool is_usable_password(std::string_view hash) {
+    return !hash.empty() && hash.front() != '!' && hash.front() != '*';
+}
+
+/// Whether a shell refuses whoever logs in: nologin, false.
+[[nodiscard]] inline bool refuses_login(std::string_view shell) {
+    return shell.ends_with("/nologin") || shell.ends_with("/false");
+}
 
 /// A user of `[[customizations.user]]`; keys as in image builder.
 struct UserRequest {
@@ -38,11 +50,12 @@ struct GroupRequest {
 };
 
 /// `[accounts]`: fixed numbers for system users and groups of packages, independent of the order in
-/// which packages are installed.
+/// which packages are installed; and where users come from.
 struct AccountsRequest {
     std::map<std::string, std::uint32_t> uids;
     std::map<std::string, std::uint32_t> gids;
     SourceLocation location;
+    LoginSource login = LoginSource::image;
 };
 
 }  // namespace edgegpu

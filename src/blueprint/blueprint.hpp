@@ -66,6 +66,7 @@ struct Blueprint {
     SelinuxRequest selinux;
     ModprobeRequest modprobe;
     std::vector<OverlayRequest> overlays;
+    std::vector<SecretAllowance> allow_secrets;
     MicroshiftRequest microshift;
     OstreeRequest ostree;
     ImageSettings image;

@@ -95,6 +95,23 @@ constexpr std::string_view enum_name(UnitState state) {
     return {};
 }
 
+/// `[accounts] login`: where those come from who can log in on a device. `image`: the image itself
+/// has somebody; `provisioned`: they are added when the device is installed, by packages or by a
+/// service; `none`: nobody is to log in.
+enum class LoginSource { image, provisioned, none };
+
+constexpr std::string_view enum_name(LoginSource source) {
+    switch (source) {
+        case LoginSource::image:
+            return "image";
+        case LoginSource::provisioned:
+            return "provisioned";
+        case LoginSource::none:
+            return "none";
+    }
+    return {};
+}
+
 /// `proxy_auth_method`, with dnf's names (dnf.conf(5)).
 enum class ProxyAuthentication { any, none, basic, digest, negotiate, ntlm, digest_ie, ntlm_wb };
 

@@ -19,7 +19,7 @@ struct FileRequest {
     std::string path;
     std::string user = "root";
     std::string group = "root";
-    /// Permission bits; unset: 0644 for files, 0755 for directories.
+    /// Permission bits; unset: `usual_mode` for files, 0755 for directories.
     std::optional<unsigned> mode;
     std::string data;
     /// Absolute path on the build machine (`uri = "file://…"`) of the content; then `data` is
@@ -39,7 +39,7 @@ struct OverlayRule {
     /// Names or ids in the image; unset: those of the overlay.
     std::optional<std::string> user;
     std::optional<std::string> group;
-    /// Permission bits; unset: 0755 for directories and programs, 0644 for other files.
+    /// Permission bits; unset: 0755 for directories, those of an archive's member, or `usual_mode`.
     std::optional<unsigned> mode;
     /// SELinux type ("bin_t") or full context; a local file context preserves it on the device.
     /// Empty: as the policy specifies.
@@ -65,6 +65,16 @@ struct OverlayRequest {
     bool replace = false;
     /// For each attribute, the last matching rule wins.
     std::vector<OverlayRule> rules;
+    SourceLocation location;
+};
+
+/// `[[allow_secrets]]`: a file of the image that may have a secret, which everybody then has who
+/// gets the image.
+struct SecretAllowance {
+    /// Pattern of paths in the image, as that of an OverlayRule.
+    std::string path;
+    /// Why everybody may have it.
+    std::string reason;
     SourceLocation location;
 };
 

@@ -1,7 +1,6 @@
 #include "bundles/generated.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -23,22 +22,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view patch_name = "patch-";
+
 constexpr std::string_view components_directory = "components/";
 /// Where components are added if config maps of theirs get values: kustomize generates config maps
 /// before it adds the components of the same kustomization.
 constexpr std::string_view with_components = "with-components";
 constexpr const char* kustomization_name = "kustomization.yaml";
 
-std::string without_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 /// The value of a key of a kustomization, whose keys have no case.
 const YamlNode* field_of(const YamlNode& node, std::string_view name) {
     for (std::size_t i = 0; i < node.keys.size(); ++i) {
-        if (without_case(node.keys[i]) == name) {
+        if (lower_case(node.keys[i]) == name) {
             return &node.items[i];
         }
     }
@@ -47,7 +42,7 @@ const YamlNode* field_of(const YamlNode& node, std::string_view name) {
 
 bool is_true(const YamlNode* node, std::string_view key) {
     const YamlNode* value = node == nullptr ? nullptr : field_of(*node, key);
-    return value != nullptr && without_case(value->text) == "true";
+    return value != nullptr && lower_case(value->text) == "true";
 }
 
 /// A config map of the bundle as kustomize identifies it.
@@ -261,7 +256,7 @@ private:
     void add_patches(YamlNode& top) {
         YamlNode list = yaml_list();
         for (const BundlePatch& patch : request_.patches) {
-            const std::string file = fmt::format("patch-{}.yaml", list.items.size() + 1);
+            const std::string file = fmt::format("{}{}.yaml", patch_name, list.items.size() + 1);
             result_.files[file] = patch.text;
             YamlNode entry = yaml_map({{"path", yaml_string(file)}});
             if (patch.target) {
@@ -361,6 +356,10 @@ private:
 };
 
 }  // namespace
+
+bool is_generated_patch(std::string_view file) {
+    return file.starts_with(patch_name) && file.find('/') == std::string_view::npos;
+}
 
 bool is_customised(const BundleRequest& request) {
     return !request.name_space.empty() || !request.components.empty() || !request.images.empty() ||

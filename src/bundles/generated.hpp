@@ -11,6 +11,9 @@ namespace edgegpu {
 /// Directory of the user's own files in a generated bundle.
 inline constexpr std::string_view generated_base = "base";
 
+/// Whether a file of a generated bundle is one of the blueprint's patches.
+[[nodiscard]] bool is_generated_patch(std::string_view file);
+
 /// Whether the blueprint changes anything of the bundle.
 [[nodiscard]] bool is_customised(const BundleRequest& request);
 

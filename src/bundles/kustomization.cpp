@@ -1,8 +1,6 @@
 #include "bundles/kustomization.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -61,12 +59,6 @@ constexpr std::array<Field, 21> fields{{
     {"helmcharts", "", Entries::roots},
     {"helmchartinflationgenerator", "", Entries::roots},
 }};
-
-std::string lower_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 /// Whether an entry that is no path of the bundle names a repository or a file of another machine,
 /// in one of the forms that kustomize takes.

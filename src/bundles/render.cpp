@@ -38,8 +38,7 @@ Words command_line(const Renderer& renderer) {
     return words;
 }
 
-/// What the program says went wrong, in one line.
-std::string complaint(std::string_view output) {
+std::string in_one_line(std::string_view output) {
     std::string text;
     for (const std::string_view line : lines_of(output)) {
         // A Go program that dies prints its stacks after that.
@@ -51,12 +50,31 @@ std::string complaint(std::string_view output) {
             text += trim(line);
         }
     }
+    return text;
+}
+
+/// What the program says went wrong, in one line.
+std::string complaint(std::string_view output) {
+    std::string text = in_one_line(output);
     constexpr std::string_view prefix = "Error: ";
     if (text.starts_with(prefix)) {
         text.erase(0, prefix.size());
     }
     if (text.starts_with("error: ")) {
         text.erase(0, prefix.size());
+    }
+    return text;
+}
+
+/// A complaint without the texts of the blueprint's patches, which kustomize quotes: a patch may be
+/// any file that the blueprint names.
+std::string without_patches(const BundleFiles& bundle, std::string text) {
+    for (const auto& [name, content] : bundle.files) {
+        const std::string quoted = in_one_line(content);
+        const bool patch = !bundle.moved_to.empty() && is_generated_patch(name) && !quoted.empty();
+        for (std::size_t at = 0; patch && (at = text.find(quoted, at)) != std::string::npos;) {
+            text.replace(at, quoted.size(), "…");
+        }
     }
     return text;
 }
@@ -120,8 +138,10 @@ std::optional<FileComplaint> complaint_about_file(std::string_view text) {
     return FileComplaint{text.substr(path, last - path), text.substr(named + 3, over - named - 3)};
 }
 
-Error failed(const Renderer& renderer, const BundleFiles& bundle, std::string_view what) {
-    BundleFiles named{bundle.name, bundle.source, bundle.place_named_in(what), {}};
+/// `whole`: the message that may name a part of the bundle.
+Error failed(const Renderer& renderer, const BundleFiles& bundle, std::string_view what,
+             std::string_view whole = {}) {
+    BundleFiles named{bundle.name, bundle.source, bundle.place_named_in(whole), {}};
     return error(ErrorKind::usage, "{}: {} {}", named.title(), renderer.title(),
                  with_user_paths(bundle, std::string(what)));
 }
@@ -140,7 +160,8 @@ std::string run_renderer(const Context& ctx, const Renderer& renderer, const Bun
             .hinted("it has half a minute of processor time; does the bundle repeat itself?");
     }
     if (result.status != 0) {
-        const std::string text = complaint(result.output);
+        const std::string whole = complaint(result.output);
+        const std::string text = without_patches(bundle, whole);
         if (const std::optional<FileComplaint> file = complaint_about_file(text)) {
             throw bundle
                 .in_bundle(error(ErrorKind::usage, "{}: {} refuses it: {}",
@@ -150,7 +171,8 @@ std::string run_renderer(const Context& ctx, const Renderer& renderer, const Bun
         }
         throw failed(renderer, bundle,
                      text.empty() ? fmt::format("failed with status {}", result.status)
-                                  : "refuses it: " + shortened(text))
+                                  : "refuses it: " + shortened(text),
+                     whole)
             .hinted(hint_of(bundle, text));
     }
     const auto output = result.files.find(output_name);

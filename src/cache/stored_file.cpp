@@ -131,7 +131,9 @@ StoredFile store_file(const Context& ctx, int file, const std::string& name) {
         result.digest = made.keep(ctx);
     }
     result.path = content_path(ctx, result.digest);
-    if (state_of(file, name) != before) {
+    char beyond = 0;
+    if (state_of(file, name) != before ||
+        ::pread(file, &beyond, 1, static_cast<off_t>(before.size)) > 0) {
         throw changed(name);
     }
     return result;

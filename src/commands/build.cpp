@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -19,6 +20,7 @@
 #include "pipeline/inputs.hpp"
 #include "pipeline/pipeline.hpp"
 #include "sandbox/user_namespace.hpp"
+#include "signing/device_key.hpp"
 #include "signing/signer.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -46,14 +48,20 @@ std::filesystem::path cache_directory(const std::filesystem::path& wanted) {
 
 namespace {
 
-/// Red Hat signs packages but not metadata: that is accepted, with a note.
-void note_unchecked_metadata(const std::vector<Repository>& repositories, Console& console) {
+/// Ids of the repositories whose metadata are not verified, and whose packages are or are not.
+std::vector<std::string> unverified(const std::vector<Repository>& repositories, bool packages) {
     std::vector<std::string> ids;
     for (const Repository& repository : repositories) {
-        if (repository.enabled && repository.gpgcheck && !repository.repo_gpgcheck) {
+        if (repository.enabled && !repository.repo_gpgcheck && repository.gpgcheck == packages) {
             ids.push_back(repository.id);
         }
     }
+    return ids;
+}
+
+/// Red Hat signs packages but not metadata: that is accepted, with a note.
+void note_unchecked_metadata(const std::vector<Repository>& repositories, Console& console) {
+    const std::vector<std::string> ids = unverified(repositories, true);
     if (!ids.empty()) {
         console.note(
             fmt::format("signatures of packages are checked, those of metadata are not "
@@ -67,6 +75,9 @@ void note_unchecked_metadata(const std::vector<Repository>& repositories, Consol
 Blueprint read_checked_blueprint(const GlobalOptions& global, const std::filesystem::path& path,
                                  const BlueprintOptions& inputs) {
     Blueprint blueprint = load_blueprint(path, inputs);
+    for (std::string& warning : DeviceKey(blueprint, std::time(nullptr)).warnings()) {
+        blueprint.warnings.push_back(std::move(warning));
+    }
     add_secrets(blueprint, global.log.secrets());
     return blueprint;
 }
@@ -151,6 +162,7 @@ std::string json_document(const BuildResult& result, const Blueprint& blueprint,
                              {"package_set", describe_package_set(blueprint.package_set)},
                              {"packages", totals.packages},
                              {"package_bytes", totals.download},
+                             {"unverified_repositories", unverified(blueprint.repositories, false)},
                              {"images", images_document(result.resolution)},
                              {"image_bytes", total_bytes(result.resolution.images)}};
     // What is only known from writing a commit is left out if none was written.
@@ -215,6 +227,15 @@ std::string image_rows(const Resolution& resolution) {
     return rows;
 }
 
+/// Whose packages nobody has verified; empty if there are none.
+std::string unverified_row(const Blueprint& blueprint) {
+    const std::vector<std::string> ids = unverified(blueprint.repositories, false);
+    return ids.empty()
+               ? ""
+               : row("unverified", fmt::format("packages of {}: gpgcheck and repo_gpgcheck are off",
+                                               fmt::join(ids, ", ")));
+}
+
 std::string summary(const BuildResult& result, const Blueprint& blueprint,
                     const BuildOptions& options, const Console& console) {
     const Commit& commit = result.commit;
@@ -226,6 +247,7 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
     if (result.unchanged) {
         text += row("version", commit.version);
         text += row("kernel", kernel_and_driver(result.resolution));
+        text += unverified_row(blueprint);
         text += row("time", fmt::format("{:.2f} s", totals.seconds));
         return text +
                fmt::format("\nNo change: the inputs are those of this commit in {}.\n", repo);
@@ -239,6 +261,7 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
                                 : "; package set " + describe_package_set(blueprint.package_set);
     text += row("packages",
                 fmt::format("{}, {} of RPMs{}", totals.packages, human_size(totals.download), set));
+    text += unverified_row(blueprint);
     text += image_rows(result.resolution);
     text +=
         row("image", fmt::format("{}, {}", plural(commit.files, "file"), human_size(commit.size)));

@@ -6,6 +6,7 @@
 #include "blueprint/parse/parse.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "bundles/checks/checks.hpp"
+#include "bundles/install/bundle_secrets.hpp"
 #include "bundles/install/place.hpp"
 #include "bundles/render.hpp"
 #include "commands/blueprint_json.hpp"
@@ -72,6 +73,7 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
             const std::vector<RenderedBundle> bundles =
                 render_bundles(ctx, blueprint.microshift.bundles);
             check_together(ctx, bundles, blueprint.microshift.manifests);
+            check_bundle_secrets(blueprint, bundles);
             check_bundles(bundles, facts_of(blueprint));
             show_remarks(path, blueprint, console);
             results.push_back(outcome(path, blueprint));

@@ -127,13 +127,17 @@ int run_command_line(int argc, char** argv, RunningCommand& running) {
     CLI::App app(description, "edgegpu");
     CommandLine arguments;
     add_options(app, arguments);
+    // Until the parser knows: it stops at a mistake, and an option after that counts, too.
+    running.json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& help_or_version) {
+        // The parser takes --help and --version before it says what it did not understand.
+        if (const std::vector<std::string> rest = app.remaining(true); !rest.empty()) {
+            throw usage_error(app, CLI::ExtrasError(app.get_name(), rest));
+        }
         return app.exit(help_or_version);
     } catch (const CLI::ParseError& failure) {
-        // The parser stopped at the mistake: an option after it counts, too.
-        running.json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
         throw usage_error(app, failure);
     }
     GlobalOptions& global = arguments.global;

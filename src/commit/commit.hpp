@@ -47,6 +47,9 @@ struct Parent {
     /// Why these files cannot be read, or empty: objects are missing, or they are more than 1024
     /// files and directories, 4 MiB, or 32 directories in each other.
     std::string microshift_config_problem;
+    /// The keys with which its devices verify what they pull (/etc/pki/edgegpu): path → content;
+    /// empty if they cannot be read.
+    std::map<std::string, std::string> device_keys;
 };
 
 /// The parent commit: the one that `[ostree] parent` names, else that of the ref; nothing if the

@@ -214,6 +214,18 @@ void read_microshift_config(const Repo::Impl& repo, GFile* root, Parent& parent)
     }
 }
 
+/// Without an object of the parent nothing is known of its keys: devices that have it have all of
+/// them.
+void read_device_keys(const Repo::Impl& repo, GFile* root, Parent& parent) {
+    try {
+        ReadingFiles reading(repo, parent.checksum, config_limits);
+        reading.read(root, "/etc/pki/edgegpu");
+        parent.device_keys = reading.take();
+    } catch (const Error&) {
+        parent.device_keys.clear();
+    }
+}
+
 Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
     GlibFailure failure;
     const auto hint =
@@ -247,6 +259,7 @@ Parent load_parent(const Repo::Impl& repo, const std::string& checksum) {
         read_microshift_config(repo, root.get(), parent);
     }
     parent.accounts.group = both("usr/lib/group", "usr/etc/group");
+    read_device_keys(repo, root.get(), parent);
     return parent;
 }
 

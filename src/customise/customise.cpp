@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "customise/accounts/accounts.hpp"
+#include "customise/accounts/login.hpp"
 #include "customise/files/files.hpp"
 #include "customise/files/overlays.hpp"
 #include "customise/images/crio_conf.hpp"
@@ -32,10 +33,12 @@ void customise(const Context& ctx, const Blueprint& blueprint,
     // Accounts first: owners of overlays and files may be users of the blueprint.
     add_accounts(ctx, blueprint.users, blueprint.groups_to_add, seeds, tree);
     PlacedPaths placed;
-    for (const std::string& path : add_overlays(ctx, blueprint.overlays, tree)) {
+    FileModes modes(ctx, blueprint.allow_secrets);
+    for (const std::string& path : add_overlays(ctx, blueprint.overlays, modes, tree)) {
         placed.emplace(path, blueprint.path.string());
     }
-    add_files(ctx, blueprint.files, tree);
+    add_files(ctx, blueprint.files, modes, tree);
+    modes.finish();
     for (const FileRequest& file : blueprint.files) {
         placed[file.path] = file.location.text();
     }
@@ -73,6 +76,7 @@ void customise(const Context& ctx, const Blueprint& blueprint,
     add_firstboot(ctx, blueprint.firstboot, tree);
     // Units after overlays and files: one may come from there.
     set_units(ctx, {blueprint.systemd, blueprint.services, blueprint.package_set}, placed, tree);
+    require_login(blueprint.users, blueprint.accounts.login, ctx.source_date_epoch, tree);
     record_kernel_arguments(ctx, blueprint.kernel.arguments, blueprint.kernel.location,
                             blueprint.modprobe, tree);
     add_remote(ctx, blueprint.ostree, tree);

@@ -12,6 +12,7 @@
 #include "disk/deployment.hpp"
 #include "disk/kernel_layout.hpp"
 #include "image/kernel_arguments.hpp"
+#include "support/boot_arguments.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
 
@@ -289,16 +290,18 @@ std::vector<std::string> kernel_arguments_of(const CommitView& commit, const Dis
         }
     }
     for (const std::string& argument : request.kernel_arguments) {
-        const std::string_view key = std::string_view(argument).substr(0, argument.find('='));
         if (argument.find_first_of(" \t\n") != std::string::npos &&
             argument.find('"') == std::string::npos) {
             throw error(ErrorKind::usage, "\"{}\" is not one kernel argument", argument)
                 .hinted("blanks are in double quotes, as the kernel reads them");
         }
-        if (key.empty() || key == "ostree" || key == "root" || key == "BOOT_IMAGE" ||
-            key == "initrd" || argument.find('\n') != std::string::npos) {
-            throw error(ErrorKind::usage, "the kernel argument \"{}\" cannot be set", argument)
-                .hinted("each boot entry has its own");
+        if (argument.empty() || argument.starts_with('=') ||
+            argument.find('\n') != std::string::npos) {
+            throw error(ErrorKind::usage, "\"{}\" is not one kernel argument", argument);
+        }
+        if (const std::string_view reason = boot_argument_reason(argument); !reason.empty()) {
+            throw error(ErrorKind::usage, "the kernel argument \"{}\" cannot be set: {}", argument,
+                        reason);
         }
     }
     add_kernel_arguments(request.kernel_arguments, arguments);

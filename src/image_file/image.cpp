@@ -326,7 +326,7 @@ Image write_image(const Context& ctx, Stages& stages, const RepositoryView& repo
     require_free_names(request);
     if (request.key) {
         // Better now than when everything else is done.
-        static_cast<void>(make_gpg_signature(request.key->id, request.key->homedir, "test"));
+        static_cast<void>(make_trial_signature(request.key->id, request.key->homedir));
     }
     if (request.type == ImageType::ami) {
         check_for_ec2(ctx, commit, request.disk);

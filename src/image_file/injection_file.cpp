@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include "blueprint/sources/path_modes.hpp"
 #include "blueprint/tables/ownership.hpp"
 #include "blueprint/tables/ssh_key.hpp"
 #include "blueprint/toml/toml_depth.hpp"
@@ -270,7 +271,8 @@ void read_injected_file(const TableReader& table, const fs::path& base, Injectio
             throw error_at(table.location("source"), "{}", failure.message());
         }
     }
-    injection.push_back(injected_file(path, std::move(content), mode.value_or(0644)));
+    injection.push_back(
+        injected_file(path, std::move(content), mode.value_or(usual_mode(path, false, false))));
 }
 
 void read_injection(const TableReader& table, const fs::path& base, const CommitView& commit,

@@ -21,19 +21,12 @@ namespace {
 
 constexpr std::string_view fallback_directory = "EFI/BOOT/";
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
-
 /// Copies what shim starts, GRUB and its own programs, beside the shim in EFI/BOOT.
 void complete_fallback(EspFiles& files, const std::vector<std::string>& grub_directories) {
     for (const std::string& directory : grub_directories) {
         std::vector<std::pair<std::string, std::string>> programs;
         for (const auto& [path, content] : files) {
-            const std::string name = lower(path.substr(path.rfind('/') + 1));
+            const std::string name = lower_case(path.substr(path.rfind('/') + 1));
             if (path.starts_with(directory + '/') &&
                 (name.starts_with("grub") || name.starts_with("mm")) && name.ends_with(".efi")) {
                 programs.emplace_back(
@@ -88,7 +81,8 @@ EspFiles medium_esp_files(const CommitView& commit, const BootLoaders& loaders,
     EspFiles files = esp_files(commit, loaders, boot.boot_uuid);
     complete_fallback(files, loaders.grub_directories);
     std::erase_if(files, [](const auto& file) {
-        return lower(file.first).starts_with("efi/boot/fb") || file.first.ends_with("/grub.cfg");
+        return lower_case(file.first).starts_with("efi/boot/fb") ||
+               file.first.ends_with("/grub.cfg");
     });
     std::vector<std::string> directories = loaders.grub_directories;
     directories.emplace_back("EFI/BOOT");

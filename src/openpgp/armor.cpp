@@ -1,7 +1,5 @@
 #include "openpgp/armor.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <optional>
 
@@ -152,9 +150,7 @@ bool is_web_page(std::string_view text) {
     if (text.starts_with("\xef\xbb\xbf")) {
         text.remove_prefix(3);
     }
-    std::string start(trim(text.substr(0, 4096)));
-    std::transform(start.begin(), start.end(), start.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string start = lower_case(trim(text.substr(0, 4096)));
     return start.starts_with("<!doctype html") || start.starts_with("<html") ||
            (start.starts_with('<') && start.find("<html") != std::string::npos);
 }

@@ -1,8 +1,6 @@
 #include "openpgp/detached_signature.hpp"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 
 #include "openpgp/armor.hpp"
 #include "openpgp/gnupg.hpp"
@@ -143,17 +141,6 @@ DetachedSignature check_one(std::string_view content, const Packet& whole,
     return answer;
 }
 
-std::string day(std::int64_t seconds) {
-    const auto time = static_cast<std::time_t>(seconds);
-    std::tm parts{};
-    std::array<char, 16> text{};
-    if (::gmtime_r(&time, &parts) == nullptr ||
-        std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts) == 0) {
-        return std::to_string(seconds);
-    }
-    return text.data();
-}
-
 std::string key_text(const DetachedSignature& signature) {
     return signature.signer.empty() ? signature.key
                                     : fmt::format("{} ({})", signature.key, signature.signer);
@@ -198,7 +185,7 @@ Error refusal(const DetachedSignature& signature, const std::string& repository,
                 .hinted("a revoked key may be compromised: ask the maintainer of the repository");
         case SignatureVerdict::expired_key:
             return refused(fmt::format("it was made on {}, after its key had expired on {}",
-                                       day(signature.made), day(signature.key_expired)))
+                                       day_text(signature.made), day_text(signature.key_expired)))
                 .hinted(
                     "if the key's validity was extended, get it again from the maintainer of the "
                     "repository");

@@ -32,10 +32,18 @@ std::string fingerprint_of(std::string_view body) {
     return upper_hexadecimal(std::string_view(digest.data(), size));
 }
 
+constexpr unsigned ecdh = 18;
+
+/// RFC 6637, section 5, and EdDSA.
+bool has_curve(unsigned algorithm) {
+    constexpr unsigned ecdsa = 19;
+    constexpr unsigned eddsa = 22;
+    return algorithm == ecdh || algorithm == ecdsa || algorithm == eddsa;
+}
+
 bool algorithm_signs(unsigned algorithm) {
     constexpr unsigned rsa_encrypt = 2;
     constexpr unsigned elgamal = 16;
-    constexpr unsigned ecdh = 18;
     return algorithm != rsa_encrypt && algorithm != elgamal && algorithm != ecdh;
 }
 
@@ -49,7 +57,12 @@ std::optional<PublicKey> read_public_key(const Packet& packet) {
     key.fingerprint = fingerprint_of(packet.body);
     key.id = key.fingerprint.substr(24);
     key.created = static_cast<std::int64_t>(big_endian(packet.body.substr(1, 4)));
-    key.can_sign = algorithm_signs(static_cast<unsigned char>(packet.body[5]));
+    key.algorithm = static_cast<unsigned char>(packet.body[5]);
+    key.can_sign = algorithm_signs(key.algorithm);
+    if (has_curve(key.algorithm)) {
+        const std::size_t size = static_cast<unsigned char>(packet.body[6]);
+        key.curve = upper_hexadecimal(packet.body.substr(7, size));
+    }
     return key;
 }
 

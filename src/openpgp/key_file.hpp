@@ -19,6 +19,11 @@ struct PublicKey {
     bool revoked = false;
     /// False if its flags exclude signing, and for a subkey without a binding signature.
     bool can_sign = true;
+    /// RFC 4880, section 9.1.
+    unsigned algorithm = 0;
+    /// Object identifier of its elliptic curve (RFC 6637, section 11), upper-case hexadecimal;
+    /// empty for other algorithms.
+    std::string curve;
 };
 
 /// An OpenPGP certificate, one "public key" of a gpgkey file.

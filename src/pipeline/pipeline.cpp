@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "bundles/checks/checks.hpp"
+#include "bundles/install/bundle_secrets.hpp"
 #include "bundles/install/place.hpp"
 #include "bundles/render.hpp"
 #include "cache/cache_lock.hpp"
@@ -31,6 +32,7 @@
 #include "pipeline/inputs.hpp"
 #include "pipeline/microshift.hpp"
 #include "pipeline/resolve_blueprint.hpp"
+#include "pipeline/signing_key.hpp"
 #include "pipeline/snapshot.hpp"
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
@@ -67,6 +69,14 @@ void warn_of_idle_key(const Context& ctx, const Signer& signer, const Resolution
         ctx.console->warn(
             "[nvidia.secure_boot] signs kernel modules compiled by edgegpu: precompiled ones keep "
             "the signatures they come with");
+    }
+}
+
+void end_trial(KeyTrial& key, Stages& stages) {
+    if (key.running()) {
+        stages.begin_quietly("key", "trying the signing key of");
+        key.end();
+        stages.end("");
     }
 }
 
@@ -134,10 +144,17 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     const Blueprint snapshot = take_snapshot(given, named);
     stages.end("");
 
+    KeyTrial key(given, snapshot, signer);
+    if (key.before_resolving()) {
+        key.begin();
+        end_trial(key, stages);
+    }
+
     std::vector<RenderedBundle> bundles;
     if (!snapshot.microshift.bundles.empty()) {
         stages.begin_quietly("bundles", "rendering the bundles of");
         bundles = render_bundles(given, snapshot.microshift.bundles);
+        check_bundle_secrets(snapshot, bundles);
         check_together(given, bundles, snapshot.microshift.manifests);
         stages.end(counted(bundles.size(), "bundle"));
     }
@@ -178,6 +195,10 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     const ParentAccounts seeds = seed_accounts(blueprint.accounts, before);
 
     // From here on only `fetch` uses the network.
+    key.begin();
+    if (KeyTrial::before_fetching(resolution.images)) {
+        end_trial(key, stages);
+    }
     stages.begin("fetch", "fetching the packages of");
     Preparation prepared = prepare(ctx, blueprint, resolution);
     FetchedPackages packages = fetch_packages(ctx, prepared.plan);
@@ -187,6 +208,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.end(describe(packages) + describe_images(resolution.images));
 
     if (resolution.dkms_source) {
+        end_trial(key, stages);
         stages.begin("kmods", "compiling the kernel modules of");
         packages.image.push_back(module_package(ctx, blueprint.repositories, resolution,
                                                 std::move(prepared.modules), packages, signer));
@@ -200,6 +222,10 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     check_kernel_modules(ctx, resolution.driver_version, tree);
     stages.end(counted(tree.entries.size(), "path"));
 
+    end_trial(key, stages);
+    if (parent) {
+        key.warn_of_parent(*parent);
+    }
     stages.begin("customise", "customising");
     customise(ctx, blueprint, images, place_bundles(bundles, blueprint.microshift.manifests), seeds,
               tree);

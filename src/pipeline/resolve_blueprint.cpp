@@ -59,6 +59,10 @@ ResolvedBlueprint resolve_blueprint(const Context& ctx, const Blueprint& bluepri
                                     const std::vector<RenderedBundle>& bundles,
                                     const ResolveTask& task) {
     ResolvedBlueprint result{blueprint, resolve_packages(ctx, blueprint, task)};
+    // Of a lockfile as well: what an image misses does not depend on when it was found.
+    for (const PassedOver& passed : result.resolution.passed_over) {
+        ctx.console->note(passed.text());
+    }
     std::vector<ContainerRequest> requests = embedded(ctx, blueprint, bundles, result.resolution);
     result.blueprint.containers.insert(result.blueprint.containers.end(), requests.begin(),
                                        requests.end());

@@ -35,9 +35,10 @@ struct ResolvedBlueprint {
                                                      const std::vector<RenderedBundle>& bundles,
                                                      const Resolution& resolution);
 
-/// Resolves packages, and then container images: those of `[[containers]]`, and those of the
-/// bundles and of MicroShift's own packages that `embed_images` chooses. `bundles` are those of the
-/// blueprint, rendered; they are not looked at without `embed_images`. Fetches
+/// Resolves packages, prints which newer kernels and drivers were passed over, with the advisories
+/// that the image misses as a result, and resolves container images: those of `[[containers]]`, and
+/// those of the bundles and of MicroShift's own packages that `embed_images` chooses. `bundles` are
+/// those of the blueprint, rendered; they are not looked at without `embed_images`. Fetches
 /// microshift-release-info in between. Throws what `resolve`, `resolve_locked` or `resolve_update`
 /// throws, and as `resolve_images` and `choose_images` do.
 [[nodiscard]] ResolvedBlueprint resolve_blueprint(const Context& ctx, const Blueprint& blueprint,

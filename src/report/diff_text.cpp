@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +7,7 @@
 #include "report/diff.hpp"
 #include "report/diff_page.hpp"
 #include "support/terminal_text.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -17,23 +16,11 @@ namespace {
 /// Number of lines of a list of rules, labels and so on before it is truncated.
 constexpr std::size_t rule_lines_shown = 30;
 
-std::string date_text(std::int64_t time) {
-    const std::time_t seconds = time;
-    std::tm parts{};
-    std::array<char, 32> text{};
-    // Fails if the year of a malicious commit is out of range.
-    if (::gmtime_r(&seconds, &parts) == nullptr ||
-        std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts) == 0) {
-        return "no date";
-    }
-    return text.data();
-}
-
 void show_commits(DiffPage& page, const Diff& diff) {
     std::vector<std::vector<std::string>> rows;
     for (const CommitInfo* info : {&diff.before, &diff.after}) {
         rows.push_back({info == &diff.before ? "---" : "+++", info->name,
-                        info->checksum.substr(0, 12), date_text(info->time), info->version});
+                        info->checksum.substr(0, 12), day_text(info->time), info->version});
     }
     page.columns(rows, "");
     const auto row = [&](const char* what, const std::string& before, const std::string& after) {

@@ -9,6 +9,7 @@
 #include "support/error.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -49,9 +50,27 @@ GpgmeContext open_context(const KeyPlace& place) {
     return context;
 }
 
+/// The error for a name of several secret keys, with all of them.
+Error ambiguous(const KeyPlace& place, gpgme_ctx_t context) {
+    Error failure =
+        error("cannot sign with GPG key {}: several secret keys have that name", place.key);
+    place.require(gpgme_op_keylist_start(context, place.key.c_str(), 1));
+    gpgme_key_t raw = nullptr;
+    while (gpgme_op_keylist_next(context, &raw) == 0) {
+        const GpgmeKey key(raw);
+        failure.traced(fmt::format("{} ({})", raw->subkeys->fpr,
+                                   raw->uids == nullptr ? "" : printable_line(raw->uids->uid)));
+    }
+    gpgme_op_keylist_end(context);
+    return failure.hinted("set sign to the fingerprint of one of them");
+}
+
 GpgmeKey find_secret_key(const KeyPlace& place, gpgme_ctx_t context) {
     gpgme_key_t raw = nullptr;
     const gpgme_error_t failed = gpgme_get_key(context, place.key.c_str(), &raw, 1);
+    if (gpgme_err_code(failed) == GPG_ERR_AMBIGUOUS_NAME) {
+        throw ambiguous(place, context);
+    }
     if (gpgme_err_code(failed) == GPG_ERR_EOF) {
         throw place.failure("no such secret key");
     }
@@ -73,7 +92,7 @@ void initialise_gpgme() {
     gpgme_check_version(nullptr);
 }
 
-std::string detached_signature(const KeyPlace& place, gpgme_data_t content, bool armor) {
+TrialSignature detached_signature(const KeyPlace& place, gpgme_data_t content, bool armor) {
     const GpgmeContext context = open_context(place);
     gpgme_set_armor(context.get(), armor ? 1 : 0);
     const GpgmeKey secret = find_secret_key(place, context.get());
@@ -82,19 +101,28 @@ std::string detached_signature(const KeyPlace& place, gpgme_data_t content, bool
     place.require(gpgme_data_new(&raw));
     GpgmeData signature(raw);
     place.require(gpgme_op_sign(context.get(), content, signature.get(), GPGME_SIG_MODE_DETACH));
-    return content_of(place, std::move(signature));
+    return {content_of(place, std::move(signature)), secret->subkeys->fpr};
 }
 
-}  // namespace
-
-std::string make_gpg_signature(const std::string& key, const fs::path& homedir,
-                               std::string_view content) {
+TrialSignature signature_of(const std::string& key, const fs::path& homedir,
+                            std::string_view content) {
     const KeyPlace place{key, homedir};
     initialise_gpgme();
     gpgme_data_t raw = nullptr;
     place.require(gpgme_data_new_from_mem(&raw, content.data(), content.size(), 0));
     const GpgmeData text(raw);
     return detached_signature(place, text.get(), false);
+}
+
+}  // namespace
+
+std::string make_gpg_signature(const std::string& key, const fs::path& homedir,
+                               std::string_view content) {
+    return signature_of(key, homedir, content).signature;
+}
+
+TrialSignature make_trial_signature(const std::string& key, const fs::path& homedir) {
+    return signature_of(key, homedir, trial_text);
 }
 
 std::string make_gpg_file_signature(const std::string& key, const fs::path& homedir,
@@ -108,7 +136,7 @@ std::string make_gpg_file_signature(const std::string& key, const fs::path& home
     gpgme_data_t raw = nullptr;
     place.require(gpgme_data_new_from_fd(&raw, opened.get()));
     const GpgmeData content(raw);
-    return detached_signature(place, content.get(), true);
+    return detached_signature(place, content.get(), true).signature;
 }
 
 }  // namespace edgegpu

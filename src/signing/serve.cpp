@@ -54,6 +54,10 @@ std::vector<std::string> answer(std::optional<SigningKeys>& keys, const Message&
         return certificate ? std::vector{certificate->name, certificate->der}
                            : std::vector<std::string>();
     }
+    if (asked.kind == signing_message::trial) {
+        TrialSignature trial = keys->sign_trial();
+        return {std::move(trial.signature), std::move(trial.fingerprint)};
+    }
     const std::string& content = asked.fields.at(0);
     switch (asked.kind) {
         case signing_message::commit:
@@ -129,10 +133,12 @@ void serve_signatures(Channel& channel) {
     std::optional<SigningKeys> keys;
     while (const std::optional<Message> asked = channel.receive(request_limit)) {
         const bool first = asked->kind == signing_message::allow;
-        const bool known = first || asked->kind == signing_message::commit ||
+        const bool trial = asked->kind == signing_message::trial;
+        const bool known = first || trial || asked->kind == signing_message::commit ||
                            asked->kind == signing_message::summary ||
                            asked->kind == signing_message::module;
-        if (!known || first == keys.has_value() || (!first && asked->fields.size() != 1)) {
+        const std::size_t fields = trial ? 0 : 1;
+        if (!known || first == keys.has_value() || (!first && asked->fields.size() != fields)) {
             throw Error("a request that no build sends");
         }
         try {

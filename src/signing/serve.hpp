@@ -8,14 +8,16 @@
 
 namespace edgegpu {
 
-/// Kinds of messages. Requests: `allow` has the fields of a SigningRequest, the others the content
-/// to sign. Answers: `done` has the result (for `allow` name and DER of the certificate, if there
-/// is one), `failed` an Error (kind, message, hint, traces).
+/// Kinds of messages. Requests: `allow` has the fields of a SigningRequest, `trial` none, the
+/// others the content to sign. Answers: `done` has the result (for `allow` name and DER of the
+/// certificate, if there is one; for `trial` signature and fingerprint), `failed` an Error (kind,
+/// message, hint, traces).
 namespace signing_message {
 inline constexpr std::uint32_t allow = 1;
 inline constexpr std::uint32_t commit = 2;
 inline constexpr std::uint32_t summary = 3;
 inline constexpr std::uint32_t module = 4;
+inline constexpr std::uint32_t trial = 5;
 inline constexpr std::uint32_t done = 100;
 inline constexpr std::uint32_t failed = 101;
 }  // namespace signing_message

@@ -41,6 +41,8 @@ std::string_view request_name(std::uint32_t kind) {
             return "commit";
         case signing_message::summary:
             return "summary";
+        case signing_message::trial:
+            return "trial";
         default:
             return "kernel module";
     }
@@ -175,6 +177,15 @@ std::string Signer::ask_for_signature(std::uint32_t kind, std::string_view conte
         throw Error("the signing process gave no signature");
     }
     return std::move(answer.fields[0]);
+}
+
+TrialSignature Signer::sign_trial() {
+    static_cast<void>(request());
+    Message answer = ask(signing_message::trial, {});
+    if (answer.fields.size() != 2 || answer.fields[0].empty()) {
+        throw Error("the signing process gave no signature");
+    }
+    return {std::move(answer.fields[0]), std::move(answer.fields[1])};
 }
 
 std::string Signer::sign_commit(std::string_view object) {

@@ -9,6 +9,7 @@
 
 #include "log/log.hpp"
 #include "signing/channel.hpp"
+#include "signing/gpg_signature.hpp"
 #include "signing/request.hpp"
 
 namespace edgegpu {
@@ -41,6 +42,9 @@ public:
     /// The certificate of kernel modules' signatures; nothing if modules are not signed.
     [[nodiscard]] const std::optional<ModuleCertificate>& certificate() const;
 
+    /// A signature of a text of the signing process, to see whether the key can be used. Throws the
+    /// errors of make_gpg_signature.
+    [[nodiscard]] TrialSignature sign_trial();
     /// See SigningKeys: the detached signature of a commit object, of a summary, and what has to be
     /// appended to a kernel module.
     [[nodiscard]] std::string sign_commit(std::string_view object);

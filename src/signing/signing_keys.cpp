@@ -7,7 +7,6 @@
 #include <glib-object.h>
 #include <ostree.h>
 
-#include "signing/gpg_signature.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
@@ -102,6 +101,13 @@ SigningKeys::SigningKeys(SigningRequest request) : request_(std::move(request)) 
 
 std::string SigningKeys::gpg_signature(std::string_view content) const {
     return make_gpg_signature(request_.gpg_key, request_.gpg_homedir, content);
+}
+
+TrialSignature SigningKeys::sign_trial() const {
+    if (request_.gpg_key.empty()) {
+        throw refused("a trial: the blueprint names no GPG key");
+    }
+    return make_trial_signature(request_.gpg_key, request_.gpg_homedir);
 }
 
 std::string SigningKeys::sign_commit(std::string_view object) {

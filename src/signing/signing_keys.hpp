@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "signing/gpg_signature.hpp"
 #include "signing/module_signer.hpp"
 #include "signing/request.hpp"
 
@@ -20,7 +21,8 @@ inline constexpr std::uint64_t module_limit_to_sign = 1U << 30U;
 ///   a build has one commit, and a second one is refused;
 /// - a summary must be a summary in normal form, in which the blueprint's ref has the commit that
 ///   was signed; before the commit, one summary may be signed: that of a killed build;
-/// - a kernel module must be a relocatable ELF object without a signature.
+/// - a kernel module must be a relocatable ELF object without a signature;
+/// - for a trial it takes a text of its own.
 /// So a signature made here is never one of a package, of metadata or of a mail, whatever else the
 /// key is used for. The content of the commit's tree and of the module is not checked.
 class SigningKeys {
@@ -28,6 +30,9 @@ public:
     /// Reads the key of kernel modules, if there is one. Throws the errors of ModuleSigner.
     explicit SigningKeys(SigningRequest request);
 
+    /// Signs `trial_text`, and nothing that the caller chooses. Throws Error "refused to sign …",
+    /// or the errors of make_gpg_signature.
+    [[nodiscard]] TrialSignature sign_trial() const;
     /// The detached GPG signature (binary) of a commit object. Throws Error "refused to sign …", or
     /// the errors of make_gpg_signature.
     [[nodiscard]] std::string sign_commit(std::string_view object);

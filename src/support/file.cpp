@@ -1,6 +1,7 @@
 #include "support/file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
@@ -9,9 +10,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "support/error.hpp"
@@ -21,6 +24,17 @@ namespace edgegpu {
 
 namespace fs = std::filesystem;
 
+bool is_made_by_kernel(int file) noexcept {
+    constexpr std::array<std::uint64_t, 12> kinds{
+        PROC_SUPER_MAGIC, SYSFS_MAGIC,         DEBUGFS_MAGIC,  TRACEFS_MAGIC,
+        SECURITYFS_MAGIC, SELINUX_MAGIC,       BPF_FS_MAGIC,   CGROUP_SUPER_MAGIC,
+        PSTOREFS_MAGIC,   CGROUP2_SUPER_MAGIC, EFIVARFS_MAGIC, NSFS_MAGIC};
+    struct statfs status {};
+    return ::fstatfs(file, &status) == 0 &&
+           std::find(kinds.begin(), kinds.end(), static_cast<std::uint64_t>(status.f_type)) !=
+               kinds.end();
+}
+
 FileState state_of(int file, const std::string& name) {
     struct stat status {};
     if (::fstat(file, &status) != 0) {
@@ -28,6 +42,9 @@ FileState state_of(int file, const std::string& name) {
     }
     if (!S_ISREG(status.st_mode)) {
         throw error("{}: not a regular file", name);
+    }
+    if (is_made_by_kernel(file)) {
+        throw error("{}: not a stored file: the kernel makes its content when it is read", name);
     }
     const auto nanoseconds = [](const struct timespec& time) {
         return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -71,17 +88,16 @@ std::string read_file(const fs::path& path, std::uint64_t limit) {
 }
 
 std::string read_file(int fd, const std::string& name, std::uint64_t limit) {
-    struct stat status {};
-    if (::fstat(fd, &status) != 0) {
-        throw errno_error(name, errno);
+    const std::uint64_t size = state_of(fd, name).size;
+    if (size > limit) {
+        throw error("{}: {} bytes exceed the limit of {}", name, size, limit);
     }
-    if (!S_ISREG(status.st_mode)) {
-        throw error("{}: not a regular file", name);
-    }
-    if (static_cast<std::uint64_t>(status.st_size) > limit) {
-        throw error("{}: {} bytes exceed the limit of {}", name, status.st_size, limit);
-    }
-    std::string content(static_cast<std::size_t>(status.st_size), '\0');
+    return read_beginning(fd, name, size);
+}
+
+std::string read_beginning(int fd, const std::string& name, std::uint64_t most) {
+    const std::uint64_t size = std::min(state_of(fd, name).size, most);
+    std::string content(static_cast<std::size_t>(size), '\0');
     std::size_t filled = 0;
     while (filled < content.size()) {
         const ssize_t got = ::pread(fd, content.data() + filled, content.size() - filled,

@@ -18,28 +18,37 @@ struct FileState {
     bool operator==(const FileState&) const = default;
 };
 
-/// The state of an open regular file; throws Error "NAME: not a regular file" for another object.
+/// Whether an open file is in /proc, /sys or the like: the kernel makes its content whenever it is
+/// read, and its size says nothing of it.
+[[nodiscard]] bool is_made_by_kernel(int file) noexcept;
+
+/// The state of an open regular file; throws Error "NAME: not a regular file" for another object,
+/// and "NAME: not a stored file" if `is_made_by_kernel`.
 [[nodiscard]] FileState state_of(int file, const std::string& name);
 
 /// The path under which an open object can be opened again, with a position of its own, even if its
 /// own path has changed: "/proc/self/fd/N". Valid while the descriptor is open.
 [[nodiscard]] std::filesystem::path path_of_descriptor(int fd);
 
-/// Opens for reading what `place` (a descriptor opened with O_PATH) refers to, which must be known
-/// not to be a device, fifo or socket. Throws Error calling it `name`.
+/// Opens for reading the regular file that `place` (a descriptor opened with O_PATH) refers to.
+/// Throws Error calling it `name`, as `state_of` does.
 [[nodiscard]] Fd open_regular(int place, const std::string& name);
 
 /// Raises the limit of open files to what a build of thousands of packages needs, as far as the
 /// hard limit allows. Not higher: there are programs that close every descriptor they could have.
 void allow_open_files();
 
-/// The whole content of a file of at most `limit` bytes. Throws Error naming the path.
+/// The whole content of a regular file of at most `limit` bytes. Throws Error naming the path, as
+/// `state_of` does.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path,
                                     std::uint64_t limit = 1ULL << 30U);
 
 /// The same for an open regular file, from its beginning; errors call it `name`.
 [[nodiscard]] std::string read_file(int fd, const std::string& name,
                                     std::uint64_t limit = 1ULL << 30U);
+
+/// The beginning of an open regular file: all of it, or `most` bytes.
+[[nodiscard]] std::string read_beginning(int fd, const std::string& name, std::uint64_t most);
 
 /// Writes all of `data` at the descriptor's position, whatever interrupts it. False, with errno, if
 /// that is not possible; part of the data may have been written then.

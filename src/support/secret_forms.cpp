@@ -103,7 +103,6 @@ constexpr const char* named_secrets =
     R"(|^\s{0,64}[\w.-]{0,32}?(?:pass(?:word|wd|phrase)|secret|token|(?:api|access)[_-]?key))"
     R"([\w-]{0,32}\s{0,8}[:=]\s{0,8}\K\S.*)"
     R"(|\beyJ[\w-]{8,}\.\K[\w-]+\.[\w-]*)"
-    R"(|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-)\K[\w-]{12,})"
     R"(|\bAKIA\K[A-Z0-9]{12,})";
 
 using Pattern = Handle<pcre2_code, pcre2_code_free>;
@@ -113,9 +112,11 @@ const Pattern& named_pattern() {
     static const Pattern pattern = [] {
         int code = 0;
         PCRE2_SIZE offset = 0;
-        Pattern compiled(pcre2_compile(
-            reinterpret_cast<PCRE2_SPTR>(named_secrets), PCRE2_ZERO_TERMINATED,
-            PCRE2_CASELESS | PCRE2_DOTALL | PCRE2_NO_AUTO_CAPTURE, &code, &offset, nullptr));
+        const std::string text = std::string(named_secrets) +
+                                 "|\\b(?:" + std::string(token_prefixes) + ")\\K[\\w-]{12,}";
+        Pattern compiled(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+                                       PCRE2_CASELESS | PCRE2_DOTALL | PCRE2_NO_AUTO_CAPTURE, &code,
+                                       &offset, nullptr));
         if (compiled) {
             pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE);
         }

@@ -1,6 +1,8 @@
 #include "support/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -102,12 +104,16 @@ bool is_sha256(std::string_view text) {
     return text.size() == 64 && is_hexadecimal(text);
 }
 
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    });
+    return lower;
+}
+
 bool begins_with_any_case(std::string_view text, std::string_view start) {
-    return text.size() >= start.size() &&
-           std::equal(start.begin(), start.end(), text.begin(), [](char lower, char any) {
-               return lower ==
-                      (any >= 'A' && any <= 'Z' ? static_cast<char>(any - 'A' + 'a') : any);
-           });
+    return lower_case(text.substr(0, start.size())) == start;
 }
 
 bool is_below(std::string_view path, std::string_view top) {
@@ -116,6 +122,18 @@ bool is_below(std::string_view path, std::string_view top) {
 
 std::string text_of(const char* text) {
     return text != nullptr ? text : "";
+}
+
+std::string day_text(std::int64_t seconds) {
+    const auto time = static_cast<std::time_t>(seconds);
+    std::tm parts{};
+    std::array<char, 32> text{};
+    // Fails if the year is out of range.
+    if (::gmtime_r(&time, &parts) == nullptr ||
+        std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts) == 0) {
+        return "no date";
+    }
+    return text.data();
 }
 
 std::string toml_string(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,9 @@ void words_of(Temporary&& text, std::string_view separators = {}) = delete;
 /// Whether `text` is a SHA-256 as sha256_hex gives it: 64 such digits.
 [[nodiscard]] bool is_sha256(std::string_view text);
 
+/// `text` with ASCII letters in lower case.
+[[nodiscard]] std::string lower_case(std::string_view text);
+
 /// Whether `text` begins with `start` (lower case), ignoring case (of ASCII only).
 [[nodiscard]] bool begins_with_any_case(std::string_view text, std::string_view start);
 
@@ -56,6 +60,9 @@ void words_of(Temporary&& text, std::string_view separators = {}) = delete;
 
 /// A C string of a library, or "" for a null pointer.
 [[nodiscard]] std::string text_of(const char* text);
+
+/// The day of a time (seconds since 1970, UTC), "2025-12-31"; "no date" if it is out of range.
+[[nodiscard]] std::string day_text(std::int64_t seconds);
 
 /// `text` as a basic string of TOML 1.0, with its quotation marks.
 [[nodiscard]] std::string toml_string(std::string_view text);

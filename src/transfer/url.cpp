@@ -1,6 +1,5 @@
 #include "transfer/url.hpp"
 
-#include <algorithm>
 #include <cctype>
 
 #include <curl/curl.h>
@@ -94,9 +93,7 @@ std::string origin_of(const std::string& url) {
         curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) {
         return "";
     }
-    std::string host = part_of(parsed.get(), CURLUPART_HOST, 0);
-    std::transform(host.begin(), host.end(), host.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string host = lower_case(part_of(parsed.get(), CURLUPART_HOST, 0));
     return fmt::format("{}://{}:{}", part_of(parsed.get(), CURLUPART_SCHEME, 0), host,
                        part_of(parsed.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT));
 }

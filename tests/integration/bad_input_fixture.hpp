@@ -73,6 +73,7 @@ protected:
         if (!package.empty()) {
             text += "[[packages]]\nname = \"" + package + "\"\n";
         }
+        text += "[accounts]\nlogin = \"none\"\n";
         write_file(blueprint_path(), text);
     }
     [[nodiscard]] std::filesystem::path blueprint_path() const { return work_.path() / "bad.toml"; }

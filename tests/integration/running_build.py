@@ -17,7 +17,7 @@ STAGE_LINE = re.compile(r"[-✓] (\w+) +([\d.]+) s  ")
 def write_blueprint(path, version, ref, packages=(), overlay="./overlay"):
     """The smallest image of the lab, with more packages and one overlay."""
     tables = "".join(f'[[packages]]\nname = "{package}"\n' for package in [*PACKAGES, *packages])
-    path.write_text(f'name = "small"\nversion = "{version}"\narchitecture = "x86_64"\ndistro = "lab-12"\n'
+    path.write_text(f'name = "small"\nversion = "{version}"\narchitecture = "x86_64"\ndistro = "lab-12"\naccounts.login = "none"\n'
                     f'[ostree]\nref = "{ref}"\n[[repositories]]\nid = "baseos"\nbaseurl = "{lab.LAB}/repos/baseos"\n'
                     f'gpgkey = "{lab.LAB}/RPM-GPG-KEY-lab"\n{tables}[[overlays]]\nsource = "{overlay}"\n',
                     encoding="utf-8")

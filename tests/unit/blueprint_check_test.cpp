@@ -10,6 +10,11 @@ namespace {
 constexpr std::string_view unsigned_repository =
     "distro = \"lab-12\"\n[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\ngpgcheck = false\n"
     "repo_gpgcheck = false\n";
+/// What the cases here are not about.
+constexpr std::string_view no_login = "[accounts]\nlogin = \"none\"\n";
+constexpr std::string_view private_key =
+    "-----BEGIN PRIVATE KEY-----\nQ0FOQVJZQ0FOQVJZQ0FOQVJZQ0FOQVJZQ0FOQVJZQ0FOQVJZQ0FOQVJZ\n"
+    "-----END PRIVATE KEY-----\n";
 
 }  // namespace
 
@@ -17,7 +22,18 @@ class BlueprintCheckTest : public BlueprintTest {
 protected:
     /// The error of checking a blueprint with a usable repository and this in addition.
     [[nodiscard]] std::string check(const std::string& text) const {
+        return failure(std::string(unsigned_repository) + text + std::string(no_login), true);
+    }
+    /// The same without a word about who can log in.
+    [[nodiscard]] std::string check_login(const std::string& text) const {
         return failure(std::string(unsigned_repository) + text, true);
+    }
+    /// The warnings of such a blueprint, but for the one about its repository.
+    [[nodiscard]] std::vector<std::string> warned(const std::string& text) const {
+        std::vector<std::string> warnings =
+            warnings_of(std::string(unsigned_repository) + text + std::string(no_login));
+        warnings.erase(warnings.begin());
+        return warnings;
     }
 };
 
@@ -25,27 +41,30 @@ TEST_F(BlueprintCheckTest, needs_a_repository) {
     const std::string hint =
         "hint: add [[repositories]] with id and baseurl, or give a .repo file: --repository-file "
         "FILE\n";
-    EXPECT_EQ(failure("distro = \"lab-12\"\n", true), "error: b.toml:1:1: no repository\n" + hint);
-    EXPECT_EQ(failure(std::string(unsigned_repository) + "enabled = false\n", true),
+    const std::string login(no_login);
+    EXPECT_EQ(failure("distro = \"lab-12\"\n" + login, true),
+              "error: b.toml:1:1: no repository\n" + hint);
+    EXPECT_EQ(failure(std::string(unsigned_repository) + "enabled = false\n" + login, true),
               "error: b.toml:1:1: no repository\n" + hint);
     EXPECT_EQ(check(""), "no error");
 }
 
 TEST_F(BlueprintCheckTest, signatures_need_a_key) {
     const std::string repository =
-        "distro = \"lab-12\"\n[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\n";
+        "distro = \"lab-12\"\naccounts.login = \"none\"\n[[repositories]]\nid = \"a\"\n"
+        "baseurl = \"/x\"\n";
     EXPECT_EQ(failure(repository, true),
-              "error: b.toml:2:1: repository \"a\" has no gpgkey to verify signatures with\n"
+              "error: b.toml:3:1: repository \"a\" has no gpgkey to verify signatures with\n"
               "hint: set gpgkey, or gpgcheck and repo_gpgcheck to false\n");
     EXPECT_EQ(failure(repository + "gpgkey = \"key\"\n", true),
-              "error: b.toml:2:1: gpgkey not found: key\n");
+              "error: b.toml:3:1: gpgkey not found: key\n");
     EXPECT_EQ(failure(repository + "gpgkey = \"/etc/pki/rpm-gpg/none\"\n", true), "no error");
     put("key", "x");
     EXPECT_EQ(failure(repository + "gpgkey = \"key\"\n", true), "no error");
     EXPECT_EQ(failure(repository + "gpgkey = \"key\"\nsslclientcert = \"c\"\nsslclientkey = "
                                    "\"/etc/pki/entitlement/1-key.pem\"\n",
                       true),
-              "error: b.toml:2:1: sslclientcert not found: c\n");
+              "error: b.toml:3:1: sslclientcert not found: c\n");
 }
 
 TEST_F(BlueprintCheckTest, overlays) {
@@ -69,6 +88,55 @@ TEST_F(BlueprintCheckTest, overlays) {
               "(\"..\")\n");
 }
 
+/// A blueprint of somebody else may name any file of this machine.
+TEST_F(BlueprintCheckTest, files_of_another_form_are_not_quoted) {
+    put("shadow", "CANARY:CANARY:19000:0:99999:7:::\nme:x\n");
+    put("tokens.json", "[\"CANARY\", \"CANARY\"]\n");
+    put("credentials", "[default]\nkey = CANARY\nCANARY\n");
+    put("x.te", "module x 1.0;\n");
+    for (const char* link : {"../shadow.te", "../shadow.cil", "x.fc", "../x.repo"}) {
+        std::filesystem::create_symlink(directory_ / "shadow", directory_ / link);
+    }
+    for (const char* text :
+         {"repository_files = [\"shadow\"]\n", "repository_files = [\"tokens.json\"]\n",
+          "repository_files = [\"credentials\"]\n", "repository_files = [\"../x.repo\"]\n",
+          "[selinux]\nmodules = [\"../shadow.te\"]\n", "[selinux]\nmodules = [\"../shadow.cil\"]\n",
+          "[selinux]\nmodules = [\"./x.te\"]\n",
+          "[image]\ninject = \"shadow\"\n[[overlays]]\nsource = \"./shadow\"\n"}) {
+        const std::string said = failure("distro = \"lab-12\"\n" + std::string(text), true);
+        EXPECT_EQ(said.find("CANARY"), std::string::npos) << text << said;
+        EXPECT_NE(said.find("error: "), std::string::npos) << text << said;
+    }
+    EXPECT_EQ(check("[selinux]\nmodules = [\"../shadow.te\"]\n"),
+              "error: shadow.te:1: not a policy module\n"
+              "hint: it begins with policy_module(NAME, 1.0) or module NAME 1.0;\n");
+}
+
+/// Their size is 0, whatever is in them.
+TEST_F(BlueprintCheckTest, files_that_the_kernel_makes_are_refused) {
+    const auto with = [&](const std::string& uri) {
+        return check("[[customizations.files]]\npath = \"/etc/x\"\nuri = \"file://" + uri + "\"\n");
+    };
+    const std::string hint = "\nhint: copy what is in it to a file beside the blueprint\n";
+    for (const char* file : {"/proc/self/environ", "/sys/kernel/mm/transparent_hugepage/enabled"}) {
+        EXPECT_EQ(with(file),
+                  "error: b.toml:7:1: file is not a stored file: " + std::string(file) + hint);
+    }
+    std::filesystem::create_symlink("/proc/self/environ", directory_ / "environ");
+    EXPECT_EQ(with((directory_ / "environ").string()),
+              "error: b.toml:7:1: file is not a stored file: environ" + hint);
+    EXPECT_EQ(with("/dev/null"), "error: b.toml:7:1: file not found: /dev/null\n");
+    std::filesystem::create_directory(directory_ / "units");
+    std::filesystem::create_symlink("/proc/self/environ", directory_ / "units/x.service");
+    EXPECT_EQ(
+        check("[[systemd.units]]\nname = \"x.service\"\nsource = \"units/x.service\"\n"),
+        "error: b.toml:9:10: units/x.service: not a stored file: the kernel makes its content "
+        "when it is read\n");
+    EXPECT_NE(check("[[overlays]]\nsource = \"/proc/self/net\"\ntarget = \"/etc/x\"\n")
+                  .find("is not a stored file: the kernel makes its content"),
+              std::string::npos);
+}
+
 TEST_F(BlueprintCheckTest, bundles) {
     const std::string text = "[microshift]\nbundles = [\"./app\"]\n";
     EXPECT_EQ(check(text), "error: b.toml:8:12: bundle not found: app\n");
@@ -77,6 +145,7 @@ TEST_F(BlueprintCheckTest, bundles) {
 }
 
 TEST_F(BlueprintCheckTest, a_policy_module_is_named_once) {
+    put("x.te", "module x 1.0;\n");
     for (const char* other : {"a/x.pp", "a/x.pp.bz2", "a/x.cil", "a/x.te"}) {
         EXPECT_EQ(check("[selinux]\nmodules = [\"./x.te\", \"./" + std::string(other) + "\"]\n"),
                   "error: b.toml:8:22: duplicate policy module \"x\"\n")
@@ -97,8 +166,198 @@ TEST_F(BlueprintCheckTest, policy_modules_and_keys) {
                     "certificate = \"c.der\"\n"),
               "error: b.toml:9:1: key not found: k.key\n"
               "error: b.toml:9:1: certificate not found: c.der\n");
-    EXPECT_EQ(check("[ostree]\ngpg_public_key = \"none\"\n"),
+    EXPECT_EQ(check("[ostree]\nsign = \"x\"\ngpg_public_key = \"none\"\n"),
               "error: b.toml:7:1: gpg_public_key not found: none\n");
+    put("key", "x");
+    EXPECT_EQ(check("[ostree]\ngpg_public_key = \"key\"\n"),
+              "error: b.toml:7:1: gpg_public_key without sign: devices would verify upgrades that "
+              "nobody signs, and refuse every one\n"
+              "hint: set sign to the key whose public half it is\n");
+    EXPECT_EQ(warned("[ostree]\nsign = \"x\"\ngpg_public_key = \"key\"\n"),
+              std::vector<std::string>{"b.toml:7:1: gpg_public_key has no effect without url: the "
+                                       "image gets no remote that would use it"});
+    EXPECT_TRUE(warned("[ostree]\nsign = \"x\"\ngpg_public_key = \"key\"\n"
+                       "url = \"http://x/\"\n")
+                    .empty());
+}
+
+TEST_F(BlueprintCheckTest, repositories_that_nobody_verifies_are_warned_of) {
+    const std::string text = std::string(unsigned_repository) + std::string(no_login);
+    EXPECT_EQ(warnings_of(text),
+              std::vector<std::string>{
+                  "b.toml:2:1: nothing of repository \"a\" is verified (gpgcheck and "
+                  "repo_gpgcheck are off): its server, and whoever is on the way to it, can put "
+                  "anything into the image"});
+    for (const char* off : {"gpgcheck = false", "repo_gpgcheck = false"}) {
+        EXPECT_TRUE(warnings_of("distro = \"lab-12\"\naccounts.login = \"none\"\n"
+                                "[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\n"
+                                "gpgkey = \"/etc/pki/x\"\n" +
+                                std::string(off) + "\n")
+                        .empty())
+            << off;
+    }
+}
+
+TEST_F(BlueprintCheckTest, somebody_can_log_in) {
+    const std::string refused =
+        "hint: add a [[customizations.user]] with a key or password; or say that users are added "
+        "when a device is installed: [accounts] login = \"provisioned\", or that nobody is to log "
+        "in: login = \"none\"\n";
+    const std::string user = "[[customizations.user]]\nname = \"op\"\n";
+    const std::string key =
+        "key = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOLnNw5NA5MJilctpDqs5ON27MVyUp2mYVcMjMFgiAlq"
+        "\"\n";
+    const std::string password =
+        "password = \"$6$salt$qFmFH.bQmmtXzyBY0s9v7Oicd2z4XSIecDzlB5KiA2/"
+        "jctKu9YterLp8wwnSq.qc.eoxqOmSuNp2xS0ktL3nh/\"\n";
+    EXPECT_EQ(check_login(""),
+              "error: b.toml:1:1: nobody could log in: the image has no user with a password or "
+              "key\n" +
+                  refused);
+    for (const std::string& locked :
+         {std::string(), std::string("password = \"!\"\n"), "shell = \"/sbin/nologin\"\n" + key,
+          key + "[customizations.services]\ndisabled = [\"sshd\"]\n",
+          key + "[[systemd.units]]\nname = \"sshd.service\"\nstate = \"masked\"\n"}) {
+        EXPECT_EQ(check_login(user + locked),
+                  "error: b.toml:7:1: nobody could log in: no user has a password or key with "
+                  "which one could log in\n" +
+                      refused)
+            << locked;
+    }
+    put("banner/etc/ssh/sshd_config.d/10-ca.conf", "TrustedUserCAKeys /etc/ssh/ca.pub\n");
+    for (const std::string& way :
+         {user + key, user + password,
+          user + password + "[customizations.services]\ndisabled = [\"sshd\"]\n",
+          std::string("[[overlays]]\nsource = \"./banner\"\n"),
+          std::string("[[customizations.files]]\npath = \"/etc/ssh/authorized_keys.d/op\"\n"),
+          std::string("[[customizations.firstboot.scripts]]\ncontents = \"useradd op\"\n"),
+          std::string("[[systemd.units]]\nname = \"getty@tty1.service\"\ndrop_ins = { "
+                      "\"a.conf\" = \"ExecStart=-/sbin/agetty --autologin op\" }\n"),
+          std::string("[accounts]\nlogin = \"provisioned\"\n"),
+          std::string("[accounts]\nlogin = \"none\"\n")}) {
+        EXPECT_EQ(check_login(way), "no error") << way;
+    }
+    EXPECT_EQ(check_login("[accounts]\nlogin = \"nobody\"\n"),
+              "error: b.toml:8:9: \"accounts.login\" must be one of \"image\", \"provisioned\", "
+              "\"none\", not \"nobody\"\n");
+}
+
+/// Image builder's edge commits have no users: FDO, Ignition or a kickstart file adds them.
+TEST_F(BlueprintCheckTest, users_may_be_added_at_the_installation) {
+    const std::string repository =
+        "[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\n"
+        "gpgkey = \"/etc/pki/x\"\n";
+    const std::string expected =
+        ": the image has no user with a password or key. If so, say it: [accounts] login = "
+        "\"provisioned\"";
+    EXPECT_EQ(warnings_of("distro = \"rhel-9.4\"\n" + repository),
+              std::vector<std::string>{"b.toml:1:1: nobody can log in unless FDO, Ignition or the "
+                                       "installer adds a user" +
+                                       expected});
+    EXPECT_EQ(
+        warnings_of("distro = \"lab-12\"\n" + repository + "[[packages]]\nname = \"cloud-init\"\n"),
+        std::vector<std::string>{"b.toml:1:1: nobody can log in unless cloud-init adds a "
+                                 "user" +
+                                 expected});
+    EXPECT_TRUE(
+        warnings_of("distro = \"rhel-9.4\"\naccounts.login = \"provisioned\"\n" + repository)
+            .empty());
+}
+
+TEST_F(BlueprintCheckTest, secrets_do_not_become_part_of_the_image) {
+    const std::string everybody =
+        ": everybody who can read the repository or a device gets it\nhint: give it to each "
+        "machine "
+        "when its image is made (edgegpu image --inject) or on the device; if everybody may have "
+        "it, say so: [[allow_secrets]] path = \"";
+    put("node/etc/app/conf", "a = 1\n\n" + std::string(private_key));
+    EXPECT_EQ(
+        check("[[overlays]]\nsource = \"./node\"\n"),
+        "error: node/etc/app/conf:3:1: a private key would be in the image, in /etc/app/conf" +
+            everybody + "/etc/app/conf\", reason = \"…\"\n");
+    put("node.tar", test::tar_archive({{"etc/app/key", '0', std::string(private_key), "", 0600}}));
+    EXPECT_EQ(check("[[overlays]]\nsource = \"./node.tar\"\n"),
+              "error: b.toml:7:1: overlay node.tar: a private key would be in the image, in "
+              "/etc/app/key" +
+                  everybody + "/etc/app/key\", reason = \"…\"\n");
+    put("pull-secret", "{\"auths\": {\"x\": {\"auth\": \"am9lOmh1bnRlcjI=\"}}}");
+    struct Case {
+        std::string text;
+        std::string path;
+    };
+    for (const Case& one : {
+             Case{"[[customizations.files]]\npath = \"/etc/a\"\ndata = \"password=hunter2\"\n",
+                  "/etc/a"},
+             Case{"[[customizations.files]]\npath = \"/etc/a\"\nuri = \"file://" +
+                      (directory_ / "pull-secret").string() + "\"\n",
+                  "/etc/a"},
+             Case{"[[systemd.units]]\nname = \"a.service\"\ncontents = \"[Service]\\n"
+                  "Environment=TOKEN=0123456789abcdef0123\\n\"\n",
+                  "/usr/lib/systemd/system/a.service"},
+             Case{"[[systemd.units]]\nname = \"a.service\"\ndrop_ins = { \"b.conf\" = "
+                  "\"[Service]\\nEnvironment=DB_PASSWORD=hunter2\" }\n",
+                  "/usr/lib/systemd/system/a.service.d/b.conf"},
+             Case{"[[customizations.firstboot.scripts]]\nname = \"join\"\ncontents = \"curl -u "
+                  "joe:hunter2 https://x\"\n",
+                  "/usr/libexec/edgegpu/firstboot/01-join"},
+             Case{"[customizations.kernel]\nappend = \"quiet rd.iscsi.password=hunter2\"\n",
+                  "/usr/lib/edgegpu/kernel-arguments"},
+             Case{"[ostree]\nurl = \"https://joe:hunter2@x.invalid/\"\n",
+                  "/etc/ostree/remotes.d/edge.conf"},
+             Case{"[[customizations.repositories]]\nid = \"b\"\nbaseurls = "
+                  "[\"https://joe:hunter2@x.invalid/\"]\n",
+                  "/etc/yum.repos.d/b.repo"},
+         }) {
+        const std::string said = check(one.text);
+        EXPECT_NE(said.find(" would be in the image, in " + one.path + everybody),
+                  std::string::npos)
+            << one.text << said;
+        EXPECT_EQ(said.find("hunter2"), std::string::npos) << said;
+        EXPECT_EQ(check(one.text + "[[allow_secrets]]\npath = \"" + one.path +
+                        "\"\nreason = \"a test\"\n"),
+                  "no error")
+            << one.text;
+    }
+}
+
+TEST_F(BlueprintCheckTest, allowances_are_needed_and_have_a_reason) {
+    EXPECT_EQ(check("[[allow_secrets]]\npath = \"/etc/a/**\"\nreason = \"a test\"\n"),
+              "error: b.toml:7:1: no file that matches \"/etc/a/**\" has a secret\n"
+              "hint: remove it: it would let one in that nobody has looked at\n");
+    EXPECT_EQ(check("[[allow_secrets]]\npath = \"/etc/a\"\n"),
+              "error: b.toml:7:1: a secret is allowed without a reason\n"
+              "hint: say why everybody who gets the image may have it: reason = \"…\"\n");
+    EXPECT_EQ(check("[[allow_secrets]]\npath = \"etc/a\"\nreason = \"x\"\n"),
+              "error: b.toml:8:8: \"allow_secrets.path\" must be a pattern of absolute paths in "
+              "the image, not \"etc/a\"\nhint: as in \"/usr/bin/*\" or "
+              "\"/usr/lib/vendor/**\"\n");
+    EXPECT_EQ(check("[[allow_secrets]]\npath = \"/etc/microshift/manifests/app/**\"\n"
+                    "reason = \"x\"\n"),
+              "no error")
+        << "bundles are judged when they are rendered";
+}
+
+TEST_F(BlueprintCheckTest, files_that_others_may_not_read_here) {
+    put("node/etc/motd", "x");
+    put("node/etc/app/conf", "x");
+    const auto hide = [&](const char* file) {
+        ASSERT_EQ(::chmod((directory_ / file).c_str(), 0640), 0);
+    };
+    const std::string overlay = "[[overlays]]\nsource = \"./node\"\n";
+    EXPECT_TRUE(warned(overlay).empty());
+    hide("node/etc/app/conf");
+    EXPECT_EQ(warned(overlay),
+              std::vector<std::string>{
+                  "b.toml:7:1: overlay node: others may not read /etc/app/conf here, but in the "
+                  "image: an overlay keeps of modes only whether a file is executable. Set the "
+                  "mode in [[overlays.rules]]"});
+    EXPECT_TRUE(
+        warned(overlay + "[[overlays.rules]]\npath = \"/etc/app/*\"\nmode = \"0640\"\n").empty());
+    put("node/etc/sudoers.d/op", "x");
+    hide("node/etc/sudoers.d/op");
+    EXPECT_EQ(warned(overlay).front().find("sudoers"), std::string::npos) << "its path says it";
+    hide("node/etc/motd");
+    EXPECT_TRUE(warned(overlay).empty()) << "a umask, which says nothing of single files";
 }
 
 }  // namespace edgegpu

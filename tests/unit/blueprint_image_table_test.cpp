@@ -38,6 +38,8 @@ TEST_F(ImageTableTest, saysWhatIsWrong) {
              {"append = \"a=\\\"b\"", "b.toml:3:10: unclosed quote in the kernel arguments"},
              {"append = \"ostree=/x\"",
               "b.toml:3:10: the kernel argument \"ostree\" cannot be set: ostree sets it"},
+             {"append = \"root=LABEL=root\"",
+              "b.toml:3:10: the kernel argument \"root\" cannot be set: each device's boot entry"},
              {"compress = \"xz\"", "b.toml:3:12: \"image.compress\" must be"},
              {"sign = \"yes\"", "b.toml:3:8: \"image.sign\" must be"},
              {"stateroots = \"x\"", "b.toml:3:1: unknown key \"image.stateroots\""}}) {

@@ -196,7 +196,7 @@ TEST_F(BlueprintTest, what_is_no_file_does_not_hang) {
 TEST_F(BlueprintTest, what_means_the_same_is_taken) {
     const Blueprint blueprint = parse(
         "distro = \"lab-12\"\nversion = \"\"\n"
-        "[[customizations.user]]\nname = \"a\"\nhome = \"/home/a/\"\nkey = \"\"\n"
+        "[[customizations.user]]\nname = \"a\"\nhome = \"/home/a/\"\n"
         "[[enabled_modules]]\nname = \"nodejs\"\nstream = \"18\"\n"
         "[[packages]]\nname = \"@nodejs:18/minimal\"\n"
         "[[enabled_modules]]\nname = \"php\"\nstream = \"8.1/common\"\n");

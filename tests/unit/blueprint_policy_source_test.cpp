@@ -98,7 +98,7 @@ TEST(PolicySource, BadFileContextsNameFileAndLine) {
     EXPECT_EQ(refusal("/a -- gen_context(bin_t,s0)\n"), "x.fc:1: 'bin_t' is not a context");
     EXPECT_EQ(refusal("/a -- gen_context(u:r:t,s0\n"), "x.fc:1: malformed 'gen_context(u:r:t,s0'");
     EXPECT_EQ(refusal("/a --\n"), "x.fc:1: '/a' has no context");
-    EXPECT_EQ(refusal("a/b -- u:r:t:s0\n"), "x.fc:1: 'a/b' is not a path");
+    EXPECT_EQ(refusal("a/b -- u:r:t:s0\n"), "x.fc:1: not a path");
     EXPECT_EQ(refusal("ifdef(`x',`\n/a u:r:t\n',`\n/b u:r:t\n')\n"), "fine");
 }
 

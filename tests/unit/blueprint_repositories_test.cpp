@@ -112,9 +112,11 @@ TEST_F(BlueprintTest, repository_file_errors) {
         return failure_of("repository_files = [\"x.repo\"]\n");
     };
     EXPECT_EQ(repo_failure("name=x\n"),
-              "error: x.repo:1:1: \"name\" is before the first [section]\n");
+              "error: x.repo:1:1: this is before the first [section]\n"
+              "hint: is it a .repo file? These consist of sections: [ID], then KEY = VALUE\n");
     EXPECT_EQ(repo_failure("[a]\nnonsense\n"), "error: x.repo:2:1: expected \"key = value\"\n");
-    EXPECT_EQ(repo_failure("[a\n"), "error: x.repo:1:1: malformed section header \"[a\"\n");
+    EXPECT_EQ(repo_failure("[a\n"),
+              "error: x.repo:1:1: malformed section header\nhint: as in [ID]\n");
     EXPECT_EQ(repo_failure("[a]\ngpgcheck=maybe\n"),
               "error: x.repo:2:1: \"gpgcheck\" must be a boolean (1 or 0), not \"maybe\"\n");
     EXPECT_EQ(

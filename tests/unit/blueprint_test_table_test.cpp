@@ -18,7 +18,8 @@ class TestTableTest : public BlueprintTest {
 protected:
     /// The error of checking a blueprint that ends with this, from line 7 on.
     [[nodiscard]] std::string mistakes(const std::string& text) const {
-        return failure(std::string(usable_beginning) + text, true);
+        return failure(std::string(usable_beginning) + text + "[accounts]\nlogin = \"none\"\n",
+                       true);
     }
 };
 

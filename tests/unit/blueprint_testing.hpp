@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "blueprint/blueprint.hpp"
-#include "blueprint/parse/check.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -44,29 +44,41 @@ protected:
         put("b.toml", text);
         return parse_blueprint(directory_ / "b.toml");
     }
+    /// The warnings of parsing and checking, with the temporary directory taken out.
+    [[nodiscard]] std::vector<std::string> warnings_of(std::string_view text) const {
+        put("b.toml", text);
+        std::vector<std::string> warnings = load_blueprint(directory_ / "b.toml").warnings;
+        for (std::string& warning : warnings) {
+            warning = shown(warning);
+        }
+        return warnings;
+    }
     /// The error of parsing (and checking), with the temporary directory taken out.
     [[nodiscard]] std::string failure(std::string_view text, bool check = false) const {
         try {
-            const Blueprint blueprint = parse(text);
-            if (check) {
-                check_blueprint(blueprint);
-            }
+            put("b.toml", text);
+            static_cast<void>(check ? load_blueprint(directory_ / "b.toml")
+                                    : parse_blueprint(directory_ / "b.toml"));
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::usage);
-            std::string rendered = error.render();
-            for (const std::string& prefix : {directory_.string() + '/', top_.string() + '/'}) {
-                for (std::size_t at = rendered.find(prefix); at != std::string::npos;
-                     at = rendered.find(prefix)) {
-                    rendered.erase(at, prefix.size());
-                }
-            }
-            return rendered;
+            return shown(error.render());
         }
         return "no error";
     }
     /// The same for a text that follows a distro line, which most cases need.
     [[nodiscard]] std::string failure_of(std::string_view text) const {
         return failure("distro = \"lab-12\"\n" + std::string(text));
+    }
+
+    /// A message without the temporary directory.
+    [[nodiscard]] std::string shown(std::string message) const {
+        for (const std::string& prefix : {directory_.string() + '/', top_.string() + '/'}) {
+            for (std::size_t at = message.find(prefix); at != std::string::npos;
+                 at = message.find(prefix)) {
+                message.erase(at, prefix.size());
+            }
+        }
+        return message;
     }
 
     std::filesystem::path top_;

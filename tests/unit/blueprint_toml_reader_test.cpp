@@ -240,7 +240,29 @@ TEST_F(BlueprintTest, hostile_names_and_paths) {
               "error: b.toml:3:10: the kernel argument \"BOOT_IMAGE\" cannot be set: the boot "
               "loader sets it, to the kernel that it starts\n"
               "hint: remove it: a device would not boot\n");
-    EXPECT_EQ(failure_of("[customizations.kernel]\nappend = 'ostree.x=1 initrd.y'\n"), "no error");
+    EXPECT_EQ(failure_of("[customizations.kernel]\nappend = 'root=/dev/sda3 quiet ro'\n"),
+              "error: b.toml:3:10: the kernel argument \"root\" cannot be set: each device's boot "
+              "entry has it, for the file system that the device was installed to\n"
+              "hint: remove it: a device would not boot\n"
+              "error: b.toml:3:10: the kernel argument \"ro\" cannot be set: boot entries have rw: "
+              "with ro, /etc and /var would stay read-only\n");
+    EXPECT_EQ(failure_of("[customizations.kernel]\nappend = 'ostree.x=1 initrd.y rw rootwait "
+                         "rootflags=data=journal'\n"),
+              "no error");
+}
+
+TEST_F(BlueprintTest, a_key_is_a_key) {
+    const std::string hint = "hint: give the line of the .pub file, or remove \"key\"\n";
+    for (const char* key : {"\"\"", "\" \"", "\"# none yet\"", "\"\\n\\n\""}) {
+        EXPECT_EQ(
+            failure_of("[[customizations.user]]\nname = \"a\"\nkey = " + std::string(key) + "\n"),
+            "error: b.toml:4:7: \"customizations.user.key\" has no key in it\n" + hint)
+            << key;
+        EXPECT_EQ(
+            failure_of("[[customizations.sshkey]]\nuser = \"a\"\nkey = " + std::string(key) + "\n"),
+            "error: b.toml:4:7: \"customizations.sshkey.key\" has no key in it\n" + hint)
+            << key;
+    }
 }
 
 TEST_F(BlueprintTest, passwords_are_hashes_and_never_shown) {

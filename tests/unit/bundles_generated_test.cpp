@@ -208,6 +208,18 @@ TEST_F(GeneratedTest, MistakesNameTheBlueprintsLine) {
     EXPECT_THAT(multiple, Not(HasSubstr("/input")));
 }
 
+TEST_F(GeneratedTest, TheTextOfAPatchIsNotQuoted) {
+    link_real_kustomize();
+    for (const char* file : {"root:$6$CANARY:19000:0:99999:7:::\nme:x\n",
+                             "apiVersion: v1\nkind: Config\nusers:\n- user: {token: CANARY}\n",
+                             "CANARY\n", "[CANARY, {op: x}]\n", "{CANARY: {CANARY: x}}\n"}) {
+        request_.patches = {{file, {}, {"b.toml", 7, 1}}};
+        const std::string said = failure();
+        EXPECT_THAT(said, HasSubstr("b.toml:7:1: bundle \"app\"")) << file;
+        EXPECT_THAT(said, Not(HasSubstr("CANARY"))) << file;
+    }
+}
+
 TEST_F(GeneratedTest, FindingsNameTheUsersFiles) {
     link_real_kustomize();
     request_.replicas = {{"app", 2, {"b.toml", 7, 1}}};

@@ -14,12 +14,12 @@ protected:
     void add(const std::string& file, const std::string& ref, const std::string& rest = "") {
         const std::filesystem::path path = directory_.path() / file;
         make_directories(path.parent_path());
-        write_file(
-            path,
-            fmt::format("name = \"x\"\ndistro = \"lab-12\"\n{}\n[ostree]\nref = \"{}\"\n"
-                        "[[repositories]]\nid = \"r\"\nbaseurl = \"/r\"\n"
-                        "gpgcheck = false\nrepo_gpgcheck = false\n[[packages]]\nname = \"p\"\n",
-                        rest, ref));
+        write_file(path, fmt::format(
+                             "name = \"x\"\ndistro = \"lab-12\"\n{}\n[ostree]\nref = \"{}\"\n"
+                             "[[repositories]]\nid = \"r\"\nbaseurl = \"/r\"\n"
+                             "gpgcheck = false\nrepo_gpgcheck = false\n[[packages]]\nname = \"p\"\n"
+                             "[accounts]\nlogin = \"none\"\n",
+                             rest, ref));
         command_.blueprints.push_back(path);
     }
     [[nodiscard]] std::string failure() const {

@@ -16,6 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Key;
+using testing::Pair;
 using testing::UnorderedElementsAre;
 
 /// A repository with commits that edgegpu did not make.
@@ -103,6 +104,16 @@ TEST_F(ParentTest, AMissingObjectIsAProblem) {
     EXPECT_THAT(read(commit(directory({"usr"}, std::string(64, '1')))).microshift_config_problem,
                 HasSubstr("cannot read /etc/microshift/config"));
     EXPECT_THAT(read(bomb("other", 2)).microshift_config_problem, IsEmpty());
+}
+
+TEST_F(ParentTest, TheKeysOfItsDevices) {
+    EXPECT_THAT(read(fixture_.build().checksum).device_keys, IsEmpty());
+    for (const char* path : {"/usr/etc/pki", "/usr/etc/pki/edgegpu"}) {
+        fixture_.add_directory(path);
+    }
+    fixture_.add_file("/usr/etc/pki/edgegpu/edge.gpg", "a key");
+    EXPECT_THAT(read(fixture_.build().checksum).device_keys,
+                UnorderedElementsAre(Pair("/etc/pki/edgegpu/edge.gpg", "a key")));
 }
 
 TEST_F(ParentTest, TheConfigurationOfMicroshift) {

@@ -24,23 +24,42 @@ TEST_F(Files, FilesNeedAParentAndStayInEtc) {
     request.data = "x";
     request.location = {"b.toml", 9, 1};
     blueprint.files = {request};
-    EXPECT_NE(
-        error_of([&] { add_files(ctx, blueprint.files, tree); }).find("no directory '/etc/gpu'"),
-        std::string::npos);
+    EXPECT_NE(error_of([&] {
+                  add_files(ctx, blueprint.files, modes, tree);
+              }).find("no directory '/etc/gpu'"),
+              std::string::npos);
     FileRequest parent;
     parent.path = "/etc/gpu";
     parent.directory = true;
     parent.mode = 0750;
     blueprint.files.push_back(parent);
-    add_files(ctx, blueprint.files, tree);
+    add_files(ctx, blueprint.files, modes, tree);
     EXPECT_EQ(tree.entries.at("/etc/gpu").mode, 0750U);
     EXPECT_EQ(text("/etc/gpu/a.conf"), "x");
     blueprint.files[0].path = "/usr/bin/bash";
-    EXPECT_NE(error_of([&] { add_files(ctx, blueprint.files, tree); }).find("already in the image"),
+    EXPECT_NE(error_of([&] {
+                  add_files(ctx, blueprint.files, modes, tree);
+              }).find("already in the image"),
               std::string::npos);
     blueprint.files[0].path = "/etc/../usr/x";
-    EXPECT_NE(error_of([&] { add_files(ctx, blueprint.files, tree); }).find("without '..'"),
+    EXPECT_NE(error_of([&] { add_files(ctx, blueprint.files, modes, tree); }).find("without '..'"),
               std::string::npos);
+}
+
+TEST_F(Files, FilesWithoutAModeGetTheOneThatTheirReaderInsistsOn) {
+    directory("/etc/sudoers.d");
+    FileRequest request;
+    request.path = "/etc/sudoers.d/op";
+    request.data = "x";
+    request.location = {"b.toml", 9, 1};
+    add_files(ctx, {request}, modes, tree);
+    EXPECT_EQ(tree.entries.at("/etc/sudoers.d/op").mode, 0440U);
+    request.mode = 0664;
+    add_files(ctx, {request}, modes, tree);
+    EXPECT_EQ(tree.entries.at("/etc/sudoers.d/op").mode, 0664U);
+    EXPECT_EQ(console.warnings(),
+              std::vector<std::string>{"the mode that is set: sudo ignores rules that others can "
+                                       "change: /etc/sudoers.d/op"});
 }
 
 TEST_F(Files, Manifests) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "customise/files/file_modes.hpp"
 #include "execution/context.hpp"
 #include "image/tree.hpp"
 #include "log/console.hpp"
@@ -69,6 +70,7 @@ protected:
     std::filesystem::path scratch;
     Console console{Color::never, true};
     Context ctx;
+    FileModes modes{ctx, {}};
     Tree tree;
 };
 

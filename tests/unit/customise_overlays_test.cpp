@@ -20,7 +20,7 @@ protected:
     void add() {
         Blueprint blueprint;
         blueprint.overlays = {overlay};
-        add_overlays(ctx, take_snapshot(ctx, blueprint).overlays, tree);
+        add_overlays(ctx, take_snapshot(ctx, blueprint).overlays, modes, tree);
     }
     std::string failure() {
         std::string text = error_of([&] { add(); });
@@ -53,7 +53,7 @@ TEST_F(Overlays, ModesDoNotDependOnTheBuilder) {
                                        "rule's 'mode' gives: /usr/bin/tool"});
 }
 
-TEST_F(Overlays, ArchivesAreLikeDirectories) {
+TEST_F(Overlays, ArchivesKeepTheirModes) {
     overlay.source = scratch / "v.tar";
     overlay.target = "/opt/vendor";
     overlay.strip_components = 1;
@@ -62,11 +62,97 @@ TEST_F(Overlays, ArchivesAreLikeDirectories) {
                                     {"v-1/etc/conf", '0', "conf", "", 0600}}));
     add();
     EXPECT_EQ(text("/opt/vendor/bin/tool"), "tool");
-    EXPECT_EQ(tree.entries.at("/opt/vendor/bin/tool").mode, 0755U);
+    EXPECT_EQ(tree.entries.at("/opt/vendor/bin/tool").mode, 0700U);
     EXPECT_EQ(tree.entries.at("/opt/vendor/bin/tool").uid, 0U);
     EXPECT_EQ(text("/opt/vendor/bin/again"), "tool");
-    EXPECT_EQ(tree.entries.at("/opt/vendor/etc/conf").mode, 0644U);
+    EXPECT_EQ(tree.entries.at("/opt/vendor/etc/conf").mode, 0600U);
+    EXPECT_EQ(tree.entries.at("/opt/vendor/etc").mode, 0755U) << "it is not in the archive";
     EXPECT_TRUE(std::filesystem::is_empty(ctx.cache / "work"));
+}
+
+/// git keeps no more of a mode than whether a file is executable.
+TEST_F(Overlays, FilesGetTheModesThatTheirReadersInsistOn) {
+    for (const unsigned umask : {0600U, 0644U, 0666U}) {
+        host_file("overlay/etc/NetworkManager/system-connections/lan.nmconnection", "[ipv4]\n",
+                  umask);
+        host_file("overlay/etc/sudoers.d/op", "op ALL=(ALL) ALL\n", umask);
+        host_file("overlay/etc/cron.d/x", "", 0755);
+        host_file("overlay/etc/NetworkManager/dispatcher.d/10-x", "#!/bin/sh\n", umask);
+        host_file("overlay/usr/bin/tool", "#!/bin/sh\n", umask);
+        host_file("overlay/usr/libexec/v/helper", "#!/bin/sh\n", umask);
+        host_file("overlay/usr/libexec/v/data", "x", umask);
+        overlay.replace = true;
+        overlay.user = "chrony";
+        add();
+        EXPECT_EQ(tree.entries.at("/etc/NetworkManager/system-connections/lan.nmconnection").mode,
+                  0600U);
+        EXPECT_EQ(tree.entries.at("/etc/NetworkManager/system-connections/lan.nmconnection").uid,
+                  0U);
+        EXPECT_EQ(tree.entries.at("/etc/sudoers.d/op").mode, 0440U);
+        EXPECT_EQ(tree.entries.at("/etc/sudoers.d/op").uid, 0U);
+        EXPECT_EQ(tree.entries.at("/etc/cron.d/x").mode, 0644U);
+        EXPECT_EQ(tree.entries.at("/etc/NetworkManager/dispatcher.d/10-x").mode, 0755U);
+        EXPECT_EQ(tree.entries.at("/usr/bin/tool").mode, 0755U);
+        EXPECT_EQ(tree.entries.at("/usr/bin/tool").uid, 990U);
+        EXPECT_EQ(tree.entries.at("/usr/libexec/v/helper").mode, 0755U);
+        EXPECT_EQ(tree.entries.at("/usr/libexec/v/data").mode, 0644U);
+    }
+    EXPECT_TRUE(console.warnings().empty());
+}
+
+TEST_F(Overlays, TheBuildSaysWhichModesItChose) {
+    std::string said;
+    ConsoleOutput output;
+    output.write = [&](std::string_view text) { said += text; };
+    Console loud(output);
+    ctx.console = &loud;
+    host_file("overlay/etc/sudoers.d/op", "x", 0644);
+    add();
+    modes.finish();
+    EXPECT_NE(
+        said.find("mode 0440 for /etc/sudoers.d/op: sudo ignores rules that others can change"),
+        std::string::npos)
+        << said;
+}
+
+TEST_F(Overlays, ExplicitRulesWinAndAreWarnedOf) {
+    host_file("overlay/etc/NetworkManager/system-connections/a", "x");
+    host_file("overlay/etc/sudoers.d/op", "x");
+    rule("/etc/NetworkManager/**").mode = 0644;
+    rule("/etc/sudoers.d/*").mode = 0400;
+    overlay.rules.back().user = "chrony";
+    add();
+    EXPECT_EQ(tree.entries.at("/etc/NetworkManager/system-connections/a").mode, 0644U);
+    EXPECT_EQ(tree.entries.at("/etc/sudoers.d/op").mode, 0400U);
+    EXPECT_EQ(tree.entries.at("/etc/sudoers.d/op").uid, 990U);
+    EXPECT_EQ(console.warnings(),
+              (std::vector<std::string>{
+                  "the mode that is set: NetworkManager ignores connections that others can read: "
+                  "/etc/NetworkManager/system-connections/a",
+                  "it must be root's: sudo ignores rules that others can change: "
+                  "/etc/sudoers.d/op"}));
+}
+
+TEST_F(Overlays, AModeInAnArchiveThatItsReaderRefusesIsMended) {
+    overlay.source = scratch / "v.tar";
+    host_file("v.tar", tar_archive({{"etc/sudoers.d/a", '0', "x", "", 0666},
+                                    {"etc/sudoers.d/b", '0', "x", "", 0400},
+                                    {"usr/bin/tool", '0', "x", "", 0600}}));
+    add();
+    EXPECT_EQ(tree.entries.at("/etc/sudoers.d/a").mode, 0440U);
+    EXPECT_EQ(tree.entries.at("/etc/sudoers.d/b").mode, 0400U);
+    EXPECT_EQ(tree.entries.at("/usr/bin/tool").mode, 0755U);
+}
+
+TEST_F(Overlays, AFileWithAnAllowedSecretIsForItsOwnerAlone) {
+    host_file("overlay/etc/app/key.pem", "x", 0644);
+    host_file("overlay/etc/app/conf", "x", 0644);
+    FileModes own(ctx, {{"/etc/app/*.pem", "a test", {}}});
+    Blueprint blueprint;
+    blueprint.overlays = {overlay};
+    add_overlays(ctx, take_snapshot(ctx, blueprint).overlays, own, tree);
+    EXPECT_EQ(tree.entries.at("/etc/app/key.pem").mode, 0600U);
+    EXPECT_EQ(tree.entries.at("/etc/app/conf").mode, 0644U);
 }
 
 TEST_F(Overlays, TheLastRuleThatFitsWinsKeyByKey) {

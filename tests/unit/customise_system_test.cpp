@@ -237,7 +237,7 @@ TEST_F(Device, FilesOfTheBuilderAreCopied) {
     request.path = "/etc/a";
     request.source = scratch / "source";
     blueprint.files = {request};
-    add_files(ctx, take_snapshot(ctx, blueprint).files, tree);
+    add_files(ctx, take_snapshot(ctx, blueprint).files, modes, tree);
     EXPECT_EQ(text("/etc/a"), "of the builder");
     EXPECT_EQ(tree.entries.at("/etc/a").mode, 0644U);
 }

@@ -56,8 +56,10 @@ TEST(InjectionFile, HostNameAndFiles) {
     const Injection all = fixture.read(
         "hostname = \"edge-7\"\n"
         "[[files]]\npath = \"/etc/a/b\"\ndata = \"x\"\nmode = \"0600\"\n"
-        "[[files]]\npath = \"/var/lib/c\"\nsource = \"secret\"\n");
-    ASSERT_EQ(all.size(), 3U);
+        "[[files]]\npath = \"/var/lib/c\"\nsource = \"secret\"\n"
+        "[[files]]\npath = \"/etc/NetworkManager/system-connections/x\"\ndata = \"x\"\n");
+    ASSERT_EQ(all.size(), 4U);
+    EXPECT_EQ(all[3].mode, 0600U) << "NetworkManager ignores others";
     EXPECT_EQ(all[0].path, "/etc/hostname");
     EXPECT_EQ(all[0].content, "edge-7\n");
     EXPECT_EQ(all[1].mode, 0600U);

@@ -46,8 +46,8 @@ protected:
     }
     /// What a build commits of the blueprint, and the digest that it commits with it.
     std::string commit(const Blueprint& taken) {
-        add_overlays(ctx, taken.overlays, tree);
-        add_files(ctx, taken.files, tree);
+        add_overlays(ctx, taken.overlays, modes, tree);
+        add_files(ctx, taken.files, modes, tree);
         return inputs_digest(taken, Resolution{}, 0);
     }
     /// Writes to the file's own inode.
@@ -228,7 +228,7 @@ TEST_F(Snapshot, PrivateKeysAreNotCopied) {
 TEST_F(Snapshot, StagesReadCopiesOnly) {
     host_file("overlay/etc/a", "a");
     add_overlay_of("overlay");
-    EXPECT_EQ(error_of([&] { add_overlays(ctx, blueprint.overlays, tree); }),
+    EXPECT_EQ(error_of([&] { add_overlays(ctx, blueprint.overlays, modes, tree); }),
               (scratch / "overlay").string() + ": the build took no copy of it|");
     EXPECT_EQ(error_of([&] { static_cast<void>(inputs_digest(blueprint, Resolution{}, 0)); }),
               (scratch / "overlay").string() + ": the build took no copy of it|");

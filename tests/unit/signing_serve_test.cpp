@@ -17,6 +17,7 @@
 #include "commit/repository.hpp"
 #include "kmods/module_file.hpp"
 #include "kmods_fixture.hpp"
+#include "openpgp/detached_signature.hpp"
 #include "signing/channel.hpp"
 #include "signing/serve.hpp"
 #include "signing/signer.hpp"
@@ -88,6 +89,26 @@ TEST_F(Signing, OneSignatureOfOneKey) {
             &status);
         EXPECT_EQ(status, 0) << output;
     }
+}
+
+TEST_F(Signing, ATrialIsOfATextThatNobodyChooses) {
+    SigningKeys signing = keys();
+    const TrialSignature trial = signing.sign_trial();
+    EXPECT_EQ(trial.fingerprint.size(), 40U);
+    const std::vector<Certificate> certificates =
+        read_key_file(read_file(key_.public_key()), "the key");
+    EXPECT_EQ(certificates.front().keys.front().fingerprint, trial.fingerprint);
+    EXPECT_EQ(check_detached_signature(trial_text, trial.signature, certificates).verdict,
+              SignatureVerdict::good);
+    // It is no commit's, and uses up nothing.
+    EXPECT_THAT(failure_of([&] { (void)signing.sign_commit(trial_text); }),
+                HasSubstr("something that is not a commit"));
+    fixture_.blueprint.ostree.sign.clear();
+    EXPECT_THAT(failure_of([&] { (void)keys().sign_trial(); }),
+                HasSubstr("refused to sign a trial: the blueprint names no GPG key"));
+    fixture_.blueprint.ostree.sign = "nobody@example.com";
+    EXPECT_EQ(failure_of([&] { (void)keys().sign_trial(); }),
+              "cannot sign with GPG key nobody@example.com: no such secret key");
 }
 
 TEST_F(Signing, OnlyTheBuildsOwnCommit) {
@@ -361,6 +382,7 @@ TEST(SigningProcess, EndsAtTheFirstThingThatNoBuildSends) {
         allowed + allowed,  // told twice
         allowed + message(commit, {}),
         allowed + message(commit, {"a", "b"}),
+        allowed + message(trial, {"a text of the build"}),
         allowed + number32(commit) + number32(1U << 31U),
         allowed + number32(commit) + number32(1) + number64(~0ULL),
         allowed + number32(module) + number32(1) + number64(1ULL << 30U) + "short",

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/rpm_fixture.hpp"
 
@@ -66,6 +67,12 @@ TEST_F(StoredFileTest, WhoStoresTheSameContentCanLinkToIt) {
     }
     EXPECT_EQ(failed, 0);
     EXPECT_EQ(names_in_content().size(), 1U) << "no unfinished file is left";
+}
+
+TEST_F(StoredFileTest, AFileThatTheKernelMakesIsNotAnEmptyOne) {
+    for (const char* path : {"/proc/self/environ", "/proc/self/cmdline"}) {
+        EXPECT_THROW(static_cast<void>(store_file(ctx_, fs::path(path))), Error) << path;
+    }
 }
 
 TEST_F(StoredFileTest, AStoredFileOfAnotherSizeIsReplaced) {

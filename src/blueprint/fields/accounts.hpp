@@ -25,7 +25,8 @@ consteval auto fields_of(const GroupRequest*) {
 
 consteval auto fields_of(const AccountsRequest*) {
     using Accounts = AccountsRequest;
-    return all_fields_of<Accounts>(input("users", &Accounts::uids),
+    return all_fields_of<Accounts>(input("login", &Accounts::login),
+                                   input("users", &Accounts::uids),
                                    input("groups", &Accounts::gids), place(&Accounts::location));
 }
 

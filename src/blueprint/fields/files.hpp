@@ -32,6 +32,14 @@ consteval auto fields_of(const OverlayRequest*) {
         input("rules", &Overlay::rules), place(&Overlay::location));
 }
 
+consteval auto fields_of(const SecretAllowance*) {
+    using Allowance = SecretAllowance;
+    // The files that it names are for their owner alone, unless another mode is set.
+    return all_fields_of<Allowance>(input("path", &Allowance::path),
+                                    no_input("reason", &Allowance::reason),
+                                    place(&Allowance::location));
+}
+
 consteval auto fields_of(const PolicyRuleRequest*) {
     return all_fields_of<PolicyRuleRequest>(input("rule", &PolicyRuleRequest::text),
                                             place(&PolicyRuleRequest::location));

@@ -1,12 +1,17 @@
 #include "blueprint/parse/check.hpp"
 
 #include <algorithm>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "blueprint/parse/login_check.hpp"
+#include "blueprint/parse/secrets_check.hpp"
 #include "blueprint/sources/overlay_source.hpp"
+#include "blueprint/sources/path_modes.hpp"
 #include "blueprint/sources/policy_rule.hpp"
 #include "blueprint/sources/policy_source.hpp"
 #include "blueprint/tables/test_table.hpp"
@@ -14,7 +19,11 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/data_directory.hpp"
+#include "support/file.hpp"
+#include "support/handles.hpp"
+#include "support/path_glob.hpp"
 #include "support/percent_encoding.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -42,17 +51,31 @@ void require_readable(const SourceLocation& location, std::string_view what,
     if (!fs::is_regular_file(path, failure)) {
         throw error_at(location, "{} not found: {}", what, path);
     }
+    const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (is_below(path, "/dev") || (place && is_made_by_kernel(place.get()))) {
+        throw error_at(location, "{} is not a stored file: {}", what, path)
+            .hinted("copy what is in it to a file beside the blueprint");
+    }
     if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
         throw error_at(location, "{} is not readable: {}", what, path);
     }
 }
 
-void check_repository(const Repository& repository, Mistakes& mistakes) {
+using Warnings = std::vector<std::string>;
+
+void check_repository(const Repository& repository, Mistakes& mistakes, Warnings& warnings) {
     const SourceLocation& at = repository.location;
     if ((repository.gpgcheck || repository.repo_gpgcheck) && repository.gpgkeys.empty()) {
         mistakes.add(
             error_at(at, "repository \"{}\" has no gpgkey to verify signatures with", repository.id)
                 .hinted("set gpgkey, or gpgcheck and repo_gpgcheck to false"));
+    }
+    if (!repository.gpgcheck && !repository.repo_gpgcheck) {
+        warnings.push_back(
+            fmt::format("{}: nothing of repository \"{}\" is verified (gpgcheck and repo_gpgcheck "
+                        "are off): its server, and whoever is on the way to it, can put anything "
+                        "into the image",
+                        at.text(), repository.id));
     }
     const auto readable = [&](std::string_view what, const std::string& path) {
         mistakes.attempt([&] { require_readable(at, what, path); });
@@ -119,21 +142,115 @@ void check_bundle(const BundleRequest& bundle) {
     }
 }
 
-void check_ostree(const OstreeRequest& ostree, Mistakes& mistakes) {
+/// Files that others may not read on the build machine, in an overlay whose other files they may,
+/// and for which neither a rule nor their path says a mode.
+class HiddenFiles {
+public:
+    explicit HiddenFiles(const Blueprint& blueprint, const OverlayRequest& overlay)
+        : overlay_(overlay) {
+        for (const OverlayRule& rule : overlay.rules) {
+            if (rule.mode) {
+                said_.emplace_back(rule.path);
+            }
+        }
+        for (const SecretAllowance& allowance : blueprint.allow_secrets) {
+            said_.emplace_back(allowance.path);
+        }
+    }
+
+    void see(const OverlayMember& member) {
+        any_visible_ = any_visible_ || !member.hidden;
+        const bool said = find_path_mode(member.path) != nullptr ||
+                          std::any_of(said_.begin(), said_.end(), [&](const PathGlob& glob) {
+                              return glob.matches(member.path);
+                          });
+        if (member.hidden && !said) {
+            hidden_.push_back(member.path);
+        }
+    }
+
+    void warn(Warnings& warnings) const {
+        constexpr std::size_t most = 5;
+        if (!any_visible_ || hidden_.empty()) {
+            return;
+        }
+        const auto end =
+            hidden_.begin() + static_cast<std::ptrdiff_t>(std::min(most, hidden_.size()));
+        const std::string more =
+            hidden_.size() > most ? fmt::format(" and {} more", hidden_.size() - most) : "";
+        warnings.push_back(fmt::format(
+            "{}: overlay {}: others may not read {}{} here, but in the image: an overlay keeps of "
+            "modes only whether a file is executable. Set the mode in [[overlays.rules]]",
+            overlay_.location.text(), overlay_.source.string(),
+            fmt::join(hidden_.begin(), end, ", "), more));
+    }
+
+private:
+    const OverlayRequest& overlay_;
+    std::vector<PathGlob> said_;
+    std::vector<std::string> hidden_;
+    bool any_visible_ = false;
+};
+
+/// The files that the image gets: whether it can carry them, secrets, modes.
+void check_content(const Blueprint& blueprint, Mistakes& mistakes, Warnings& warnings) {
+    SecretCheck secrets(blueprint.allow_secrets, mistakes);
+    bool complete = true;
+    for (const OverlayRequest& overlay : blueprint.overlays) {
+        HiddenFiles hidden(blueprint, overlay);
+        const bool directory = exists_as_directory(overlay.source);
+        complete = mistakes.attempt([&] {
+            visit_overlay(overlay, {}, [&](const OverlayMember& member) {
+                if (member.head && directory) {
+                    secrets.check_file((overlay.source / member.name).string(), member.path,
+                                       member.head());
+                    hidden.see(member);
+                } else if (member.head) {
+                    secrets.check_text(overlay.location,
+                                       fmt::format("overlay {}: ", overlay.source.string()),
+                                       member.path, member.head());
+                }
+            });
+        }) && complete;
+        hidden.warn(warnings);
+    }
+    check_secrets(blueprint, secrets);
+    if (complete) {
+        secrets.finish([](const SecretAllowance& allowance) { return !is_for_bundles(allowance); });
+    }
+}
+
+void check_ostree(const OstreeRequest& ostree, Mistakes& mistakes, Warnings& warnings) {
     if (!ostree.gpg_homedir.empty() && !exists_as_directory(ostree.gpg_homedir)) {
         mistakes.add(
             error_at(ostree.location, "gpg_homedir not found: {}", ostree.gpg_homedir.string()));
     }
-    if (!ostree.gpg_public_key.empty()) {
-        mistakes.attempt([&] {
-            require_readable(ostree.location, "gpg_public_key", ostree.gpg_public_key.string());
-        });
+    if (ostree.gpg_public_key.empty()) {
+        return;
+    }
+    mistakes.attempt([&] {
+        require_readable(ostree.location, "gpg_public_key", ostree.gpg_public_key.string());
+    });
+    if (ostree.sign.empty()) {
+        mistakes.add(error_at(ostree.location,
+                              "gpg_public_key without sign: devices would verify upgrades that "
+                              "nobody signs, and refuse every one")
+                         .hinted("set sign to the key whose public half it is"));
+    }
+    if (ostree.url.empty()) {
+        warnings.push_back(
+            fmt::format("{}: gpg_public_key has no effect without url: the image "
+                        "gets no remote that would use it",
+                        ostree.location.text()));
     }
 }
 
 }  // namespace
 
-void find_mistakes(const Blueprint& blueprint, Mistakes& mistakes) {
+std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& mistakes) {
+    Warnings warnings;
+    // Of users with mistakes in them it is not known whether they can log in.
+    const bool well_read = mistakes.empty();
     const bool usable =
         std::any_of(blueprint.repositories.begin(), blueprint.repositories.end(),
                     [](const Repository& repository) { return repository.enabled; });
@@ -144,7 +261,7 @@ void find_mistakes(const Blueprint& blueprint, Mistakes& mistakes) {
     }
     for (const Repository& repository : blueprint.repositories) {
         if (repository.enabled) {
-            check_repository(repository, mistakes);
+            check_repository(repository, mistakes, warnings);
         }
     }
     if (blueprint.nvidia && blueprint.nvidia->secure_boot) {
@@ -160,8 +277,9 @@ void find_mistakes(const Blueprint& blueprint, Mistakes& mistakes) {
         }
     }
     check_selinux(blueprint, mistakes);
-    for (const OverlayRequest& overlay : blueprint.overlays) {
-        mistakes.attempt([&] { visit_overlay(overlay, {}, [](const OverlayMember&) {}); });
+    check_content(blueprint, mistakes, warnings);
+    if (well_read) {
+        check_login(blueprint, mistakes, warnings);
     }
     for (const BundleRequest& bundle : blueprint.microshift.bundles) {
         mistakes.attempt([&] { check_bundle(bundle); });
@@ -172,14 +290,9 @@ void find_mistakes(const Blueprint& blueprint, Mistakes& mistakes) {
                 [&] { require_readable(file.location, "file", file.source.string()); });
         }
     }
-    check_ostree(blueprint.ostree, mistakes);
+    check_ostree(blueprint.ostree, mistakes, warnings);
     find_mistakes(blueprint.test, mistakes);
-}
-
-void check_blueprint(const Blueprint& blueprint) {
-    Mistakes mistakes;
-    find_mistakes(blueprint, mistakes);
-    mistakes.throw_any(blueprint.path.string());
+    return warnings;
 }
 
 }  // namespace edgegpu

@@ -289,7 +289,9 @@ Blueprint parse_image_settings(const fs::path& path) {
 Blueprint load_blueprint(const fs::path& path, const BlueprintOptions& options) {
     Mistakes mistakes;
     Blueprint blueprint = read_blueprint(path, options, mistakes);
-    find_mistakes(blueprint, mistakes);
+    for (std::string& warning : check_blueprint(blueprint, mistakes)) {
+        blueprint.warnings.push_back(std::move(warning));
+    }
     mistakes.throw_any(path.string());
     return blueprint;
 }

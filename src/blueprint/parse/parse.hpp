@@ -28,7 +28,7 @@ struct BlueprintOptions {
                                         const BlueprintOptions& options = {});
 
 /// parse_blueprint and check_blueprint in one: throws one ErrorKind::usage with the mistakes of
-/// both.
+/// both; the warnings of both are in the blueprint.
 [[nodiscard]] Blueprint load_blueprint(const std::filesystem::path& path,
                                        const BlueprintOptions& options = {});
 

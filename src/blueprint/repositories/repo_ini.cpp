@@ -24,8 +24,10 @@ void begin_section(std::string_view text, const SourceLocation& here,
         end == std::string_view::npos ? std::string_view{} : trim(text.substr(end + 1));
     const std::string_view id =
         end == std::string_view::npos ? std::string_view{} : trim(text.substr(1, end - 1));
-    if (id.empty() || (!behind.empty() && behind.front() != '#' && behind.front() != ';')) {
-        throw error_at(here, "malformed section header \"{}\"", url_to_show(text));
+    // Nothing is quoted of what need not be a .repo file: a blueprint can name any file.
+    if (id.empty() || id.find_first_of("\"'{}[,$ \t") != std::string_view::npos ||
+        (!behind.empty() && behind.front() != '#' && behind.front() != ';')) {
+        throw error_at(here, "malformed section header").hinted("as in [ID]");
     }
     const auto known = std::find_if(sections.begin(), sections.end(),
                                     [&](const IniSection& section) { return section.id == id; });
@@ -48,8 +50,8 @@ void read_line(std::string_view line, const SourceLocation& here, std::vector<In
         return;
     }
     if (current == nullptr) {
-        throw error_at(here, "\"{}\" is before the first [section]",
-                       url_to_show(text.substr(0, text.find('='))));
+        throw error_at(here, "this is before the first [section]")
+            .hinted("is it a .repo file? These consist of sections: [ID], then KEY = VALUE");
     }
     std::vector<IniEntry>& entries = current->entries;
     if ((line.front() == ' ' || line.front() == '\t') && !entries.empty()) {

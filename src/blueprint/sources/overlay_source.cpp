@@ -10,12 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "blueprint/sources/overlay_archive.hpp"
 #include "blueprint/sources/source_directory.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "support/handles.hpp"
 #include "support/path_glob.hpp"
 #include "support/terminal_text.hpp"
 #include "support/text.hpp"
@@ -235,12 +238,14 @@ void visit_directory(const OverlayRequest& overlay, Checker& checker) {
             member.type = MemberType::file;
             member.executable = (object.mode & S_IXUSR) != 0;
             member.privileged = (object.mode & (S_ISUID | S_ISGID)) != 0 || object.has_capabilities;
+            member.hidden = (object.mode & S_IROTH) == 0;
+            member.head = [&, file = object.file] { return source_head(file, member.name); };
         }
         if (!member.path.empty()) {
             checker.add(member);
         }
     };
-    walk_source(overlay.source, false, visit, [&](std::string_view name, std::string_view reason) {
+    walk_source(overlay.source, true, visit, [&](std::string_view name, std::string_view reason) {
         return name.empty()
                    ? error_at(overlay.location, "overlay {}: {}", overlay.source.string(), reason)
                    : checker.refused(name, reason);
@@ -258,16 +263,22 @@ void visit_stored(const StoredSource& stored, Checker& checker) {
         member.executable = object.executable;
         member.privileged = object.privileged;
         member.stored = object.content;
+        if (member.type == MemberType::file) {
+            member.head = [&] { return source_head(object.content.path); };
+        }
         if (!member.path.empty()) {
             checker.add(member);
         }
     }
 }
 
-/// Reads a member's content and writes it to `file` unless that is empty.
-void unpack(TarReader& reader, const fs::path& file) {
+/// Reads a member's content and writes it to `file`; if that is empty, its beginning into `head`.
+void unpack(TarReader& reader, const fs::path& file, std::string& head) {
+    head.clear();
     if (file.empty()) {
-        reader.read([](const char*, std::size_t) {});
+        reader.read([&](const char* data, std::size_t size) {
+            head.append(data, std::min(size, largest_head - head.size()));
+        });
         return;
     }
     std::ofstream output(file, std::ios::binary | std::ios::trunc);
@@ -287,6 +298,7 @@ void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Check
         archive, fmt::format("{}: overlay {}", overlay.location.text(), overlay.source.string()),
         "an overlay is a directory, or a tar archive (plain, gzip, xz, zstd, bzip2)");
     TarMember raw;
+    std::string head;
     while (reader.next(raw)) {
         OverlayMember member;
         member.name = raw.name;
@@ -308,10 +320,14 @@ void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Check
             member.target = raw.target;
         } else if (raw.type == S_IFREG) {
             member.type = MemberType::file;
-            unpack(reader, content);
+            unpack(reader, content, head);
             member.content = content;
+            member.head = [&head] { return head; };
         } else if (raw.type != S_IFDIR) {
             throw refuse_kind(checker, raw.name, raw.type);
+        }
+        if (member.type != MemberType::symlink) {
+            member.archived_mode = raw.mode & 0777U;
         }
         member.executable = member.type == MemberType::file && (raw.mode & S_IXUSR) != 0;
         member.privileged = member.type == MemberType::file &&

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "blueprint/blueprint.hpp"
@@ -20,6 +21,13 @@ struct OverlayMember {
     bool executable = false;
     /// Files: has set-id bits or capabilities, which are dropped unless a rule sets them.
     bool privileged = false;
+    /// Members of an archive: its permission bits, without set-id bits.
+    std::optional<unsigned> archived_mode;
+    /// Files of a directory of the build machine: others may not read it there.
+    bool hidden = false;
+    /// Files, without `scratch`: the content from its beginning, as `source_head` has it; valid
+    /// during the visit.
+    std::function<std::string()> head;
     /// Symbolic links: the target.
     std::string target;
     /// Files of a stored directory: the content.

@@ -147,6 +147,25 @@ std::string_view next_token(std::string_view& rest) {
     return token;
 }
 
+/// Throws unless the first statement is "module NAME …" or a macro, which policy_module(…) is: the
+/// compiler would quote the line that it does not understand, whatever the file is.
+void require_policy_language(std::string_view source, const std::string& shown) {
+    unsigned number = 0;
+    for (const std::string_view line : lines_of(source)) {
+        ++number;
+        std::string_view rest = trim(line.substr(0, line.find('#')), blanks);
+        if (rest.empty()) {
+            continue;
+        }
+        if (next_token(rest) != "module" && macro_of(line).empty()) {
+            refuse_line(shown, number, "not a policy module",
+                        "it begins with policy_module(NAME, 1.0) or module NAME 1.0;");
+        }
+        return;
+    }
+    throw error(ErrorKind::usage, "{}: the policy module is empty", shown);
+}
+
 FileContextLine read_line(std::string_view text, unsigned number, const std::string& shown) {
     FileContextLine line;
     line.line = number;
@@ -271,10 +290,9 @@ std::vector<FileContextLine> read_file_contexts(std::string_view text, const std
         if (begins_a_pattern(content)) {
             lines.push_back(read_line(content, number, shown));
         } else if (!is_macro_line(content)) {
-            refuse_line(
-                shown, number,
-                fmt::format("'{}' is not a path", content.substr(0, content.find_first_of(blanks))),
-                "a line of file contexts begins with '/', HOME_DIR or HOME_ROOT");
+            // Not quoted: the file may be something else altogether.
+            refuse_line(shown, number, "not a path",
+                        "a line of file contexts begins with '/', HOME_DIR or HOME_ROOT");
         }
     }
     return lines;
@@ -290,6 +308,7 @@ std::string display_path(const fs::path& shown) {
 
 void check_policy_module(const fs::path& module) {
     if (module.extension() == ".te") {
+        require_policy_language(read_file(module, source_limit), display_path(module));
         const fs::path contexts = beside_module(module, ".fc");
         if (fs::exists(contexts)) {
             (void)read_file_contexts(read_file(contexts, source_limit), display_path(contexts));

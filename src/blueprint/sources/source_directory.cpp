@@ -74,6 +74,9 @@ private:
                 throw failure(name, errno);
             }
         } else if (S_ISREG(status.st_mode)) {
+            if (is_made_by_kernel(at.get())) {
+                throw refuse_(name, "is not a stored file: the kernel makes its content");
+            }
             const std::string path = path_of_descriptor(at.get());
             found.size = static_cast<std::uint64_t>(status.st_size);
             found.has_capabilities =
@@ -117,6 +120,24 @@ void walk_source(const std::filesystem::path& top, bool open_files,
         throw refuse("", std::generic_category().message(errno));
     }
     Walk(open_files, visit, refuse).directory(opened, "");
+}
+
+std::string source_head(int file, const std::string& name) {
+    constexpr std::size_t first = 8192;
+    constexpr std::size_t large = 64U << 10U;
+    std::string head = read_beginning(file, name, first);
+    const bool text = head.find('\0') == std::string::npos;
+    return head.size() < first || (!text && state_of(file, name).size > large)
+               ? head
+               : read_beginning(file, name, largest_head);
+}
+
+std::string source_head(const std::filesystem::path& path) {
+    const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (!place) {
+        throw errno_error(path.string(), errno);
+    }
+    return source_head(open_regular(place.get(), path.string()).get(), path.string());
 }
 
 std::string_view unfit_kind(unsigned mode) {

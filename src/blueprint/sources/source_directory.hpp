@@ -38,6 +38,14 @@ void walk_source(const std::filesystem::path& top, bool open_files,
                  const std::function<void(const SourceObject&)>& visit,
                  const SourceRefusal& refuse);
 
+/// How much of a file `source_head` reads.
+inline constexpr std::size_t largest_head = 16U << 20U;
+
+/// The content of an open file (`name` is for errors) from its beginning: at most `largest_head`
+/// bytes, and only the first ones of a large file that is no text.
+[[nodiscard]] std::string source_head(int file, const std::string& name);
+[[nodiscard]] std::string source_head(const std::filesystem::path& path);
+
 /// "is a fifo", for an object (st_mode) that an image cannot carry.
 [[nodiscard]] std::string_view unfit_kind(unsigned mode);
 

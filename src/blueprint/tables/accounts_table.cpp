@@ -38,6 +38,10 @@ std::map<std::string, std::uint32_t> read_numbers(const TableReader& table, cons
 
 void read_accounts_table(const TableReader& table, AccountsRequest& accounts) {
     accounts.location = table.location();
+    if (table.has("login")) {
+        // What is no value has been said: not that nobody can log in as well.
+        accounts.login = table.choice("login", LoginSource::none);
+    }
     accounts.uids = read_numbers(table, "uids", "user");
     accounts.gids = read_numbers(table, "gids", "group");
     table.finish();

@@ -7,6 +7,7 @@
 #include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "support/boot_arguments.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
@@ -35,22 +36,6 @@ void read_services(const TableReader& table, ServicesRequest& services) {
     read("disabled", services.disabled);
     read("masked", services.masked);
     table.finish();
-}
-
-/// Arguments that each boot entry gets from who writes it: libostree leaves the last two out when
-/// it takes over a running kernel's arguments (ostree_kernel_args_append_proc_cmdline).
-void refuse_own_argument(const SourceLocation& location, const std::string& argument) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> owned{{
-        {"ostree", "ostree sets it, to the deployment that an entry boots"},
-        {"BOOT_IMAGE", "the boot loader sets it, to the kernel that it starts"},
-        {"initrd", "the boot entry has it, for its own initramfs"},
-    }};
-    for (const auto& [name, owner] : owned) {
-        if (argument.substr(0, argument.find('=')) == name) {
-            throw error_at(location, "the kernel argument \"{}\" cannot be set: {}", name, owner)
-                .hinted("remove it: a device would not boot");
-        }
-    }
 }
 
 void read_kernel(const TableReader& table, Blueprint& blueprint) {
@@ -162,7 +147,11 @@ std::vector<std::string> read_kernel_arguments(const TableReader& table, std::st
     table.attempt(
         [&] { arguments = split_kernel_arguments(table.location(key), table.string(key)); });
     for (const std::string& argument : arguments) {
-        table.attempt([&] { refuse_own_argument(table.location(key), argument); });
+        if (const std::string_view reason = boot_argument_reason(argument); !reason.empty()) {
+            table.note(error_at(table.location(key), "the kernel argument \"{}\" cannot be set: {}",
+                                argument.substr(0, argument.find('=')), reason)
+                           .hinted("remove it: a device would not boot"));
+        }
     }
     return arguments;
 }

@@ -28,6 +28,7 @@ std::string read_public_key(const TableReader& table) {
     const std::string text = table.text("key");
     const std::string keys(trim_end(text));
     const bool right = table.attempt([&] {
+        bool any = !table.has("key");
         for (const std::string_view part : lines_of(keys)) {
             std::string line(part);
             std::replace(line.begin(), line.end(), '\t', ' ');
@@ -38,12 +39,18 @@ std::string read_public_key(const TableReader& table) {
                 throw error_at(table.location("key"), "\"{}\" contains a control character",
                                table.full_name("key"));
             }
+            const std::string_view plain = trim(line);
+            any = any || (!plain.empty() && !plain.starts_with('#'));
             const KeyFault fault = ssh_key_fault(line);
             if (!fault.reason.empty()) {
                 throw error_at(table.location("key"), "\"{}\": {}", table.full_name("key"),
                                fault.reason)
                     .hinted(fault.hint);
             }
+        }
+        if (!any) {
+            throw error_at(table.location("key"), "\"{}\" has no key in it", table.full_name("key"))
+                .hinted("give the line of the .pub file, or remove \"key\"");
         }
     });
     return right ? keys : std::string();
@@ -135,7 +142,7 @@ void read_ssh_key(const TableReader& table, Blueprint& blueprint) {
     static_cast<void>(table.has("user"));
     const std::string key = read_public_key(table);
     table.finish();
-    if (table.text("key").empty()) {
+    if (!table.has("key")) {
         table.note(error_at(table.location(), "\"{}\" is missing", table.full_name("key")));
     }
     const std::string name = table.required_string("user");

@@ -34,21 +34,26 @@ std::string read_label(const TableReader& table) {
     return label;
 }
 
-OverlayRule read_rule(const TableReader& table) {
-    OverlayRule rule;
-    rule.location = table.location();
-    rule.path = table.required_string("path");
-    if (!rule.path.starts_with('/')) {
+std::string read_path_pattern(const TableReader& table) {
+    std::string path = table.required_string("path");
+    if (!path.starts_with('/')) {
         throw error_at(table.location("path"),
                        "\"{}\" must be a pattern of absolute paths in the image, not \"{}\"",
-                       table.full_name("path"), rule.path)
+                       table.full_name("path"), path)
             .hinted("as in \"/usr/bin/*\" or \"/usr/lib/vendor/**\"");
     }
     try {
-        static_cast<void>(PathGlob(rule.path));
+        static_cast<void>(PathGlob(path));
     } catch (const Error& malformed) {
         throw error_at(table.location("path"), "{}", malformed.message());
     }
+    return path;
+}
+
+OverlayRule read_rule(const TableReader& table) {
+    OverlayRule rule;
+    rule.location = table.location();
+    rule.path = read_path_pattern(table);
     rule.user = read_rule_owner(table, "user");
     rule.group = read_rule_owner(table, "group");
     rule.mode = read_mode(table);
@@ -76,6 +81,20 @@ std::string read_overlay_target(const TableReader& table) {
 }
 
 }  // namespace
+
+SecretAllowance read_secret_allowance(const TableReader& table) {
+    SecretAllowance allowance;
+    allowance.location = table.location();
+    allowance.reason = table.string("reason");
+    static_cast<void>(table.has("path"));
+    table.finish();
+    allowance.path = read_path_pattern(table);
+    if (allowance.reason.find_first_not_of(' ') == std::string::npos) {
+        throw error_at(table.location("reason"), "a secret is allowed without a reason")
+            .hinted("say why everybody who gets the image may have it: reason = \"…\"");
+    }
+    return allowance;
+}
 
 OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
     OverlayRequest overlay;

@@ -232,6 +232,9 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     for (const TableReader& overlay : root.tables("overlays")) {
         root.attempt([&] { blueprint.overlays.push_back(read_overlay(overlay, scope)); });
     }
+    for (const TableReader& allowance : root.tables("allow_secrets")) {
+        root.attempt([&] { blueprint.allow_secrets.push_back(read_secret_allowance(allowance)); });
+    }
     if (const auto microshift = root.table("microshift")) {
         read_microshift(*microshift, scope, blueprint.microshift);
     }

@@ -30,6 +30,9 @@ void read_ostree_table(const TableReader& root, const ParseScope& scope, Bluepri
 /// An element of `[[overlays]]`, with its rules. Throws ErrorKind::usage.
 [[nodiscard]] OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope);
 
+/// An element of `[[allow_secrets]]`. Throws ErrorKind::usage.
+[[nodiscard]] SecretAllowance read_secret_allowance(const TableReader& table);
+
 /// `[systemd]`, including the files that units name as source. Throws ErrorKind::usage.
 void read_systemd(const TableReader& table, const ParseScope& scope, SystemdRequest& systemd);
 
@@ -44,8 +47,8 @@ void read_microshift(const TableReader& table, const ParseScope& scope,
 /// `[modprobe]`. Throws ErrorKind::usage.
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
 
-/// `[accounts]`: numbers of users and groups of packages. Notes invalid names and duplicate numbers
-/// as mistakes.
+/// `[accounts]`: who can log in, numbers of users and groups of packages. Notes invalid names and
+/// duplicate numbers as mistakes.
 void read_accounts_table(const TableReader& table, AccountsRequest& accounts);
 
 /// Kernel arguments in one string. Notes an unclosed quote, and arguments that each boot entry gets

@@ -49,7 +49,7 @@ std::string normal_path(const std::string& where, const std::string& path) {
     return normal;
 }
 
-void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
+void put_requested(const Context& ctx, Tree& tree, FileModes& modes, const FileRequest& request) {
     const std::string where = request.location.text();
     const std::string path = normal_path(where, request.path);
     const std::string real = resolve_in_tree(tree, path, request.directory);
@@ -80,13 +80,15 @@ void put_requested(const Context& ctx, Tree& tree, const FileRequest& request) {
                     "use [[overlays]] with 'replace = true' to replace files outside of "
                     "/etc");
         }
-        const unsigned mode = request.mode.value_or(0644);
         require_stored(request.source.empty() || request.stored, request.source);
-        entry = request.stored ? make_stored_entry(*request.stored, mode)
-                               : make_file_entry(ctx, request.data, mode);
+        entry = request.stored ? make_stored_entry(*request.stored, 0644)
+                               : make_file_entry(ctx, request.data, 0644);
     }
     entry.uid = owner.uid;
     entry.gid = owner.gid;
+    if (!request.directory) {
+        modes.apply(path, {request.mode, owner.uid != 0, {}, false}, entry);
+    }
     put_entry(tree, real, entry);
 }
 
@@ -99,11 +101,12 @@ Error manifest_exists(const SourceLocation& location, const std::string& path) {
 
 }  // namespace
 
-void add_files(const Context& ctx, const std::vector<FileRequest>& files, Tree& tree) {
+void add_files(const Context& ctx, const std::vector<FileRequest>& files, FileModes& modes,
+               Tree& tree) {
     for (const bool directories : {true, false}) {
         for (const FileRequest& request : files) {
             if (request.directory == directories) {
-                put_requested(ctx, tree, request);
+                put_requested(ctx, tree, modes, request);
             }
         }
     }

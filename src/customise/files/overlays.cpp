@@ -38,6 +38,7 @@ struct Attributes {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
     std::optional<unsigned> mode;
+    bool owner_said = false;
 };
 
 std::vector<KnownRule> know_rules(const OverlayRequest& overlay, const Tree& tree) {
@@ -65,6 +66,7 @@ Attributes attributes_of(const std::vector<KnownRule>& rules, const Owner& owner
             found.uid = rule.uid.value_or(found.uid);
             found.gid = rule.gid.value_or(found.gid);
             found.mode = rule.mode ? rule.mode : found.mode;
+            found.owner_said = found.owner_said || rule.uid || rule.gid;
         }
     }
     return found;
@@ -91,11 +93,11 @@ std::string package_of(const Context& ctx, const Tree& tree, const std::string& 
 /// Copies one overlay into the tree.
 class Placement {
 public:
-    Placement(const Context& ctx, const OverlayRequest& overlay, Tree& tree, bool plain)
+    Placement(const Context& ctx, const OverlayRequest& overlay, FileModes& modes, Tree& tree)
         : ctx_(ctx),
           overlay_(overlay),
+          modes_(modes),
           tree_(tree),
-          plain_(plain),
           owner_(find_owner(tree, overlay.location.text(), overlay.user, overlay.group)),
           rules_(know_rules(overlay, tree)) {}
 
@@ -116,8 +118,8 @@ private:
 
     const Context& ctx_;
     const OverlayRequest& overlay_;
+    FileModes& modes_;
     Tree& tree_;
-    bool plain_;
     Owner owner_;
     std::vector<KnownRule> rules_;
     /// files so far by their path, for hard links to them
@@ -137,17 +139,11 @@ Entry Placement::make(const OverlayMember& member, const Attributes& attributes)
     Entry entry;
     if (member.type == MemberType::directory) {
         entry.type = EntryType::directory;
-        entry.mode = attributes.mode.value_or(0755);
+        entry.mode = attributes.mode.value_or(member.archived_mode.value_or(0755));
     } else if (member.type == MemberType::symlink) {
-        if (plain_) {
-            throw error_at(overlay_.location, "{} of {} is a symbolic link", member.name,
-                           overlay_.source.string())
-                .hinted("a bundle may contain only directories and regular files");
-        }
         entry = link_to(member.target);
     } else {
         entry = content_of(member);
-        entry.mode = attributes.mode.value_or(member.executable ? 0755 : 0644);
         if (member.privileged && !attributes.mode) {
             ctx_.console->warn_of(
                 "set-id bits and capabilities of overlays, which only a rule's 'mode' gives",
@@ -156,6 +152,12 @@ Entry Placement::make(const OverlayMember& member, const Attributes& attributes)
     }
     entry.uid = attributes.uid;
     entry.gid = attributes.gid;
+    if (member.type == MemberType::file) {
+        modes_.apply(
+            member.path,
+            {attributes.mode, attributes.owner_said, member.archived_mode, member.executable},
+            entry);
+    }
     return entry;
 }
 
@@ -167,8 +169,8 @@ bool Placement::replaces(const OverlayMember& member, const std::string& real, c
     }
     const auto in_image = [&](std::string_view what) {
         const std::string package = package_of(ctx_, tree_, real);
-        return error_at(overlay_.location, "{} {}: {} is already in the image{}{}",
-                        plain_ ? "bundle" : "overlay", overlay_.source.string(), member.path, what,
+        return error_at(overlay_.location, "overlay {}: {} is already in the image{}{}",
+                        overlay_.source.string(), member.path, what,
                         package.empty() ? "" : ": it belongs to " + package);
     };
     if (directory || old.type == EntryType::directory) {
@@ -177,8 +179,7 @@ bool Placement::replaces(const OverlayMember& member, const std::string& real, c
     const bool same =
         old.type == entry.type && old.digest == entry.digest && old.target == entry.target;
     if (!overlay_.replace && !same) {
-        throw in_image("").hinted(plain_ ? ""
-                                         : "set 'replace = true' on the overlay to replace it");
+        throw in_image("").hinted("set 'replace = true' on the overlay to replace it");
     }
     if (!mode_said && entry.type == EntryType::file && old.type == EntryType::file) {
         entry.mode |= old.mode & 0111U;  // a replaced program stays executable
@@ -239,10 +240,12 @@ void require_stored(bool stored, const fs::path& source) {
     }
 }
 
-std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree,
-                                  bool plain) {
+namespace {
+
+std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay,
+                                  FileModes& modes, Tree& tree) {
     require_stored(overlay.stored != nullptr, overlay.source);
-    Placement placement(ctx, overlay, tree, plain);
+    Placement placement(ctx, overlay, modes, tree);
     const fs::path scratch = ctx.work() / fmt::format("overlay-{}", ::getpid());
     make_directories(scratch);
     visit_overlay(overlay, scratch, [&](const OverlayMember& member) { placement.put(member); });
@@ -251,11 +254,13 @@ std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& over
     return placement.placed();
 }
 
+}  // namespace
+
 std::set<std::string> add_overlays(const Context& ctx, const std::vector<OverlayRequest>& overlays,
-                                   Tree& tree) {
+                                   FileModes& modes, Tree& tree) {
     std::set<std::string> placed;
     for (const OverlayRequest& overlay : overlays) {
-        placed.merge(add_overlay(ctx, overlay, tree));
+        placed.merge(add_overlay(ctx, overlay, modes, tree));
     }
     return placed;
 }

@@ -5,18 +5,18 @@
 #include <string>
 
 #include "blueprint/blueprint.hpp"
+#include "customise/files/file_modes.hpp"
 #include "execution/context.hpp"
 #include "image/tree.hpp"
 
 namespace edgegpu {
 
 /// Copies the blueprint's overlays (directories and archives) into the tree, in order. Owner and
-/// mode are those of the last matching rule, else the overlay's owner and 0755 for directories and
-/// programs, 0644 for other files, whatever the mode on disk or in the archive; set-id bits come
-/// from rules alone, others are ignored with a warning. Existing directories keep owner and mode
-/// unless `replace`. Labels of rules are set by the selinux stage
-/// (selinux/labels/overlay_labels.hpp); here their patterns are only checked to match nothing
-/// outside of the overlay.
+/// mode are those of the last matching rule, else the overlay's owner and what `modes` chooses;
+/// directories have the mode in the archive, else 0755. Set-id bits come from rules alone, others
+/// are ignored with a warning. Existing directories keep owner and mode unless `replace`. Labels of
+/// rules are set by the selinux stage (selinux/labels/overlay_labels.hpp); here their patterns are
+/// only checked to match nothing outside of the overlay.
 ///
 /// Reads only the build's own copy of them (`stored`).
 ///
@@ -24,11 +24,7 @@ namespace edgegpu {
 /// package if the image's rpm knows it, and for whatever `visit_overlay` refuses. Returns the paths
 /// in the image of everything that was added or replaced.
 std::set<std::string> add_overlays(const Context& ctx, const std::vector<OverlayRequest>& overlays,
-                                   Tree& tree);
-
-/// The same for one overlay; with `plain`, symbolic links are an error.
-std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay, Tree& tree,
-                                  bool plain = false);
+                                   FileModes& modes, Tree& tree);
 
 /// Throws Error if the build has no copy (pipeline/snapshot.hpp) of the user's file `source`: no
 /// stage reads the user's own files.

@@ -387,9 +387,6 @@ Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcom
         result.passed_over.push_back(
             {fmt::format("nvidia driver {}", driver.version), driver.reason, {}});
     }
-    for (const PassedOver& passed : result.passed_over) {
-        ctx.console->note(passed.text());
-    }
     result.advisories = fixed_advisories(ctx, pool, result.packages);
     return result;
 }

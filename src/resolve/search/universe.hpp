@@ -103,7 +103,7 @@ struct Outcome {
 [[nodiscard]] std::vector<StreamRequest> stream_requests(const Blueprint& blueprint,
                                                          const ModuleCatalogue& catalogue);
 
-/// The resolution of a solved outcome. Prints what was passed over on ctx.console.
+/// The resolution of a solved outcome.
 [[nodiscard]] Resolution describe_outcome(const Context& ctx, Universe& universe,
                                           const Outcome& outcome);
 

@@ -61,6 +61,7 @@ done
 BLUEPRINT = """\
 name = "image"
 architecture = "x86_64"
+accounts.login = "none"
 [ostree]
 ref = "hostile/{name}"
 url = "http://127.0.0.1/repo"

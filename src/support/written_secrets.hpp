@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace edgegpu {
+
+/// A secret that somebody has written into a file. Its text is nowhere in it.
+struct WrittenSecret {
+    /// 1-based; 0 in a binary file.
+    std::uint32_t line = 0;
+    /// "a private key", "a password", …
+    std::string_view kind;
+    bool operator==(const WrittenSecret&) const = default;
+};
+
+/// The secrets in the content of a file, in the order of its lines; `name` is its path or last
+/// component, since some files consist of passwords by their name.
+///
+/// `hide_secrets` hides too much rather than too little; this reports only what is one: private
+/// keys with their content, tokens of well-known forms, passwords of URLs, registry logins (`auth`
+/// of docker's and podman's JSON), values of settings and options with such a name, lines of
+/// password files. Certificates, public keys, hashes of passwords, and what stands for a value
+/// ("${PASSWORD}", "<token>", "changeme", a path) are none, nor are settings in comments and in
+/// sources of programs. Content of compressed files is not seen. Takes time proportional to the
+/// text's length.
+[[nodiscard]] std::vector<WrittenSecret> find_written_secrets(std::string_view name,
+                                                              std::string_view content);
+
+/// Whether the value of a setting that holds a secret is one, and not a placeholder for it.
+[[nodiscard]] bool is_secret_value(std::string_view value);
+
+}  // namespace edgegpu
