@@ -1,0 +1,26 @@
+#include "support/boot_arguments.hpp"
+
+#include <array>
+#include <utility>
+
+namespace edgegpu {
+
+std::string_view boot_argument_reason(std::string_view argument) noexcept {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 5> owned{{
+        {"ostree", "ostree sets it, to the deployment that an entry boots"},
+        {"BOOT_IMAGE", "the boot loader sets it, to the kernel that it starts"},
+        {"initrd", "the boot entry has it, for its own initramfs"},
+        {"root",
+         "each device's boot entry has it, for the file system that the device was installed to"},
+        // ostree-remount leaves everything read-only if / is (src/switchroot/ostree-remount.c).
+        {"ro", "boot entries have rw: with ro, /etc and /var would stay read-only"},
+    }};
+    for (const auto& [name, reason] : owned) {
+        if (argument.substr(0, argument.find('=')) == name) {
+            return reason;
+        }
+    }
+    return {};
+}
+
+}  // namespace edgegpu
