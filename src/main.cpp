@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include "commands/cli.hpp"
+#include "execution/child_call.hpp"
 #include "execution/interrupt.hpp"
 #include "support/error.hpp"
 
 /// Wires the command line to the commands, and is the only place where errors are caught.
 int main(int argc, char** argv) {
     using edgegpu::Error;
+    edgegpu::serve_child_call(argc, argv);
     edgegpu::RunningCommand running;
     try {
         edgegpu::install_interrupt_handlers();

@@ -133,7 +133,7 @@ ScratchDirectory::~ScratchDirectory() {
 }
 
 StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& paths)
-    : paths_(paths), scratch_(ctx), root_(new_directory(scratch_.path() / "root")) {
+    : ctx_(ctx), paths_(paths), scratch_(ctx), root_(new_directory(scratch_.path() / "root")) {
     for (const std::string_view top : {etc_selinux, std::string_view(paths_.store_root)}) {
         root_.make_directories(top);
     }
@@ -189,7 +189,7 @@ PolicyDb StoreCopy::binary_policy() const {
         throw error("the image has no binary policy in {}", directory);
     }
     const std::string path = fmt::format("{}/{}", directory, newest);
-    return PolicyDb(root_.read(path, policy_limit), path + " of the image");
+    return {ctx_, root_.read(path, policy_limit), path + " of the image"};
 }
 
 PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {
