@@ -116,12 +116,16 @@ std::set<ModuleId> stored_modules(const Tree& tree, const PolicyPaths& paths) {
 }
 
 ScratchDirectory::ScratchDirectory(const Context& ctx) {
-    make_directories(ctx.work());
-    std::string pattern = (ctx.work() / "policy-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-        throw errno_error(pattern, errno);
+    // No name that differs from build to build: programs of the image can read it.
+    make_directories(ctx.visible());
+    for (int number = 0; path_.empty(); ++number) {
+        const fs::path path = ctx.visible() / fmt::format("policy-{}", number);
+        if (::mkdir(path.c_str(), 0700) == 0) {
+            path_ = path;
+        } else if (errno != EEXIST) {
+            throw errno_error(path.string(), errno);
+        }
     }
-    path_ = pattern;
 }
 
 ScratchDirectory::~ScratchDirectory() {
