@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "commands/cli.hpp"
+#include "execution/child_call.hpp"
 #include "execution/interrupt.hpp"
 #include "support/build_id.hpp"
 #include "support/error.hpp"
@@ -11,6 +12,7 @@
 /// Wires the command line to the commands, and is the only place where errors are caught.
 int main(int argc, char** argv) {
     using edgegpu::Error;
+    edgegpu::serve_child_call(argc, argv);
     edgegpu::RunningCommand running;
     try {
         // Before libraries are loaded at run time.

@@ -32,6 +32,9 @@ struct TransferSettings {
     int timeout = 30;
     /// Minimum rate, bytes per second.
     int minrate = 1000;
+    /// Whether redirects, lists of mirrors and metadata of a repository of the internet may lead to
+    /// addresses that are not (transfer/address_guard.hpp).
+    bool allow_private_addresses = false;
 };
 
 /// A package repository, with dnf's names and meanings (dnf.conf(5)).

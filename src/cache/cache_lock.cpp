@@ -30,8 +30,8 @@ constexpr std::array<const char*, 10> formatted{"bundles",   "composed", "depmod
 
 /// In a slot: what the next build reuses, or (the layers) removes itself, because there may be a
 /// mount over it.
-constexpr std::array<std::string_view, 6> kept_in_slot{"lower",   "lower.index", "upper",
-                                                       "overlay", "root",        "scriptlets"};
+constexpr std::array<std::string_view, 5> kept_in_slot{"lower", "lower.index", "upper", "overlay",
+                                                       "root"};
 
 /// Exists if a build was killed while others used the cache: another build has taken its slot since
 /// then, but what it left elsewhere is still there.

@@ -208,7 +208,8 @@ int run_cache(const GlobalOptions& global, const CacheCommand& command);
 /// empty: does nothing). For the end of a build.
 void prune_after_build(const Context& ctx, const std::string& max_size);
 
-/// Writes a result to stdout and flushes it. Throws Error if not all of it could be written.
+/// Writes a result, a text or a JSON document, to stdout as `printable_result` and flushes it.
+/// Throws Error if not all of it could be written.
 void print_result(std::string_view text);
 
 /// Prints what is known of the GPUs that match `wanted` (a PCI id, part of a name, or "" for all).

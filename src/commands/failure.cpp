@@ -7,6 +7,7 @@
 
 #include "blueprint/toml/mistakes.hpp"
 #include "support/secrets.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -78,7 +79,7 @@ int report(const RunningCommand& running, const Error& failure, bool document) n
             const std::string text =
                 error_document(running, failure)
                     .dump(2, ' ', false, ordered_json::error_handler_t::replace);
-            std::fputs((text + '\n').c_str(), stdout);
+            std::fputs((printable_result(text) + '\n').c_str(), stdout);
             std::fflush(stdout);
         }
     } catch (...) {

@@ -21,8 +21,10 @@ std::string json_document(const GpuTable& table, const std::vector<Gpu>& gpus) {
                                                     : nlohmann::ordered_json(gpu.last_branch);
         list.push_back(std::move(entry));
     }
-    const nlohmann::ordered_json document = {
-        {"format", "edgegpu-gpus/1"}, {"known_to_driver", table.driver}, {"gpus", list}};
+    const nlohmann::ordered_json document = {{"format", "edgegpu-gpus/1"},
+                                             {"known_to_driver", table.driver},
+                                             {"sources", table.sources},
+                                             {"gpus", list}};
     return document.dump(2) + '\n';
 }
 
@@ -41,8 +43,10 @@ int run_gpus(const GlobalOptions& global, const std::string& wanted) {
     const GpuTable table = shipped_gpus();
     const std::vector<Gpu> found = match_gpus(table, wanted);
     if (found.empty()) {
-        throw error("no GPU '{}' is known to driver {}", wanted, table.driver)
-            .hinted("a PCI id as lspci -d 10de: -n shows it (10de:20b7), or part of a name");
+        throw error("{} does not have '{}'", table.called, wanted)
+            .hinted(
+                "a PCI id as lspci -d 10de: -n shows it (10de:20b7), or part of a name; GPUs of "
+                "Jetson modules are no PCI devices, and have drivers of their own");
     }
     print_result(global.json ? json_document(table, found) : text_table(found));
     return 0;

@@ -14,6 +14,7 @@
 #include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "image_file/image.hpp"
+#include "image_file/image_name.hpp"
 #include "image_file/injection_file.hpp"
 #include "report/commit_view.hpp"
 #include "report/followed_ref.hpp"
@@ -100,6 +101,7 @@ ImageRequest request_of(const ImageCommand& command, const RepositoryView& repos
     if (!request.output.has_filename()) {
         throw error(ErrorKind::usage, "{}: names no file", request.output.string());
     }
+    check_image_name(request);
     return request;
 }
 

@@ -12,6 +12,7 @@
 #include "support/error.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
+#include "support/utf8.hpp"
 
 namespace edgegpu {
 namespace {
@@ -66,10 +67,6 @@ std::string serialise(GVariant* floating, bool prefixed) {
     // g_variant_store needs an alignment of 8: malloc aligns to 16, and the offset is 0 or 8.
     g_variant_store(variant.get(), bytes.data() + offset);
     return bytes;
-}
-
-bool is_utf8(const std::string& text) {
-    return g_utf8_validate(text.data(), static_cast<gssize>(text.size()), nullptr) != FALSE;
 }
 
 const char* checked_target(const Entry& entry, std::string_view path) {

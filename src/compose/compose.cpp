@@ -34,13 +34,13 @@ struct Layers {
     fs::path root;
     fs::path scratch;
 
-    explicit Layers(const fs::path& work)
+    Layers(const fs::path& work, const fs::path& visible)
         : lower(work / "lower"),
           index(work / "lower.index"),
           upper(work / "upper"),
           overlay(work / "overlay"),
           root(work / "root"),
-          scratch(work / "scriptlets") {
+          scratch(visible / "scriptlets") {
         unmount_stale(root);
         for (const fs::path& path : {upper, overlay, root, scratch}) {
             remove_tree(path);
@@ -96,7 +96,7 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
     if (files.empty()) {
         throw Error("there is no package to compose an image from");
     }
-    const Layers layers(fs::absolute(ctx.work()));
+    const Layers layers(fs::absolute(ctx.work()), fs::absolute(ctx.visible()));
     const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
     United united = unite(packages);
     PackageGraph graph(packages, united.entries);

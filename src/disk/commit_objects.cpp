@@ -13,6 +13,7 @@
 #include "execution/parallel.hpp"
 #include "report/file_object.hpp"
 #include "report/ostree_object.hpp"
+#include "report/tree_size.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 
@@ -22,9 +23,6 @@ namespace {
 
 /// No file of an image is as large: a header that says so is a damaged one.
 constexpr std::uint64_t largest_file = 1ULL << 42U;
-/// Nor has an image as many paths, or one as long: a few objects can make a tree without end.
-constexpr std::size_t most_paths = 4U << 20U;
-constexpr std::size_t longest_path = 4096;
 constexpr std::string_view damaged_hint = "the repository is damaged: check it with `ostree fsck`";
 
 std::string_view variant_bytes(GVariant* value) {
@@ -69,7 +67,6 @@ const char* extension_of(OstreeObjectType type) {
 struct CommitObjects::Walk {
     std::set<std::pair<std::string, std::string>> metadata;
     std::unordered_map<std::string, std::size_t> files;
-    std::size_t paths = 0;
 };
 
 const CommitTree* CommitTree::find(std::string_view path) const {
@@ -102,6 +99,7 @@ NodeAttributes node_attributes(const CommitPath& described, GVariant* attributes
 CommitObjects::CommitObjects(const Context& ctx, const RepositoryView& repository,
                              const CommitView& commit)
     : repository_(repository), commit_(commit) {
+    require_walkable(ctx, commit);
     Walk state;
     const std::string& checksum = commit.info().checksum;
     add_metadata(state, OSTREE_OBJECT_TYPE_COMMIT, checksum, "the commit itself");
@@ -170,11 +168,6 @@ CommitTree CommitObjects::walk(Walk& state, const CommitNode& node, const std::s
     tree.attributes = node_attributes(described, attributes.get());
     for (const auto& [name, child] : commit_.list(node, shown)) {
         const std::string child_path = path + "/" + name;
-        if (++state.paths > most_paths || child_path.size() > longest_path) {
-            throw error("{}: commit {} has more than {} paths, or longer ones than {} bytes",
-                        repository_.path(), commit_.info().checksum, most_paths, longest_path)
-                .hinted("no image has: where does this commit come from?");
-        }
         if (child.directory) {
             tree.directories.emplace(name, walk(state, child, child_path));
             continue;

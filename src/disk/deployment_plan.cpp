@@ -281,30 +281,17 @@ std::vector<std::string> kernel_arguments_of(const CommitView& commit, const Dis
     if (commit.info().kernel_arguments) {
         arguments = *commit.info().kernel_arguments;
     }
-    for (const std::string& argument : arguments) {
-        if (std::any_of(argument.begin(), argument.end(),
-                        [](unsigned char c) { return c < ' ' || c == 0x7f; })) {
-            throw error("commit {}: the kernel argument \"{}\" has control characters",
-                        commit.info().name, argument)
-                .hinted("a boot entry is a line: where does this commit come from?");
-        }
-    }
-    for (const std::string& argument : request.kernel_arguments) {
-        if (argument.find_first_of(" \t\n") != std::string::npos &&
-            argument.find('"') == std::string::npos) {
-            throw error(ErrorKind::usage, "\"{}\" is not one kernel argument", argument)
-                .hinted("blanks are in double quotes, as the kernel reads them");
-        }
-        if (argument.empty() || argument.starts_with('=') ||
-            argument.find('\n') != std::string::npos) {
-            throw error(ErrorKind::usage, "\"{}\" is not one kernel argument", argument);
-        }
-        if (const std::string_view reason = boot_argument_reason(argument); !reason.empty()) {
-            throw error(ErrorKind::usage, "the kernel argument \"{}\" cannot be set: {}", argument,
-                        reason);
-        }
+    if (const std::string problem = kernel_arguments_problem(arguments); !problem.empty()) {
+        throw error("commit {}: {}", commit.info().name, problem)
+            .hinted("its boot entry would be another one: where does this commit come from?");
     }
     add_kernel_arguments(request.kernel_arguments, arguments);
+    if (const std::string problem = kernel_arguments_problem(arguments); !problem.empty()) {
+        throw error(ErrorKind::usage, "{}", problem)
+            .hinted(
+                "each boot entry has its own root=, ostree= and initrd; blanks are in double "
+                "quotes, as the kernel reads them");
+    }
     return arguments;
 }
 

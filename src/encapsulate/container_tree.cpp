@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "report/tree_size.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
 
@@ -11,17 +12,13 @@ namespace edgegpu {
 
 namespace {
 
-// As for the comparison of commits (report/): more than any image has, but within the memory of a
-// small machine. A malicious tree can have any number of paths with few objects.
-constexpr std::size_t most_tree_paths = 1'000'000;
-constexpr std::size_t deepest_tree_path = 200;
-
 class TreeReader {
 public:
     TreeReader(const Context& ctx, const CommitView& commit) : ctx_(ctx), commit_(commit) {}
 
     [[nodiscard]] ContainerTree read() {
-        descend(commit_.root(), "/", 0);
+        require_walkable(ctx_, commit_);
+        descend(commit_.root(), "/");
         for (auto& [checksum, object] : tree_.objects) {
             ctx_.check_cancelled();
             const CommitPath described =
@@ -34,11 +31,8 @@ public:
     }
 
 private:
-    void descend(const CommitNode& directory, const std::string& path, std::size_t depth) {
+    void descend(const CommitNode& directory, const std::string& path) {
         ctx_.check_cancelled();
-        if (depth > deepest_tree_path) {
-            throw too("deep", path);
-        }
         const CommitPath described = commit_.describe(directory, path);
         tree_.directories.push_back({path,
                                      directory.checksum,
@@ -46,30 +40,21 @@ private:
                                      {described.mode, described.uid, described.gid}});
         const std::string prefix = path == "/" ? path : path + '/';
         for (const auto& [name, node] : commit_.list(directory, path)) {
-            if (++paths_ > most_tree_paths) {
-                throw too("large", path);
-            }
             const std::string child = prefix + name;
             if (child == "/etc") {
                 throw commit_.malformed(child, "commits have it as /usr/etc");
             }
             if (node.directory) {
-                descend(node, child, depth + 1);
+                descend(node, child);
             } else {
                 tree_.objects[node.checksum].paths.push_back(child);
             }
         }
     }
 
-    [[nodiscard]] Error too(const char* what, const std::string& path) const {
-        return error("{}: the tree of {} is too {} for an image", path, commit_.info().name, what)
-            .hinted("no image is like that: where does this commit come from?");
-    }
-
     const Context& ctx_;
     const CommitView& commit_;
     ContainerTree tree_;
-    std::size_t paths_ = 0;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "oci/skopeo.hpp"
 #include "support/directory.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -39,6 +40,23 @@ void split_tag(std::string_view text, ImageDestination& destination) {
     if (destination.path.empty()) {
         throw error(ErrorKind::usage, "the destination has no path")
             .hinted("for example oci:DIR:TAG or oci-archive:FILE");
+    }
+}
+
+/// Endings of files that are not written: programs go by them.
+void refuse_other_forms(const ImageDestination& destination) {
+    const std::string name = destination.path.filename().string();
+    for (const std::string_view ending : {".gz", ".tgz", ".xz", ".zst", ".bz2", ".zip", ".iso",
+                                          ".raw", ".img", ".qcow2", ".vmdk", ".vhd"}) {
+        if (name.size() > ending.size() &&
+            begins_with_any_case(std::string_view(name).substr(name.size() - ending.size()),
+                                 ending)) {
+            throw error(ErrorKind::usage,
+                        "{}: a container image is a directory or a tar archive, not compressed, "
+                        "which this name denies",
+                        destination.path.string())
+                .hinted("for example oci:DIR:TAG or oci-archive:FILE.tar");
+        }
     }
 }
 
@@ -77,6 +95,7 @@ ImageDestination parse_destination(std::string_view text) {
     if (text.starts_with(archive_prefix)) {
         destination.kind = ImageDestination::Kind::archive;
         split_tag(text.substr(archive_prefix.size()), destination);
+        refuse_other_forms(destination);
         return destination;
     }
     if (text.starts_with(layout_prefix)) {
@@ -93,6 +112,7 @@ ImageDestination parse_destination(std::string_view text) {
                            ? ImageDestination::Kind::archive
                            : ImageDestination::Kind::layout;
     split_tag(text, destination);
+    refuse_other_forms(destination);
     return destination;
 }
 

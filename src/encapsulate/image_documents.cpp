@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oci/manifest.hpp"
+#include "report/ostree_object.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"
@@ -29,13 +30,8 @@ constexpr const char* name_annotation = "edgegpu.layer";
 /// The end of the year 9999, the last that RFC 3339 can write.
 constexpr std::int64_t latest_time = 253402300799;
 
-std::string label_text(GVariant* metadata, const char* key) {
-    const VariantHandle value(g_variant_lookup_value(metadata, key, G_VARIANT_TYPE_STRING));
-    return value ? g_variant_get_string(value.get(), nullptr) : "";
-}
-
 std::string architecture_of(const CommitView& commit, GVariant* metadata) {
-    std::string architecture = label_text(metadata, "ostree.architecture");
+    std::string architecture = metadata_text(metadata, "ostree.architecture", commit.info().name);
     if (architecture.empty() && commit.info().packages) {
         for (const Nevra& package : *commit.info().packages) {
             if (package.arch != "noarch" && package.arch != "i686") {
@@ -49,21 +45,6 @@ std::string architecture_of(const CommitView& commit, GVariant* metadata) {
             .hinted("commits of edgegpu have it in their metadata, as ostree.architecture");
     }
     return image_architecture(architecture);
-}
-
-std::vector<std::string> command_of(GVariant* metadata) {
-    const VariantHandle value(
-        g_variant_lookup_value(metadata, "ostree.container-cmd", G_VARIANT_TYPE_STRING_ARRAY));
-    if (!value) {
-        return {"/sbin/init"};
-    }
-    std::vector<std::string> command;
-    for (gsize i = 0; i < g_variant_n_children(value.get()); ++i) {
-        const char* word = nullptr;
-        g_variant_get_child(value.get(), i, "&s", &word);
-        command.emplace_back(word);
-    }
-    return command;
 }
 
 /// A package's name is whatever its package says, not always UTF-8.
@@ -99,11 +80,12 @@ ContainerFacts read_container_facts(const CommitView& commit) {
     facts.architecture = architecture_of(commit, metadata.get());
     facts.created =
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(info.time)));
-    facts.command = command_of(metadata.get());
+    facts.command = metadata_texts(metadata.get(), "ostree.container-cmd", info.name)
+                        .value_or(std::vector<std::string>{"/sbin/init"});
     facts.description = *subject == '\0' ? "commit " + info.checksum : subject;
     facts.labels["ostree.commit"] = info.checksum;
-    const VariantHandle bootable(
-        g_variant_lookup_value(metadata.get(), "ostree.bootable", G_VARIANT_TYPE_BOOLEAN));
+    const VariantHandle bootable =
+        metadata_value(metadata.get(), "ostree.bootable", "b", info.name);
     if (bootable && g_variant_get_boolean(bootable.get()) != FALSE) {
         facts.labels["ostree.bootable"] = "true";
         facts.labels["containers.bootc"] = "1";

@@ -26,6 +26,9 @@ struct Context {
     std::filesystem::path cache;
     /// This build's part of `work/`, below the cache; no other build has it (CacheLock).
     std::filesystem::path slot = "work";
+    /// Where the build keeps what programs of an image see besides their root (image/overlay.hpp,
+    /// VisibleFiles); empty: in `work()`, whose path they could then read.
+    std::filesystem::path visible_files = {};
     /// Where warnings, notes and progress go.
     Console* console = nullptr;
     /// Where decisions, programs and requests go; by default nowhere.
@@ -66,6 +69,11 @@ struct Context {
 
     /// The scratch directory of this build.
     [[nodiscard]] std::filesystem::path work() const { return cache / slot; }
+
+    /// The scratch directory for files that are mounted into the root of an image.
+    [[nodiscard]] std::filesystem::path visible() const {
+        return visible_files.empty() ? work() : visible_files;
+    }
 
     /// Throws ErrorKind::interrupted if the user asked to stop, or the result is abandoned. Call it
     /// in every long loop.

@@ -209,12 +209,12 @@ Ended ProcessWatch::check() {
     }
     looked_ = now;
     const Ended reason = exceeded();
-    return reason == Ended::normally && is_idle() ? Ended::idle : reason;
+    return reason == Ended::normally ? look_at_written() : reason;
 }
 
-bool ProcessWatch::is_idle() {
-    if (limits_.idle.count() == 0) {
-        return false;
+Ended ProcessWatch::look_at_written() {
+    if (limits_.idle.count() == 0 && limits_.most_written == 0) {
+        return Ended::normally;
     }
     // Any change counts: what is complete may be moved elsewhere.
     const std::uint64_t bytes = bytes_below(limits_.written);
@@ -222,7 +222,11 @@ bool ProcessWatch::is_idle() {
         written_ = bytes;
         grew_ = looked_;
     }
-    return looked_ - grew_ >= limits_.idle;
+    if (limits_.most_written != 0 && bytes > limits_.most_written) {
+        return Ended::written;
+    }
+    return limits_.idle.count() != 0 && looked_ - grew_ >= limits_.idle ? Ended::idle
+                                                                        : Ended::normally;
 }
 
 bool ProcessWatch::end_all() noexcept {

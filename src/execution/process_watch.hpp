@@ -27,12 +27,14 @@ struct ProcessLimits {
     std::uint64_t disk_left = 0;
     /// without writing a byte below `written`
     std::chrono::seconds idle{0};
+    /// of all files below `written` together, bytes
+    std::uint64_t most_written = 0;
     /// directories in which it writes; they may not exist
     std::vector<std::filesystem::path> written;
 };
 
 /// How a program ended: normally, or because it had reached a limit.
-enum class Ended { normally, time, memory, processes, file_size, disk, idle };
+enum class Ended { normally, time, memory, processes, file_size, disk, idle, written };
 
 /// Watches a running program: reports which limit it exceeds, and kills what it has started. Memory
 /// and number of processes are known only for a program that announces the first process of its pid
@@ -57,8 +59,8 @@ public:
 
 private:
     [[nodiscard]] Ended exceeded() const;
-    /// Whether nothing has been written for too long.
-    [[nodiscard]] bool is_idle();
+    /// Whether too much has been written, or nothing for too long.
+    [[nodiscard]] Ended look_at_written();
     void adopt(pid_t pid, std::uint64_t pid_namespace);
 
     const ProcessLimits& limits_;

@@ -43,7 +43,7 @@ void check_driver_gpus(const Context& ctx, const std::optional<NvidiaRequest>& n
             NvidiaRequest request = *nvidia;
             request.flavor = resolution.driver_flavor.value_or(request.flavor);
             const GpuTable table = read_supported_gpus(*list, resolution.driver_version,
-                                                       nevra.text() + ": supported-gpus.json");
+                                                       "supported-gpus.json of " + nevra.text());
             for (const std::string& warning :
                  check_devices(request, table, resolution.driver_version, true).warnings) {
                 ctx.console->warn(warning);

@@ -1,7 +1,9 @@
 #include "fetch/images.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -12,12 +14,19 @@
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/unpack_limit.hpp"
 
 namespace edgegpu {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+std::uint64_t size_of(const std::vector<ImageBlob>& layers) {
+    return std::accumulate(
+        layers.begin(), layers.end(), std::uint64_t{0},
+        [](std::uint64_t sum, const ImageBlob& layer) { return sum + layer.size; });
+}
 
 /// Fetches one image.
 class ImageFetch {
@@ -48,6 +57,8 @@ public:
         result.config = text_of_digest(result.document.config.digest, "configuration", [&] {
             return read_image_config(ctx_, access_.pinned(image_.manifest));
         });
+        result.diff_ids =
+            parse_image_config(result.config, result.document, result.called).diff_ids;
         result.layers = fetch_layers(result.document.layers);
         return result;
     }
@@ -86,6 +97,8 @@ private:
             return *std::move(kept);
         }
         const fs::path blobs = ctx_.work() / ("image-" + image_.manifest);
+        require_space(ctx_.cache, size_of(layers), "image " + shown_image(image_.source),
+                      ErrorKind::fetch);
         copy_missing(layers, blobs);
         std::vector<StoredFile> result;
         result.reserve(layers.size());
@@ -121,7 +134,7 @@ private:
             }
         }
         try {
-            copy_image_layers(ctx_, access_.pinned(image_.manifest), blobs);
+            copy_image_layers(ctx_, access_.pinned(image_.manifest), size_of(layers), blobs);
         } catch (const Error&) {
             for (const ImageBlob& layer : layers) {
                 std::error_code code;

@@ -17,9 +17,6 @@ namespace edgegpu {
 
 namespace {
 
-/// Version of the driver that gpu_table.inc was made from.
-constexpr const char* table_driver = "570.133.07";
-
 struct TableRow {
     std::uint16_t device;
     std::uint16_t first_branch;
@@ -28,9 +25,7 @@ struct TableRow {
     const char* name;
 };
 
-constexpr auto table_rows = std::to_array<TableRow>({
 #include "gpu/gpu_table.inc"
-});
 
 /// The last branch with kernel modules for GPUs that the open ones do not support.
 constexpr unsigned last_proprietary_branch = 580;
@@ -120,11 +115,13 @@ const Gpu* GpuTable::find(const std::string& pci_id) const {
 
 GpuTable shipped_gpus() {
     GpuTable table;
+    table.called = fmt::format("edgegpu's GPU table (of drivers up to {})", table_driver);
     table.driver = table_driver;
+    table.sources.assign(table_sources.begin(), table_sources.end());
     table.gpus.reserve(table_rows.size());
     for (const TableRow& row : table_rows) {
-        table.gpus.push_back(
-            {row.device, row.first_branch, row.last_branch, row.modules, row.name});
+        table.gpus.push_back({row.device, row.first_branch, row.last_branch, row.modules, row.name,
+                              std::binary_search(left_out.begin(), left_out.end(), row.device)});
     }
     return table;
 }
@@ -149,6 +146,7 @@ GpuTable read_supported_gpus(const std::string& json, const std::string& driver,
                     problem.message());
     }
     GpuTable table;
+    table.called = origin;
     table.driver = driver;
     for (auto& entry : devices) {
         table.gpus.push_back(std::move(entry.second));

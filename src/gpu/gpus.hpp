@@ -25,6 +25,9 @@ struct Gpu {
     GpuModules modules = GpuModules::either;
     /// Product names of its boards, joined by " / ".
     std::string name;
+    /// In the table that edgegpu is built with: NVIDIA's own lists leave it out, although all
+    /// branches with modules for its architecture support it (Tesla T4).
+    bool left_out = false;
 
     /// "10de:20b7"
     [[nodiscard]] std::string id() const;
@@ -34,10 +37,14 @@ struct Gpu {
     [[nodiscard]] std::string branches() const;
 };
 
-/// The GPUs in a driver's supported-gpus.json.
+/// The GPUs in a driver's supported-gpus.json, or in several lists.
 struct GpuTable {
-    /// Version of that driver.
+    /// For messages: "edgegpu's GPU table (…)"
+    std::string called;
+    /// Version of that driver, the newest of several.
     std::string driver;
+    /// The lists that edgegpu's own table is made of, and how many GPUs each has.
+    std::vector<std::string> sources;
     /// Unique, sorted by device id.
     std::vector<Gpu> gpus;
 
@@ -51,7 +58,7 @@ struct GpuTable {
 /// Reads a driver's supported-gpus.json. `legacybranch`: only that branch, with proprietary
 /// modules; without `kernelopen`: only proprietary modules, up to branch 580; `kernelopen` alone:
 /// only open modules; `kernelopen` and `gsp_proprietary_supported`: either. A device whose entries
-/// differ is `unclear`. Throws ErrorKind::fetch naming `origin` if it is not such a file.
+/// differ is `unclear`. Throws ErrorKind::fetch calling it `origin` if it is not such a file.
 [[nodiscard]] GpuTable read_supported_gpus(const std::string& json, const std::string& driver,
                                            const std::string& origin);
 

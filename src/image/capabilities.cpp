@@ -34,6 +34,19 @@ std::uint64_t mask_of(const Capabilities& capabilities, cap_flag_t set) {
     return mask;
 }
 
+/// The first field of a raw value; 0 if there is none.
+std::uint32_t magic_of(std::string_view raw) {
+    std::uint32_t magic = 0;
+    if (raw.size() >= sizeof magic) {
+        std::memcpy(&magic, raw.data(), sizeof magic);
+    }
+    return le32toh(magic);
+}
+
+std::uint32_t revision_of(std::string_view raw) {
+    return magic_of(raw) & VFS_CAP_REVISION_MASK;
+}
+
 void append_le32(std::string& raw, std::uint64_t value) {
     for (unsigned shift = 0; shift < 32; shift += 8) {
         raw += static_cast<char>((value >> shift) & 0xffU);
@@ -64,15 +77,15 @@ std::string parse_capabilities(std::string_view text) {
     return raw;
 }
 
+bool are_capabilities(std::string_view raw) {
+    const std::uint32_t revision = revision_of(raw);
+    return (revision == VFS_CAP_REVISION_2 && raw.size() == XATTR_CAPS_SZ_2) ||
+           (revision == VFS_CAP_REVISION_3 && raw.size() == XATTR_CAPS_SZ_3);
+}
+
 std::string without_namespace(std::string raw, std::string_view path) {
     // struct vfs_ns_cap_data of linux/capability.h: struct vfs_cap_data and a root id.
-    std::uint32_t magic = 0;
-    if (raw.size() < sizeof magic) {
-        return raw;
-    }
-    std::memcpy(&magic, raw.data(), sizeof magic);
-    magic = le32toh(magic);
-    if ((magic & VFS_CAP_REVISION_MASK) != VFS_CAP_REVISION_3 || raw.size() != XATTR_CAPS_SZ_3) {
+    if (revision_of(raw) != VFS_CAP_REVISION_3 || raw.size() != XATTR_CAPS_SZ_3) {
         return raw;
     }
     std::uint32_t root = 0;
@@ -81,7 +94,8 @@ std::string without_namespace(std::string raw, std::string_view path) {
         throw error("{} of the image: its capabilities are those of a user namespace", path)
             .hinted("a scriptlet of a package set them; leave the package out");
     }
-    magic = htole32((magic & ~VFS_CAP_REVISION_MASK) | VFS_CAP_REVISION_2);
+    const std::uint32_t magic =
+        htole32((magic_of(raw) & ~VFS_CAP_REVISION_MASK) | VFS_CAP_REVISION_2);
     std::memcpy(raw.data(), &magic, sizeof magic);
     raw.resize(XATTR_CAPS_SZ_2);
     return raw;

@@ -10,6 +10,9 @@ namespace edgegpu {
 /// no capabilities ("", "="). Throws Error for malformed text.
 [[nodiscard]] std::string parse_capabilities(std::string_view text);
 
+/// Whether it is a value of security.capability that the kernel takes: of revision 2 or 3.
+[[nodiscard]] bool are_capabilities(std::string_view raw);
+
 /// Converts a raw value of security.capability to that in a commit: revision 3, which the kernel
 /// stores in a user namespace, becomes revision 2; other values are returned unchanged. Throws
 /// Error for revision 3 of a nested namespace (its root id is not 0), because without the namespace

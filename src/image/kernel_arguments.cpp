@@ -1,8 +1,13 @@
 #include "image/kernel_arguments.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
+#include <fmt/format.h>
+
+#include "support/boot_arguments.hpp"
+#include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -29,7 +34,46 @@ void remove_arguments(const std::vector<std::string_view>& unwanted,
     }
 }
 
+constexpr std::size_t longest_line = 2047;
+/// Of BOOT_IMAGE, root, rw, init and ostree, with the checksums in their paths.
+constexpr std::size_t of_boot_entry = 512;
+
+/// As Linux splits a command line (next_arg of lib/cmdline.c).
+bool is_one_argument(std::string_view argument) {
+    bool quoted = false;
+    for (const char c : argument) {
+        quoted = quoted != (c == '"');
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < ' ' || byte == 0x7f || (c == ' ' && !quoted)) {
+            return false;
+        }
+    }
+    return !quoted && !argument.empty() && argument.front() != '=';
+}
+
 }  // namespace
+
+std::string kernel_arguments_problem(const std::vector<std::string>& arguments) {
+    constexpr std::size_t shown = 100;
+    std::size_t size = 0;
+    for (const std::string& argument : arguments) {
+        const std::string begin = clip(argument, shown);
+        if (!is_one_argument(argument)) {
+            return fmt::format("\"{}\" is not one kernel argument", begin);
+        }
+        if (const std::string_view reason = boot_argument_reason(argument); !reason.empty()) {
+            return fmt::format("the kernel argument \"{}\" cannot be set: {}", begin, reason);
+        }
+        size += argument.size() + 1;
+    }
+    if (size > longest_line - of_boot_entry) {
+        return fmt::format(
+            "kernel arguments of {} bytes are too long: of {} that Linux reads, {} are "
+            "for those of the boot entry",
+            size, longest_line, of_boot_entry);
+    }
+    return {};
+}
 
 void add_kernel_arguments(const std::vector<std::string>& more,
                           std::vector<std::string>& arguments) {

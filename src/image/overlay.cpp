@@ -4,11 +4,18 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
+#include <initializer_list>
+#include <thread>
+
+#include <sched.h>
 
 #include "image/image_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -81,6 +88,77 @@ void copy_layer(const Context& ctx, const fs::path& source, const fs::path& targ
     });
 }
 
+namespace {
+
+struct Overlay {
+    fs::path lower_layer;
+    fs::path upper_layer;
+    fs::path work;
+    fs::path mount_point;
+    const char* more;
+};
+
+/// Calls mount(2) in a thread that has a working directory of its own, `directory`, which paths in
+/// the options are relative to; returns 0 or errno.
+int mount_in(const fs::path& directory, const fs::path& root, const std::string& options) {
+    int code = 0;
+    std::thread([&] {
+        const bool mounted = ::unshare(CLONE_FS) == 0 && ::chdir(directory.c_str()) == 0 &&
+                             ::mount("overlay", root.c_str(), "overlay", 0, options.c_str()) == 0;
+        code = mounted ? 0 : errno;
+    }).join();
+    return code;
+}
+
+/// The longest path that all of them begin with.
+fs::path common_parent(std::initializer_list<fs::path> paths) {
+    fs::path common = paths.begin()->parent_path();
+    const auto holds_all = [&] {
+        return std::all_of(paths.begin(), paths.end(), [&](const fs::path& path) {
+            return is_below(path.string(), common.string());
+        });
+    };
+    while (common.has_relative_path() && !holds_all()) {
+        common = common.parent_path();
+    }
+    return common;
+}
+
+void mount_overlay(const Overlay& overlay) {
+    for (const fs::path& path :
+         {overlay.lower_layer, overlay.upper_layer, overlay.work, overlay.mount_point}) {
+        make_directories(path);
+    }
+    const fs::path lower = fs::absolute(overlay.lower_layer);
+    const fs::path upper = fs::absolute(overlay.upper_layer);
+    const fs::path work = fs::absolute(overlay.work);
+    const fs::path parent = common_parent({lower, upper, work});
+    // With userxattr there are no redirects and no metadata-only copies, which sync_tree does not
+    // support, and attributes are user.overlay.* (Documentation/filesystems/overlayfs.rst of
+    // Linux).
+    const std::string options = fmt::format("lowerdir={},upperdir={},workdir={},userxattr{}",
+                                            lower.lexically_relative(parent).string(),
+                                            upper.lexically_relative(parent).string(),
+                                            work.lexically_relative(parent).string(), overlay.more);
+    require_marks(upper);
+    if (const int code = mount_in(parent, fs::absolute(overlay.mount_point), options); code != 0) {
+        throw errno_error(
+            "cannot mount the image's root (overlayfs) at " + overlay.mount_point.string(), code)
+            .hinted(code == EPERM || code == EACCES
+                        ? "inside a container, its seccomp profile has to allow mount(2), and the "
+                          "kernel must be 5.11 or newer: docs/pipelines.md"
+                        : other_file_system);
+    }
+}
+
+void unmount(const fs::path& root) noexcept {
+    if (!root.empty() && ::umount2(root.c_str(), UMOUNT_NOFOLLOW) != 0) {
+        ::umount2(root.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+    }
+}
+
+}  // namespace
+
 void make_upper(const fs::path& upper, unsigned mode) {
     make_directories(upper);
     if (::chmod(upper.c_str(), mode) != 0 || ::chown(upper.c_str(), 0, 0) != 0) {
@@ -96,28 +174,11 @@ void unmount_stale(const fs::path& root) {
 RootMount::RootMount(const fs::path& lower, const fs::path& upper, const fs::path& work,
                      const fs::path& root)
     : root_(root) {
-    for (const fs::path& path : {lower, upper, work, root}) {
-        make_directories(path);
-        if (path.string().find_first_of(",:\\") != std::string::npos) {
-            throw error("{}: the path of the cache must not contain ',', ':' or '\\'",
-                        path.string())
-                .hinted("choose another --cache-dir");
-        }
-    }
-    // With userxattr there are no redirects and no metadata-only copies, which sync_tree does not
-    // support, and attributes are user.overlay.* (Documentation/filesystems/overlayfs.rst of
-    // Linux).
-    const std::string options = fmt::format("lowerdir={},upperdir={},workdir={},userxattr",
-                                            lower.string(), upper.string(), work.string());
-    require_marks(upper);
-    if (::mount("overlay", root.c_str(), "overlay", 0, options.c_str()) != 0) {
-        const int code = errno;
+    try {
+        mount_overlay({lower, upper, work, root, ""});
+    } catch (const Error&) {
         root_.clear();
-        throw errno_error("cannot mount the image's root (overlayfs) at " + root.string(), code)
-            .hinted(code == EPERM || code == EACCES
-                        ? "inside a container, its seccomp profile has to allow mount(2), and the "
-                          "kernel must be 5.11 or newer: docs/pipelines.md"
-                        : other_file_system);
+        throw;
     }
 }
 
@@ -131,9 +192,17 @@ RootMount& RootMount::operator=(RootMount&& other) noexcept {
 }
 
 RootMount::~RootMount() {
-    if (!root_.empty() && ::umount2(root_.c_str(), UMOUNT_NOFOLLOW) != 0) {
-        ::umount2(root_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
-    }
+    unmount(root_);
+}
+
+VisibleFiles::VisibleFiles(const Context& ctx) : path_(fs::absolute(ctx.work() / "visible")) {
+    const fs::path place = ctx.work() / "visible-files";
+    // Nothing of it has to be on the disk: what a killed build leaves is removed.
+    mount_overlay({place / "lower", place / "upper", place / "work", path_, ",volatile"});
+}
+
+VisibleFiles::~VisibleFiles() {
+    unmount(path_);
 }
 
 }  // namespace edgegpu

@@ -28,7 +28,9 @@ void unmount_stale(const std::filesystem::path& root);
 class RootMount {
 public:
     /// Mounts `lower` and `upper` at `root`; creates all four directories. Throws Error if the file
-    /// system or the kernel does not support it, or a path contains ',', ':' or '\\'.
+    /// system or the kernel does not support it. Programs of the image can read the options of the
+    /// mount: they have the names of the directories from their common parent on, which must not
+    /// contain ',', ':' or '\\'.
     RootMount(const std::filesystem::path& lower, const std::filesystem::path& upper,
               const std::filesystem::path& work, const std::filesystem::path& root);
     RootMount(RootMount&& other) noexcept;
@@ -37,6 +39,24 @@ public:
 
 private:
     std::filesystem::path root_;
+};
+
+/// A directory of a build, as a file system of its own while the object exists. A bind mount tells
+/// programs that can see it where in its file system it begins: of a plain directory of the cache
+/// that is the path of the cache, which differs from machine to machine. What is in it is lost with
+/// the object.
+class VisibleFiles {
+public:
+    /// In ctx.work(). Throws Error as RootMount does.
+    explicit VisibleFiles(const Context& ctx);
+    VisibleFiles(const VisibleFiles&) = delete;
+    VisibleFiles& operator=(const VisibleFiles&) = delete;
+    ~VisibleFiles();
+
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    std::filesystem::path path_;
 };
 
 }  // namespace edgegpu

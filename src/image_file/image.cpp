@@ -302,25 +302,6 @@ private:
 
 }  // namespace
 
-std::string image_file_name(const ImageRequest& request, const CommitInfo& commit) {
-    constexpr std::size_t digits = 12;
-    std::string name =
-        request.disk.ref.empty() ? commit.checksum.substr(0, digits) : request.disk.ref;
-    if (!commit.version.empty()) {
-        name += '-' + commit.version;
-    }
-    for (char& character : name) {
-        const auto byte = static_cast<unsigned char>(character);
-        if (character == '/' || character == ':' || byte <= ' ' || byte >= 0x7f) {
-            character = '-';
-        }
-    }
-    name += request.type == ImageType::ami             ? ".ami.raw"
-            : request.type == ImageType::installer_iso ? ".iso"
-                                                       : fmt::format(".{}", request.type);
-    return request.zstd ? name + ".zst" : name;
-}
-
 Image write_image(const Context& ctx, Stages& stages, const RepositoryView& repository,
                   const CommitView& commit, const ImageRequest& request) {
     require_free_names(request);

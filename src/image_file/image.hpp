@@ -65,10 +65,6 @@ struct Image {
     std::string provenance;
 };
 
-/// The file name of an image, from the ref (else the commit's checksum), the version and the type:
-/// "lab-12-x86_64-edge-gpu-1.0.0.qcow2".
-[[nodiscard]] std::string image_file_name(const ImageRequest& request, const CommitInfo& commit);
-
 /// Writes the disk image with its checksum, provenance, block map and signature. They appear under
 /// their names when all of them are complete, the image last; until then, a directory beside them
 /// has them, which is removed on failure. The stages are added to `stages`. Throws ErrorKind::usage

@@ -311,7 +311,7 @@ void Console::warn(std::string_view text) {
                         [&](const Warning& known) { return known.what == clean; })) {
             return;
         }
-        event("warning", "text", clean);
+        event("warning", "text", secretless);
         warnings_.push_back({clean, {}});
         if (stage_.empty()) {
             show_warnings();
@@ -327,7 +327,7 @@ void Console::warn_of(std::string_view what, std::string_view given) {
     {
         const std::lock_guard lock(mutex_);
         record(Remark::Kind::warning_of, secretless, item);
-        event("warning", "text", fmt::format("{}: {}", clean, item));
+        event("warning", "text", fmt::format("{}: {}", secretless, item));
         auto group = std::find_if(warnings_.begin(), warnings_.end(), [&](const Warning& known) {
             return known.what == clean && !known.shown;
         });

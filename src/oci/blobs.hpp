@@ -31,6 +31,8 @@ struct StoredImage {
     std::string config;
     /// The parsed manifest.
     ImageDocument document;
+    /// SHA-256 of the tar archives that the layers are.
+    std::vector<std::string> diff_ids;
     /// The content of `document.layers`.
     std::vector<StoredFile> layers;
 };

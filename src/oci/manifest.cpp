@@ -5,9 +5,11 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "support/error.hpp"
+#include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -18,6 +20,7 @@ using nlohmann::json;
 
 /// More would be no image: overlayfs mounts 500 layers at most.
 constexpr std::size_t most_layers = 1000;
+constexpr std::size_t most_manifests = 1000;
 constexpr std::string_view algorithm = "sha256:";
 
 Error bad_image(const std::string& called, std::string_view what) {
@@ -47,7 +50,34 @@ ImageBlob blob_of(const json& object, const std::string& called) {
         throw bad_image(called, "its manifest has a blob without a size");
     }
     blob.size = size->get<std::uint64_t>();
+    if (blob.size > largest_image) {
+        throw bad_image(called, "its manifest has a blob of more than 64 GiB");
+    }
     return blob;
+}
+
+ImageBlob layer_of(const json& object, const std::string& called) {
+    ImageBlob layer = blob_of(object, called);
+    // Else the build machine would download from wherever a manifest says.
+    if (const auto urls = object.find("urls"); urls != object.end() && !urls->empty()) {
+        throw bad_image(called, "a layer of it is not in its registry (\"urls\")");
+    }
+    if (layer.media_type.find("encrypted") != std::string::npos) {
+        throw bad_image(called, "a layer of it is encrypted");
+    }
+    return layer;
+}
+
+ImageBlob config_of(const json& object, const std::string& called) {
+    ImageBlob config = blob_of(object, called);
+    constexpr std::array<std::string_view, 3> of_images{
+        "", "application/vnd.oci.image.config.v1+json",
+        "application/vnd.docker.container.image.v1+json"};
+    if (std::find(of_images.begin(), of_images.end(), config.media_type) == of_images.end()) {
+        throw bad_image(called, fmt::format("it is an artifact ({}), not an image of a container",
+                                            config.media_type));
+    }
+    return config;
 }
 
 PlatformManifest platform_of(const json& object, const std::string& called) {
@@ -117,6 +147,136 @@ bool is_time(std::string_view text) {
                            two_digits(rest, 1) <= 23 && two_digits(rest, 4) <= 59);
 }
 
+/// What Go's types for images want of a field; null and no field are right for each.
+enum class FieldKind { text, texts, text_map, object, objects, flag, time };
+
+struct Field {
+    /// where it is in the document
+    std::string_view table;
+    const char* name;
+    FieldKind kind;
+};
+
+bool all_texts(const json& value) {
+    return std::all_of(value.begin(), value.end(),
+                       [](const json& one) { return one.is_string() || one.is_null(); });
+}
+
+bool is_of_kind(const json& value, FieldKind kind) {
+    switch (kind) {
+        case FieldKind::text:
+            return value.is_string();
+        case FieldKind::texts:
+            return value.is_array() && all_texts(value);
+        case FieldKind::text_map:
+            return value.is_object() && all_texts(value);
+        case FieldKind::object:
+            return value.is_object();
+        case FieldKind::objects:
+            return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& one) {
+                       return one.is_object() || one.is_null();
+                   });
+        case FieldKind::flag:
+            return value.is_boolean();
+        case FieldKind::time:
+            return value.is_string() && is_time(value.get_ref<const std::string&>());
+    }
+    return false;
+}
+
+/// Image and ImageConfig of image-spec's specs-go/v1/config.go.
+constexpr std::array<Field, 27> fields{{
+    {"", "created", FieldKind::time},
+    {"", "author", FieldKind::text},
+    {"", "architecture", FieldKind::text},
+    {"", "variant", FieldKind::text},
+    {"", "os", FieldKind::text},
+    {"", "os.version", FieldKind::text},
+    {"", "os.features", FieldKind::texts},
+    {"", "config", FieldKind::object},
+    {"", "rootfs", FieldKind::object},
+    {"", "history", FieldKind::objects},
+    {"config", "User", FieldKind::text},
+    {"config", "ExposedPorts", FieldKind::object},
+    {"config", "Env", FieldKind::texts},
+    {"config", "Entrypoint", FieldKind::texts},
+    {"config", "Cmd", FieldKind::texts},
+    {"config", "Volumes", FieldKind::object},
+    {"config", "WorkingDir", FieldKind::text},
+    {"config", "Labels", FieldKind::text_map},
+    {"config", "StopSignal", FieldKind::text},
+    {"config", "ArgsEscaped", FieldKind::flag},
+    {"rootfs", "type", FieldKind::text},
+    {"rootfs", "diff_ids", FieldKind::texts},
+    {"history", "created", FieldKind::time},
+    {"history", "created_by", FieldKind::text},
+    {"history", "author", FieldKind::text},
+    {"history", "comment", FieldKind::text},
+    {"history", "empty_layer", FieldKind::flag},
+}};
+
+std::string_view kind_name(FieldKind kind) {
+    switch (kind) {
+        case FieldKind::text:
+            return "a text";
+        case FieldKind::texts:
+            return "a list of texts";
+        case FieldKind::text_map:
+            return "an object of texts";
+        case FieldKind::object:
+            return "an object";
+        case FieldKind::objects:
+            return "a list of objects";
+        case FieldKind::flag:
+            return "true or false";
+        case FieldKind::time:
+            return "a time (RFC 3339)";
+    }
+    return "valid";
+}
+
+void check_fields_in(const json& object, std::string_view table, const std::string& called) {
+    for (const Field& field : fields) {
+        const auto found =
+            field.table == table && object.is_object() ? object.find(field.name) : object.end();
+        if (found != object.end() && !found->is_null() && !is_of_kind(*found, field.kind)) {
+            const std::string place =
+                table.empty() ? field.name : fmt::format("{}.{}", table, field.name);
+            throw bad_image(called,
+                            fmt::format("engines could not read its configuration: \"{}\" is "
+                                        "not {}",
+                                        place, kind_name(field.kind)));
+        }
+    }
+}
+
+void check_fields(const json& root, const std::string& called) {
+    check_fields_in(root, "", called);
+    for (const char* table : {"config", "rootfs"}) {
+        check_fields_in(root.value(table, json()), table, called);
+    }
+    for (const json& entry : root.value("history", json())) {
+        check_fields_in(entry, "history", called);
+    }
+}
+
+std::vector<std::string> diff_ids_of(const json& root, const std::string& called) {
+    std::vector<std::string> result;
+    const json rootfs = root.value("rootfs", json());
+    if (!rootfs.is_object()) {
+        return result;
+    }
+    for (const json& one : rootfs.value("diff_ids", json())) {
+        const std::string id = one.is_string() ? one.get<std::string>() : std::string();
+        if (!id.starts_with(algorithm) ||
+            !is_sha256(std::string_view(id).substr(algorithm.size()))) {
+            throw bad_image(called, "its configuration has a diff_id that is not a SHA-256");
+        }
+        result.push_back(id.substr(algorithm.size()));
+    }
+    return result;
+}
+
 }  // namespace
 
 ImageDocument parse_manifest(std::string_view text, const std::string& called) {
@@ -125,6 +285,9 @@ ImageDocument parse_manifest(std::string_view text, const std::string& called) {
     if (const auto manifests = root.find("manifests"); manifests != root.end()) {
         if (!manifests->is_array() || manifests->empty() || root.contains("layers")) {
             throw bad_image(called, "its index lists no manifests");
+        }
+        if (manifests->size() > most_manifests) {
+            throw bad_image(called, "its index has more than 1000 manifests");
         }
         for (const json& one : *manifests) {
             document.index.push_back(platform_of(one, called));
@@ -140,23 +303,40 @@ ImageDocument parse_manifest(std::string_view text, const std::string& called) {
     if (layers->size() > most_layers) {
         throw bad_image(called, "it has more than 1000 layers");
     }
-    document.config = blob_of(*config, called);
+    document.config = config_of(*config, called);
+    std::uint64_t size = 0;
     for (const json& layer : *layers) {
-        document.layers.push_back(blob_of(layer, called));
+        document.layers.push_back(layer_of(layer, called));
+        size += document.layers.back().size;
+    }
+    if (size > largest_image) {
+        throw bad_image(called, "its layers have more than 64 GiB");
     }
     return document;
 }
 
-ImageConfig parse_image_config(std::string_view text, const std::string& called) {
+ImageConfig parse_image_config(std::string_view text, const ImageDocument& document,
+                               const std::string& called) {
+    if (text.size() != document.config.size) {
+        throw bad_image(called,
+                        fmt::format("its configuration has {} bytes, not {} as its manifest "
+                                    "says",
+                                    text.size(), document.config.size));
+    }
     const json root = parse_object(text, called, "its configuration");
-    ImageConfig config{text_in(root, "os"), text_in(root, "architecture"),
-                       text_in(root, "created")};
+    check_fields(root, called);
+    ImageConfig config{text_in(root, "os"), text_in(root, "architecture"), text_in(root, "created"),
+                       diff_ids_of(root, called)};
     if (config.architecture.empty()) {
         throw bad_image(called,
                         "its configuration names no architecture: it is no container image");
     }
-    if (!is_time(config.created)) {
-        config.created.clear();
+    if (config.diff_ids.size() != document.layers.size()) {
+        const char* s = config.diff_ids.size() == 1 ? "" : "s";
+        throw bad_image(called, fmt::format("its configuration has {} layer{} (diff_id{}), its "
+                                            "manifest {}",
+                                            config.diff_ids.size(), s, s,
+                                            counted(document.layers.size(), "layer")));
     }
     return config;
 }

@@ -42,9 +42,12 @@ struct ImageDocument {
 
 /// Largest manifest, index or configuration that is read, in bytes; registries' own limit.
 inline constexpr std::uint64_t largest_manifest = 4U << 20U;
+/// Most bytes that an image may have, both compressed and unpacked.
+inline constexpr std::uint64_t largest_image = 64ULL << 30U;
 
-/// Parses a manifest or an index, which is untrusted. Throws ErrorKind::fetch saying what is wrong;
-/// `called` is the image's name.
+/// Parses a manifest or an index, which is untrusted. Throws ErrorKind::fetch saying what is wrong,
+/// also for layers that are encrypted, or elsewhere than in the image's registry; `called` is the
+/// image's name.
 [[nodiscard]] ImageDocument parse_manifest(std::string_view text, const std::string& called);
 
 /// Parts of an image's configuration.
@@ -52,12 +55,17 @@ struct ImageConfig {
     std::string os;
     /// In Go's notation: "amd64"
     std::string architecture;
-    /// RFC 3339, or empty if it has none that can be read.
+    /// RFC 3339, or empty if it has none.
     std::string created;
+    /// SHA-256 of each layer's tar archive, the lowest first: as many as the manifest has layers.
+    std::vector<std::string> diff_ids;
 };
 
-/// Parses an image's configuration. Throws as `parse_manifest`.
-[[nodiscard]] ImageConfig parse_image_config(std::string_view text, const std::string& called);
+/// Parses the configuration of the image whose manifest is `document` and checks that both are
+/// about the same layers, and that engines can read it: they refuse a store, with all its images,
+/// for a field of another type, or for a time that is none. Throws as `parse_manifest`.
+[[nodiscard]] ImageConfig parse_image_config(std::string_view text, const ImageDocument& document,
+                                             const std::string& called);
 
 /// Go's name of an RPM architecture: "amd64" for "x86_64".
 [[nodiscard]] std::string image_architecture(const std::string& rpm_architecture);

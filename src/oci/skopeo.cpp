@@ -208,6 +208,9 @@ SkopeoProblem problem_of(const ImagePlace& place, const ProcessLimits& limits,
     constexpr int attempts = 4;
     // Of a registry that is silent for minutes, there is little hope.
     constexpr int silent_attempts = 2;
+    if (result.ended == Ended::written) {
+        return {SkopeoFailure::content, "more bytes have arrived than its manifest declares", 1};
+    }
     if (result.ended != Ended::normally) {
         const bool idle = result.ended == Ended::idle;
         return {SkopeoFailure::silence,
@@ -346,7 +349,8 @@ std::string read_image_config(const Context& ctx, const ImageAccess& access) {
     return inspect(ctx, access, true);
 }
 
-void copy_image_layers(const Context& ctx, const ImageAccess& access, const fs::path& blobs) {
+void copy_image_layers(const Context& ctx, const ImageAccess& access, std::uint64_t size,
+                       const fs::path& blobs) {
     require_online(ctx, access, "all layers");
     // Its manifest is in OCI's format whatever the image's: only the layers are used.
     const ScratchDirectory layout(fs::path(blobs).concat(".layout"));
@@ -363,8 +367,11 @@ void copy_image_layers(const Context& ctx, const ImageAccess& access, const fs::
     arguments.push_back("oci:" + (layout.path() / "image").string() + ":copy");
     SkopeoTask task{"copy", {}, false};
     if (access.place.transport == ImageTransport::docker) {
+        // Its manifest and configuration are written as well.
+        constexpr std::uint64_t documents = 4 * largest_manifest;
         task.limits.idle = ctx.layer_timeout;
         task.limits.written = {layout.path(), blobs};
+        task.limits.most_written = size + documents;
     }
     static_cast<void>(run_skopeo(ctx, access, task, arguments));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -38,10 +39,11 @@ struct ImageAccess {
 /// The bytes of the configuration of the image at the place.
 [[nodiscard]] std::string read_image_config(const Context& ctx, const ImageAccess& access);
 
-/// Copies the layers of the image at the place to `blobs`/sha256/DIGEST. Those that are there
-/// already are not copied again, and those that were copied before a failure stay. `policy.json` is
-/// applied. Nothing that is copied has been verified for the caller.
-void copy_image_layers(const Context& ctx, const ImageAccess& access,
+/// Copies the layers of the image at the place, of `size` bytes together, to `blobs`/sha256/DIGEST.
+/// Those that are there already are not copied again, and those that were copied before a failure
+/// stay. `policy.json` is applied. Nothing that is copied has been verified for the caller; a
+/// registry that sends more than `size` is given up.
+void copy_image_layers(const Context& ctx, const ImageAccess& access, std::uint64_t size,
                        const std::filesystem::path& blobs);
 
 /// Copies the only image of an OCI image layout to a place in a registry, with the same digest.

@@ -25,6 +25,7 @@
 #include "fetch/fetch.hpp"
 #include "fetch/images.hpp"
 #include "image/account_files.hpp"
+#include "image/overlay.hpp"
 #include "kmods/check.hpp"
 #include "kmods/kmods.hpp"
 #include "microshift/config_check.hpp"
@@ -267,7 +268,9 @@ BuildResult build_image(const Context& given, const Blueprint& blueprint,
                         const BuildOptions& options, Signer& signer) {
     allow_open_files();
     const CacheLock cache_lock(given, CacheUse::build, image_owner());
-    const Context ctx = given.in(cache_lock.slot());
+    Context ctx = given.in(cache_lock.slot());
+    const VisibleFiles visible(ctx);
+    ctx.visible_files = visible.path();
     Stages stages(ctx, blueprint.path.string());
     return stages.run([&] { return build_in_stages(ctx, blueprint, options, signer, stages); });
 }

@@ -23,30 +23,10 @@ using StreamHandle = Handle<GInputStream, g_object_unref>;
 
 constexpr unsigned permission_bits = 07777;
 
-std::string text_of(GVariant* metadata, const char* key) {
-    const VariantHandle value(g_variant_lookup_value(metadata, key, G_VARIANT_TYPE_STRING));
-    return value ? g_variant_get_string(value.get(), nullptr) : "";
-}
-
-std::optional<std::vector<std::string>> texts_of(GVariant* metadata, const char* key) {
-    const VariantHandle value(g_variant_lookup_value(metadata, key, G_VARIANT_TYPE_STRING_ARRAY));
-    if (!value) {
-        return std::nullopt;
-    }
-    std::vector<std::string> texts;
-    for (gsize i = 0; i < g_variant_n_children(value.get()); ++i) {
-        const char* text = nullptr;
-        g_variant_get_child(value.get(), i, "&s", &text);
-        texts.emplace_back(text);
-    }
-    return texts;
-}
-
-// Name, epoch, version, release, architecture.
-std::vector<CommitImage> images_in(GVariant* metadata) {
+std::vector<CommitImage> images_in(GVariant* metadata, std::string_view commit) {
     std::vector<CommitImage> images;
-    const VariantHandle list(
-        g_variant_lookup_value(metadata, "edgegpu.container-images", G_VARIANT_TYPE("a(sst)")));
+    const VariantHandle list =
+        metadata_value(metadata, "edgegpu.container-images", "a(sst)", commit);
     for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
         const char* name = nullptr;
         const char* digest = nullptr;
@@ -58,9 +38,10 @@ std::vector<CommitImage> images_in(GVariant* metadata) {
     return images;
 }
 
-std::optional<std::vector<Nevra>> packages_in(GVariant* metadata) {
-    const VariantHandle list(
-        g_variant_lookup_value(metadata, "rpmostree.rpmdb.pkglist", G_VARIANT_TYPE("a(sssss)")));
+// Name, epoch, version, release, architecture.
+std::optional<std::vector<Nevra>> packages_in(GVariant* metadata, std::string_view commit) {
+    const VariantHandle list =
+        metadata_value(metadata, "rpmostree.rpmdb.pkglist", "a(sssss)", commit);
     if (!list) {
         return std::nullopt;
     }
@@ -83,17 +64,20 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     info.parent = checksum_in(commit, 1);
     info.time = static_cast<std::int64_t>(ostree_commit_get_timestamp(commit));
     const VariantHandle metadata(g_variant_get_child_value(commit, 0));
-    info.version = text_of(metadata.get(), "version");
-    info.kernel = text_of(metadata.get(), "ostree.linux");
-    info.driver = text_of(metadata.get(), "edgegpu.nvidia-driver");
-    info.inputs_digest = text_of(metadata.get(), "edgegpu.inputs-digest");
-    info.kernel_arguments = texts_of(metadata.get(), "edgegpu.kargs");
+    const auto text = [&](const char* key) {
+        return metadata_text(metadata.get(), key, info.name);
+    };
+    info.version = text("version");
+    info.kernel = text("ostree.linux");
+    info.driver = text("edgegpu.nvidia-driver");
+    info.inputs_digest = text("edgegpu.inputs-digest");
+    info.kernel_arguments = metadata_texts(metadata.get(), "edgegpu.kargs", info.name);
     if (!info.kernel_arguments && !info.inputs_digest.empty()) {
         // A commit of edgegpu without this key has no kernel arguments.
         info.kernel_arguments.emplace();
     }
-    info.packages = packages_in(metadata.get());
-    info.images = images_in(metadata.get());
+    info.packages = packages_in(metadata.get(), info.name);
+    info.images = images_in(metadata.get(), info.name);
     return info;
 }
 

@@ -54,10 +54,12 @@ std::string binary_policy(const CommitView& commit, const std::string& directory
     return newest.empty() ? "" : place + '/' + newest;
 }
 
-selinux::PolicyDb load_policy(const CommitView& commit, const std::string& path) {
+selinux::PolicyDb load_policy(const Context& ctx, const CommitView& commit,
+                              const std::string& path) {
     try {
-        return {commit.read(path, selinux::policy_limit).value_or(""), path};
+        return {ctx, commit.read(path, selinux::policy_limit).value_or(""), path};
     } catch (const Error& failure) {
+        ctx.check_cancelled();
         throw Error(fmt::format("commit {}: {} is not a binary policy that can be read",
                                 commit.info().checksum, path))
             .hinted(failure.hint());
@@ -97,9 +99,9 @@ void compare_binaries(const CommitPair& pair, const TreeChanges& changes, Policy
                          (before.empty() ? pair.before : pair.after).info().checksum)});
         return;
     }
-    const selinux::PolicyDb old_policy = load_policy(pair.before, before);
+    const selinux::PolicyDb old_policy = load_policy(pair.ctx, pair.before, before);
     pair.ctx.check_cancelled();
-    const selinux::PolicyDb new_policy = load_policy(pair.after, after);
+    const selinux::PolicyDb new_policy = load_policy(pair.ctx, pair.after, after);
     pair.ctx.check_cancelled();
     policy.booleans = compare_booleans(old_policy.booleans(), new_policy.booleans());
     policy.types = compare_names(old_policy.types(), new_policy.types());

@@ -3,38 +3,32 @@
 #include <unordered_set>
 #include <utility>
 
-#include "support/error.hpp"
+#include "report/tree_size.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-// Far more than in any image, but within the memory of a small machine: a malicious tree can have
-// any number of paths with few objects.
-constexpr std::size_t most_paths = 1'000'000;
-constexpr std::size_t deepest_path = 200;
-
 class Walk {
 public:
     Walk(const CommitPair& pair, TreeChanges& changes) : pair_(pair), changes_(changes) {}
 
-    void compare(const std::string& path, const CommitNode* before, const CommitNode* after,
-                 std::size_t depth) {
+    void compare(const std::string& path, const CommitNode* before, const CommitNode* after) {
         if (before != nullptr && after != nullptr && *before == *after) {
             return;
         }
         pair_.ctx.check_cancelled();
-        if (depth > deepest_path || ++visited_ > most_paths) {
-            throw error("{}: the trees of {} and {} are too {} to be compared", path,
-                        pair_.before.info().name, pair_.after.info().name,
-                        depth > deepest_path ? "deep" : "large")
-                .hinted("no image is like that: where do these commits come from?");
+        // What is equal is not read. Both trees are only measured if much differs.
+        constexpr std::size_t few = 100'000;
+        if (++visited_ == few || path.size() > TreeLimits{}.longest_path) {
+            require_walkable(pair_.ctx, pair_.before);
+            require_walkable(pair_.ctx, pair_.after);
         }
         note(path, before, after);
         const bool both = before != nullptr && after != nullptr && before->directory &&
                           after->directory && before->checksum == after->checksum;
         if (!both) {
-            descend(path, before, after, depth);
+            descend(path, before, after);
         }
     }
 
@@ -75,8 +69,7 @@ private:
         return !header || !pair_.before.same_content(before, pair_.after, after, path);
     }
 
-    void descend(const std::string& path, const CommitNode* before, const CommitNode* after,
-                 std::size_t depth) {
+    void descend(const std::string& path, const CommitNode* before, const CommitNode* after) {
         CommitDirectory old_names;
         CommitDirectory new_names;
         if (before != nullptr && before->directory) {
@@ -88,12 +81,11 @@ private:
         const std::string prefix = path == "/" ? path : path + '/';
         for (const auto& [name, node] : old_names) {
             const auto other = new_names.find(name);
-            compare(prefix + name, &node, other == new_names.end() ? nullptr : &other->second,
-                    depth + 1);
+            compare(prefix + name, &node, other == new_names.end() ? nullptr : &other->second);
         }
         for (const auto& [name, node] : new_names) {
             if (!old_names.contains(name)) {
-                compare(prefix + name, nullptr, &node, depth + 1);
+                compare(prefix + name, nullptr, &node);
             }
         }
     }
@@ -155,7 +147,7 @@ std::vector<std::string> PathChange::differences() const {
 
 TreeChanges compare_trees(const CommitPair& pair) {
     TreeChanges changes;
-    Walk(pair, changes).compare("/", &pair.before.root(), &pair.after.root(), 0);
+    Walk(pair, changes).compare("/", &pair.before.root(), &pair.after.root());
     return changes;
 }
 

@@ -11,7 +11,8 @@ namespace edgegpu {
 namespace fs = std::filesystem;
 
 Workplace::Workplace(const Context& ctx, const std::string& name)
-    : directory_(fs::absolute(ctx.work() / name)) {
+    : directory_(fs::absolute(ctx.work() / name)),
+      visible_(fs::absolute(ctx.visible() / (name + "-files"))) {
     clear();
     make_directories(directory_);
 }
@@ -32,7 +33,7 @@ void Workplace::mount(const Context& ctx, const Entries& entries) {
 }
 
 fs::path Workplace::made(const char* name) const {
-    fs::path path = directory_ / name;
+    fs::path path = visible_ / name;
     make_directories(path);
     return path;
 }
@@ -40,6 +41,7 @@ fs::path Workplace::made(const char* name) const {
 void Workplace::clear() const {
     unmount_stale(root());
     remove_tree(directory_);
+    remove_tree(visible_);
 }
 
 }  // namespace edgegpu

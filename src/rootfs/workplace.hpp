@@ -34,6 +34,7 @@ private:
     void clear() const;
 
     std::filesystem::path directory_;
+    std::filesystem::path visible_;
     std::optional<RootMount> mount_;
 };
 

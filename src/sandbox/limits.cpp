@@ -45,6 +45,8 @@ std::string what_happened(const ProcessLimits& limits, Ended ended) {
                                human_size(limits.disk_left), limits.disk.string());
         case Ended::idle:
             return fmt::format("wrote nothing for {} seconds", limits.idle.count());
+        case Ended::written:
+            return fmt::format("wrote more than {}", human_size(limits.most_written));
         case Ended::normally:
             break;
     }

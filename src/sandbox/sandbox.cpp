@@ -179,15 +179,25 @@ void append_proc(std::vector<std::string>& argv, const fs::path& files) {
             append_words(argv, {"--tmpfs", std::string(path), "--remount-ro", std::string(path)});
         }
     }
-    // Process 1 is bubblewrap itself, whose memory programs must not change.
-    for (const char* place : {"/proc/1/mem", "/proc/1/task/1/mem"}) {
-        append_words(argv, {"--ro-bind", (files / "empty").string(), place});
-    }
+    // Process 1 is bubblewrap itself: its memory, which programs must not change, and its
+    // arguments, which have paths of the builder.
+    append_words(argv, {"--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"});
     for (const auto& [file, place] : {std::pair{"osrelease", "/proc/sys/kernel/osrelease"},
                                       {"kernel-version", "/proc/sys/kernel/version"},
                                       {"version", "/proc/version"},
-                                      {"cmdline", "/proc/cmdline"}}) {
-        append_words(argv, {"--ro-bind", (files / file).string(), place});
+                                      {"cmdline", "/proc/cmdline"},
+                                      {"cpuinfo", "/proc/cpuinfo"},
+                                      {"diskstats", "/proc/diskstats"},
+                                      {"loadavg", "/proc/loadavg"},
+                                      {"meminfo", "/proc/meminfo"},
+                                      {"modules", "/proc/modules"},
+                                      {"partitions", "/proc/partitions"},
+                                      {"stat", "/proc/stat"},
+                                      {"swaps", "/proc/swaps"},
+                                      {"uptime", "/proc/uptime"}}) {
+        if (there(place)) {
+            append_words(argv, {"--ro-bind", (files / file).string(), place});
+        }
     }
 }
 

@@ -278,7 +278,7 @@ void finish_policy(const Context& ctx, const Blueprint& blueprint, const PolicyR
     if (ctx.console != nullptr && !result.gpu_access.empty()) {
         ctx.console->note("policy: GPU for containers: " + result.gpu_access);
     }
-    check_policy(blueprint.selinux, blueprint.path, result);
+    check_policy(ctx, blueprint.selinux, blueprint.path, result);
 }
 
 void refuse_without_policy(const SelinuxRequest& request, const Tree& tree) {

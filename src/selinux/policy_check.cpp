@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The newest "policy.NN" of the result.
-PolicyDb finished_policy(const PolicyResult& policy) {
+PolicyDb finished_policy(const Context& ctx, const PolicyResult& policy) {
     const std::string directory = "/etc/selinux/" + policy.type + "/policy/";
     std::vector<std::string> names;
     for (const auto& [path, entry] : entries_below(policy.entries, directory)) {
@@ -32,7 +32,7 @@ PolicyDb finished_policy(const PolicyResult& policy) {
     if (newest.empty()) {
         throw error("the image has no binary policy in /etc/selinux/{}/policy", policy.type);
     }
-    return PolicyDb(policy.entries.at(directory + newest).content);
+    return {ctx, policy.entries.at(directory + newest).content};
 }
 
 /// Sources of the modules that a blueprint may name, shipped beside it or installed.
@@ -56,12 +56,12 @@ std::vector<fs::path> shipped_modules(const fs::path& blueprint) {
 
 }  // namespace
 
-void check_policy(const SelinuxRequest& request, const fs::path& blueprint,
+void check_policy(const Context& ctx, const SelinuxRequest& request, const fs::path& blueprint,
                   const PolicyResult& policy) {
     if (request.require.empty() && request.forbid.empty() && !request.gpu_containers) {
         return;
     }
-    const PolicyDb finished = finished_policy(policy);
+    const PolicyDb finished = finished_policy(ctx, policy);
     if (request.gpu_containers && finished.first_denied(gpu_rule())) {
         throw error("{}: containers cannot access the GPU: the finished policy lacks \"{}\"",
                     request.location.text(), gpu_rule().text())

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "blueprint/files.hpp"
+#include "execution/context.hpp"
 #include "selinux/store/policy_result.hpp"
 
 namespace edgegpu::selinux {
@@ -11,7 +12,7 @@ namespace edgegpu::selinux {
 /// `forbid`, and that containers can use the GPU if it requests that. `blueprint` is its file:
 /// modules beside it are suggested. Throws the errors of check_rules, and Error if the choice for
 /// containers was wrong.
-void check_policy(const SelinuxRequest& request, const std::filesystem::path& blueprint,
-                  const PolicyResult& policy);
+void check_policy(const Context& ctx, const SelinuxRequest& request,
+                  const std::filesystem::path& blueprint, const PolicyResult& policy);
 
 }  // namespace edgegpu::selinux

@@ -96,9 +96,9 @@ void Decompressor::start(std::string_view head) {
     }
 }
 
-Decompressor::Decompressor(Fd file, std::uint64_t limit, std::string name, ErrorKind kind)
+Decompressor::Decompressor(Fd file, UnpackLimit limit, std::string name, ErrorKind kind)
     : file_(std::move(file)),
-      limit_(limit),
+      limit_(std::move(limit)),
       name_(std::move(name)),
       kind_(kind),
       reader_(archive_read_new()) {
@@ -110,10 +110,10 @@ Decompressor::Decompressor(Fd file, std::uint64_t limit, std::string name, Error
     start({head.data(), static_cast<std::size_t>(got)});
 }
 
-Decompressor::Decompressor(std::string_view content, std::uint64_t limit, std::string name,
+Decompressor::Decompressor(std::string_view content, UnpackLimit limit, std::string name,
                            ErrorKind kind)
     : content_(content),
-      limit_(limit),
+      limit_(std::move(limit)),
       name_(std::move(name)),
       kind_(kind),
       reader_(archive_read_new()) {
@@ -128,13 +128,17 @@ std::size_t Decompressor::read(std::span<char> buffer) {
     require(got >= 0, reader_.get());
     at_end_ = got == 0;
     total_ += static_cast<std::uint64_t>(got);
-    if (total_ > limit_) {
-        throw error(kind_, "{}: decompressed, it is larger than {} MiB", name_, limit_ >> 20U);
+    if (total_ > limit_.bytes) {
+        constexpr std::uint64_t mib = 1U << 20U;
+        throw error(kind_, "{}: decompressed, it is larger than {}{}", name_,
+                    limit_.bytes % mib == 0 ? fmt::format("{} MiB", limit_.bytes / mib)
+                                            : fmt::format("{} bytes", limit_.bytes),
+                    limit_.reason);
     }
     return static_cast<std::size_t>(got);
 }
 
-std::string decompress(std::string_view content, std::uint64_t limit, const std::string& name,
+std::string decompress(std::string_view content, const UnpackLimit& limit, const std::string& name,
                        ErrorKind kind) {
     Decompressor source(content, limit, name, kind);
     std::string result;

@@ -10,6 +10,7 @@
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/unpack_limit.hpp"
 
 namespace edgegpu {
 
@@ -21,11 +22,10 @@ class Decompressor {
 public:
     /// Reads the file that `file` is open at, from its beginning. Throws Error of `kind`, calling
     /// the file `name`, if it cannot be read, or is damaged at its beginning. Its decompressed
-    /// content may have `limit` bytes.
-    Decompressor(Fd file, std::uint64_t limit, std::string name,
-                 ErrorKind kind = ErrorKind::failure);
+    /// content may be as large as `limit`.
+    Decompressor(Fd file, UnpackLimit limit, std::string name, ErrorKind kind = ErrorKind::failure);
     /// The same for a content in memory, which must outlive this.
-    Decompressor(std::string_view content, std::uint64_t limit, std::string name,
+    Decompressor(std::string_view content, UnpackLimit limit, std::string name,
                  ErrorKind kind = ErrorKind::failure);
 
     /// Reads up to `buffer.size()` bytes and returns their number, 0 at the end. Throws Error if
@@ -42,7 +42,7 @@ private:
 
     Fd file_;
     std::string_view content_;
-    std::uint64_t limit_;
+    UnpackLimit limit_;
     std::string name_;
     ErrorKind kind_;
     std::uint64_t total_ = 0;
@@ -51,7 +51,7 @@ private:
 };
 
 /// The decompressed content of a file whose content is in memory; throws as Decompressor does.
-[[nodiscard]] std::string decompress(std::string_view content, std::uint64_t limit,
+[[nodiscard]] std::string decompress(std::string_view content, const UnpackLimit& limit,
                                      const std::string& name, ErrorKind kind = ErrorKind::failure);
 
 }  // namespace edgegpu

@@ -6,9 +6,16 @@
 
 namespace edgegpu {
 
-/// `text` with every control character (also U+0080 to U+009F) but newline and tab written as \xNN:
-/// names and messages that come from repositories or scriptlets must not drive the user's terminal.
+/// `text` with every character that a terminal would not show as itself, but newline and tab,
+/// written as \xNN or \uNNNN: control characters (also U+0080 to U+009F), characters that change
+/// the order of others (U+202E) or have no glyph (U+200B), bytes that are not UTF-8. Names and
+/// messages come from repositories, scriptlets and images of others: they must neither drive the
+/// user's terminal nor look like something else.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// The same for a whole result: keeps the sequences that set colours. A JSON document stays what it
+/// is, as its strings may have any character as \uNNNN.
+[[nodiscard]] std::string printable_result(std::string_view text);
 
 /// The same on one line: newlines and tabs become spaces.
 [[nodiscard]] std::string printable_line(std::string_view text);

@@ -49,7 +49,8 @@ TransferAttempt::TransferAttempt(const Repository& repository, const WantedFile&
       mirror_(mirror),
       url_(redacted(url)),
       part_(part),
-      handle_(make_connection(repository, url)) {
+      handle_(make_connection(repository, url)),
+      guard_(repository, url, handle_.get()) {
     CURL* handle = handle_.get();
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, message_.data());
     curl_easy_setopt(handle, CURLOPT_PRIVATE, static_cast<void*>(this));
@@ -254,6 +255,13 @@ std::optional<TransferFailure> TransferAttempt::end(CURLcode code) {
     }
     if (refusal_) {
         return refusal_;
+    }
+    if (code != CURLE_OK && !guard_.refused().empty()) {
+        return failure(
+            Kind::wrong,
+            fmt::format("leads to {}, an address that is not of the internet", guard_.refused()),
+            "a repository of the internet must not lead the build machine into its own "
+            "network; if it is meant to, set allow_private_addresses = true for it");
     }
     if (code == CURLE_HTTP_RETURNED_ERROR) {
         if (status_of(handle_.get()) == 0) {  // the proxy did not even connect

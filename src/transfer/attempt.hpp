@@ -11,6 +11,7 @@
 
 #include <curl/curl.h>
 
+#include "transfer/address_guard.hpp"
 #include "transfer/connection.hpp"
 #include "transfer/part_file.hpp"
 #include "transfer/transfer.hpp"
@@ -61,6 +62,7 @@ private:
     std::string url_;
     PartFile& part_;
     CurlPtr handle_;
+    AddressGuard guard_;
     std::array<char, CURL_ERROR_SIZE> message_{};
     std::uint64_t header_bytes_ = 0;
     /// Content-Length and start of Content-Range of the current response; -1: not given.

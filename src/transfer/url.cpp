@@ -1,6 +1,7 @@
 #include "transfer/url.hpp"
 
 #include <cctype>
+#include <utility>
 
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -41,6 +42,21 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags) {
     }
     const Handle<char, curl_free> text(raw);
     return raw;
+}
+
+/// Null for anything but http and https.
+UrlPtr parse_web_url(const std::string& url) {
+    UrlPtr parsed(curl_url());
+    return is_web_url(url) && curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) == CURLUE_OK
+               ? std::move(parsed)
+               : UrlPtr();
+}
+
+std::string host_part(CURLU* url) {
+    std::string host = part_of(url, CURLUPART_HOST, 0);
+    std::transform(host.begin(), host.end(), host.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return host;
 }
 
 }  // namespace
@@ -88,14 +104,16 @@ std::string join_url(std::string_view base, std::string_view location) {
 }
 
 std::string origin_of(const std::string& url) {
-    const UrlPtr parsed(curl_url());
-    if (!is_web_url(url) ||
-        curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) {
-        return "";
-    }
-    const std::string host = lower_case(part_of(parsed.get(), CURLUPART_HOST, 0));
-    return fmt::format("{}://{}:{}", part_of(parsed.get(), CURLUPART_SCHEME, 0), host,
-                       part_of(parsed.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT));
+    const UrlPtr parsed = parse_web_url(url);
+    return parsed ? fmt::format("{}://{}:{}", part_of(parsed.get(), CURLUPART_SCHEME, 0),
+                                host_part(parsed.get()),
+                                part_of(parsed.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT))
+                  : "";
+}
+
+std::string host_of(const std::string& url) {
+    const UrlPtr parsed = parse_web_url(url);
+    return parsed ? host_part(parsed.get()) : "";
 }
 
 std::string redacted(std::string_view url) {

@@ -22,6 +22,9 @@ namespace edgegpu {
 /// but http and https.
 [[nodiscard]] std::string origin_of(const std::string& url);
 
+/// The host in lower case ("[::1]" for an IPv6 address); empty for anything but http and https.
+[[nodiscard]] std::string host_of(const std::string& url);
+
 /// `url` for messages: without user and password, and without the values of its query.
 [[nodiscard]] std::string redacted(std::string_view url);
 

@@ -43,7 +43,7 @@ void read_lockfile_text(std::string_view data) {
 void read_overlay_archive(std::string_view data) {
     const auto path = scratch_file("overlay.tar", data);
     read_or_refuse([&] {
-        TarReader reader(path, "overlay.tar", "");
+        TarReader reader(TarFile{path, "overlay.tar", ""});
         TarMember member;
         // Sparse members may say that they are larger than any disk.
         std::size_t left = 64U << 20U;

@@ -12,7 +12,12 @@ namespace edgegpu::fuzz {
 /// them.
 void read_image_manifest(std::string_view data) {
     read_or_refuse([&] { static_cast<void>(parse_manifest(data, "fuzz")); });
-    read_or_refuse([&] { static_cast<void>(parse_image_config(data, "fuzz")); });
+    read_or_refuse([&] {
+        ImageDocument document;
+        document.config.size = data.size();
+        document.layers.resize(1);
+        static_cast<void>(parse_image_config(data, document, "fuzz"));
+    });
 }
 
 void read_image_name(std::string_view data) {

@@ -21,6 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
+/// More than the layers of the registry's images have.
+constexpr std::uint64_t layer_bytes = 2U << 20U;
+
 class SilentRegistry : public testing::Test {
 protected:
     SilentRegistry() {
@@ -68,7 +71,8 @@ TEST_F(SilentRegistry, ThatNeverAnswersIsGivenUp) {
 TEST_F(SilentRegistry, ThatStopsInALayerIsGivenUp) {
     const fs::path blobs = work_.path() / "blobs";
     fs::create_directories(blobs / "sha256");
-    const Error problem = error_of([&] { copy_image_layers(ctx_, image("stalls"), blobs); });
+    const Error problem =
+        error_of([&] { copy_image_layers(ctx_, image("stalls"), layer_bytes, blobs); });
     EXPECT_EQ(problem.kind(), ErrorKind::fetch) << problem.message();
     EXPECT_THAT(problem.message(), HasSubstr("cannot copy image " + registry_.name() +
                                              "/stalls:1: nothing has arrived for 3 seconds"));
@@ -81,8 +85,20 @@ TEST_F(SilentRegistry, ALayerThatArrivesIsNoSilence) {
     const fs::path blobs = work_.path() / "blobs";
     fs::create_directories(blobs / "sha256");
     ctx_.layer_timeout = std::chrono::seconds(60);
-    copy_image_layers(ctx_, image("good"), blobs);
+    copy_image_layers(ctx_, image("good"), layer_bytes, blobs);
     EXPECT_GE(std::distance(fs::directory_iterator(blobs / "sha256"), fs::directory_iterator()), 2);
+}
+
+TEST_F(SilentRegistry, ALayerWithoutEndIsGivenUp) {
+    const fs::path blobs = work_.path() / "blobs";
+    fs::create_directories(blobs / "sha256");
+    const Error problem =
+        error_of([&] { copy_image_layers(ctx_, image("endless"), layer_bytes, blobs); });
+    EXPECT_EQ(problem.kind(), ErrorKind::fetch) << problem.message();
+    EXPECT_THAT(problem.message(),
+                HasSubstr("cannot copy image " + registry_.name() +
+                          "/endless:1: more bytes have arrived than its manifest declares"));
+    EXPECT_EQ(registry_.count("/v2/endless/manifests/1"), 1) << "copied again";
 }
 
 TEST_F(SilentRegistry, TheUserCanInterruptACopy) {
@@ -97,7 +113,8 @@ TEST_F(SilentRegistry, TheUserCanInterruptACopy) {
         }
         cancelled = true;
     });
-    const Error problem = error_of([&] { copy_image_layers(ctx_, image("stalls"), blobs); });
+    const Error problem =
+        error_of([&] { copy_image_layers(ctx_, image("stalls"), layer_bytes, blobs); });
     user.join();
     EXPECT_EQ(problem.kind(), ErrorKind::interrupted) << problem.message();
     EXPECT_FALSE(fs::exists(fs::path(blobs).concat(".layout")));

@@ -64,6 +64,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.start(len(MANIFEST), OCI + "manifest.v1+json")
             return self.wfile.write(MANIFEST)
         content = BLOBS[name]
+        if repository == "endless" and name == LAYERS[1]["digest"]:
+            self.send_response(200)
+            self.end_headers()
+            while True:
+                self.wfile.write(bytes(1 << 16))
         self.start(len(content))
         if repository == "stalls" and name == LAYERS[1]["digest"]:
             self.wfile.write(content[:len(content) // 2])

@@ -194,13 +194,13 @@ TEST_F(BlueprintTest, transfer_settings) {
     put("p.repo",
         "[p]\nbaseurl=http://x\nproxy=\nproxy_auth_method=NTLM\nretries=0\ntimeout=2m\n"
         "minrate=1.5k\nusername=u\npassword=p w\nproxy_sslverify=0\nuser_agent=a b\n"
-        "allow_sha1=1\n");
+        "allow_sha1=1\nallow_private_addresses=1\n");
     const Blueprint blueprint = parse(
         "distro = \"rhel-9.4\"\nrepository_files = [\"p.repo\"]\n[[repositories]]\nid = \"a\"\n"
         "baseurl = \"/x\"\nusername = \"joe\"\npassword = \"secret\"\n"
         "proxy = \"http://proxy:3128\"\nproxy_username = \"p\"\nproxy_password = \"q\"\n"
         "proxy_auth_method = \"digest\"\nproxy_sslcacert = \"ca.pem\"\nretries = 0\n"
-        "timeout = 5\nminrate = 7\nallow_sha1 = true\n");
+        "timeout = 5\nminrate = 7\nallow_sha1 = true\nallow_private_addresses = true\n");
     ASSERT_EQ(blueprint.repositories.size(), 2U);
     const TransferSettings& own = blueprint.repositories[0].transfer;
     EXPECT_EQ(own.username + own.password, "joesecret");
@@ -211,6 +211,7 @@ TEST_F(BlueprintTest, transfer_settings) {
     EXPECT_EQ(own.retries, 0);
     EXPECT_EQ(own.timeout, 5);
     EXPECT_EQ(own.minrate, 7);
+    EXPECT_TRUE(own.allow_private_addresses);
     EXPECT_TRUE(blueprint.repositories[0].allow_sha1);
     const TransferSettings& file = blueprint.repositories[1].transfer;
     EXPECT_EQ(file.proxy, "_none_");
@@ -218,6 +219,7 @@ TEST_F(BlueprintTest, transfer_settings) {
     EXPECT_EQ(file.retries, 1000);
     EXPECT_EQ(file.timeout, 120);
     EXPECT_EQ(file.minrate, 1536);
+    EXPECT_TRUE(file.allow_private_addresses);
     EXPECT_EQ(file.password, "p w");
     EXPECT_FALSE(file.proxy_sslverify);
     EXPECT_EQ(file.user_agent, "a b");

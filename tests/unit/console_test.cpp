@@ -229,7 +229,7 @@ TEST(Console, WhatComesFromOutsideCannotDriveTheTerminal) {
               "  evil\\x1b]0;title\\x07 line\n"
               "- resolve        0.00 s  a\\x0db\n"
               "warning: \\x1b[2J\n"
-              "warning: \\x9b2J \\x80\xc2\xa0\xc3\x9f\xc2\n");
+              "warning: \\u009b2J \\u0080\xc2\xa0\xc3\x9f\\xc2\n");
 }
 
 TEST(Console, EventsAreJsonLines) {

@@ -32,7 +32,8 @@ std::string refusal(const NvidiaRequest& wanted, bool own = false) {
 
 TEST(Gpus, TheShippedTableIsSortedAndKnowsTheUsualCards) {
     const GpuTable table = shipped_gpus();
-    EXPECT_EQ(table.driver, "570.133.07");
+    EXPECT_EQ(table.driver, "595.45.04");
+    EXPECT_EQ(table.sources.size(), 3U);
     EXPECT_GT(table.gpus.size(), 1000U);
     EXPECT_TRUE(std::is_sorted(table.gpus.begin(), table.gpus.end(),
                                [](const Gpu& a, const Gpu& b) { return a.device < b.device; }));
@@ -65,7 +66,7 @@ TEST(Gpus, ALegacyCardHasOneBranch) {
               "error: NVIDIA driver 535 does not support Tesla K80 (10de:102d): its last branch is "
               "470\n"
               "  [nvidia] at b.toml:7:1\n"
-              "hint: set driver = \"470\", or remove 10de:102d from devices\n");
+              "hint: set driver = \"470\"\n");
     EXPECT_EQ(refusal(gpu_request("470.256.02", {"10de:102d"})), "accepted");
     EXPECT_EQ(refusal(gpu_request("latest", {"10de:102d"})), "accepted");
 }
@@ -76,7 +77,7 @@ TEST(Gpus, ACardNewerThanTheBranchIsRefused) {
         "error: NVIDIA driver 535 does not support NVIDIA B200 (10de:2901): its first branch is "
         "570\n"
         "  [nvidia] at b.toml:7:1\n"
-        "hint: set driver = \"570\" or a later branch, or remove 10de:2901 from devices\n");
+        "hint: set driver = \"570\" or a later branch\n");
 }
 
 TEST(Gpus, ACardWithoutOpenModulesEndsWithBranch580) {
@@ -119,13 +120,94 @@ TEST(Gpus, AnUnknownCardIsAWarningUnlessTheTableIsTheDriversOwn) {
     const DeviceVerdict verdict =
         check_devices(gpu_request("535", {"10de:ffff"}), shipped_gpus(), "535", false);
     EXPECT_EQ(verdict.warnings,
+              (std::vector<std::string>{"edgegpu's GPU table (of drivers up to 595.45.04) does not "
+                                        "have 10de:ffff: not checked"}));
+    EXPECT_EQ(
+        refusal(gpu_request("535", {"10de:ffff"}), true),
+        "error: 10de:ffff is not in edgegpu's GPU table (of drivers up to 595.45.04), and not in "
+        "edgegpu's GPU table\n"
+        "  [nvidia] at b.toml:7:1\n"
+        "hint: compare it with what 'lspci -d 10de: -n' shows on a device; a newer driver may "
+        "support it\n");
+}
+
+TEST(Gpus, TheShippedTableHasTheCardsOfDataCentersAndWorkstations) {
+    const GpuTable table = shipped_gpus();
+    for (const auto& [id, text, branches] :
+         {std::tuple{"10de:1eb8", "Tesla T4 (10de:1eb8)", "any"},
+          {"10de:1bb3", "Tesla P4 (10de:1bb3)", "up to 580"},
+          {"10de:25b6", "NVIDIA A16 / NVIDIA A2 (10de:25b6)", "any"},
+          {"10de:2236", "NVIDIA A10 (10de:2236)", "any"},
+          {"10de:20b7", "NVIDIA A30 (10de:20b7)", "any"},
+          {"10de:20f1", "NVIDIA A100-PCIE-40GB (10de:20f1)", "any"},
+          {"10de:20b5", "NVIDIA A100 80GB PCIe (10de:20b5)", "any"},
+          {"10de:27b8", "NVIDIA L4 (10de:27b8)", "520 and later"},
+          {"10de:26b5", "NVIDIA L40 (10de:26b5)", "520 and later"},
+          {"10de:26b9", "NVIDIA L40S (10de:26b9)", "520 and later"},
+          {"10de:2331", "NVIDIA H100 PCIe (10de:2331)", "520 and later"},
+          {"10de:2230", "NVIDIA RTX A6000 (10de:2230)", "any"},
+          {"10de:2231", "NVIDIA RTX A5000 (10de:2231)", "any"},
+          {"10de:2531", "NVIDIA RTX A2000 (10de:2531)", "any"},
+          {"10de:2bb5", "NVIDIA RTX PRO 6000 Blackwell Server Edition (10de:2bb5)",
+           "570 and later"},
+          {"10de:2e12", "NVIDIA GB10 (10de:2e12)", "580 and later"}}) {
+        const Gpu* gpu = table.find(id);
+        ASSERT_NE(gpu, nullptr) << id;
+        EXPECT_EQ(gpu->text(), text);
+        EXPECT_EQ(gpu->branches(), branches) << text;
+    }
+    // They are no PCI devices; their PCI ids are those of bridges and controllers.
+    for (const char* id : {"10de:229e", "10de:1ad3", "10de:2b00"}) {
+        EXPECT_EQ(table.find(id), nullptr) << id;
+    }
+    EXPECT_TRUE(match_gpus(table, "Jetson").empty());
+    EXPECT_TRUE(match_gpus(table, "Orin").empty());
+    EXPECT_EQ(match_gpus(table, "Tesla T4").size(), 1U);
+}
+
+TEST(Gpus, NoNameIsOfAVirtualGpu) {
+    for (const Gpu& gpu : shipped_gpus().gpus) {
+        EXPECT_EQ(gpu.name.find("(null)"), std::string::npos) << gpu.text();
+        EXPECT_FALSE(gpu.name.find("GRID T") != std::string::npos || gpu.name.ends_with("CME"))
+            << gpu.text();
+        EXPECT_FALSE(gpu.left_out && gpu.first_branch != 0) << gpu.text();
+    }
+}
+
+/// The driver's own list, which has an A100 alone.
+GpuTable own_list() {
+    return read_supported_gpus(
+        R"({"chips": [{"devid": "0x20B0", "name": "NVIDIA A100", "features": ["kernelopen"]}]})",
+        "570.133.07", "supported-gpus.json of nvidia-driver-570.133.07");
+}
+
+// supported-gpus.json of driver 570.133.07 has no Tesla T4.
+TEST(Gpus, WhatNvidiasListsLeaveOutIsAWarning) {
+    const NvidiaRequest request = gpu_request("570", {"10de:1eb8"});
+    EXPECT_EQ(check_devices(request, own_list(), "570.133.07", true).warnings,
               (std::vector<std::string>{
-                  "10de:ffff is not in the list of GPUs of driver 570.133.07: check in the "
-                  "supported products of driver 535 that it is supported"}));
-    EXPECT_EQ(refusal(gpu_request("535", {"10de:ffff"}), true),
-              "error: NVIDIA driver 535 does not support device 10de:ffff\n"
-              "  [nvidia] at b.toml:7:1\n"
-              "hint: a newer branch may: edgegpu gpus 10de:ffff; or remove it from devices\n");
+                  "Tesla T4 (10de:1eb8) is not in supported-gpus.json of nvidia-driver-570.133.07, "
+                  "although edgegpu's GPU table has it (all branches): NVIDIA's lists leave it "
+                  "out"}));
+    EXPECT_TRUE(check_devices(request, shipped_gpus(), "570", false).warnings.empty());
+    const NvidiaRequest old = gpu_request("590", {"10de:1bb3"});
+    EXPECT_THROW(static_cast<void>(check_devices(old, shipped_gpus(), "590", false)), Error);
+}
+
+TEST(Gpus, WhatIsNewerThanTheDriverIsAnError) {
+    try {
+        // Released with 570.158.01: of the branch, and unknown to its older drivers.
+        static_cast<void>(
+            check_devices(gpu_request("570", {"10de:2d05"}), own_list(), "570.133.07", true));
+        FAIL();
+    } catch (const Error& problem) {
+        EXPECT_EQ(problem.render(),
+                  "error: NVIDIA GeForce RTX 5060 (10de:2d05) is not in supported-gpus.json of "
+                  "nvidia-driver-570.133.07, although edgegpu's GPU table has it (570 and later)\n"
+                  "  [nvidia] at b.toml:7:1\n"
+                  "hint: set driver to a newer release, whose README has it among the supported "
+                  "products\n");
+    }
 }
 
 TEST(Gpus, SupportedGpusFollowsTheRules) {

@@ -23,14 +23,18 @@ protected:
         result.called = "docker://" + name;
         result.names = {name};
         std::string descriptors;
+        std::string diff_ids;
         for (const std::string& layer : layers) {
             const Entry stored = make_file_entry(ctx, layer, 0644);
+            result.diff_ids.push_back(stored.digest);
+            diff_ids += fmt::format(R"({}"sha256:{}")", diff_ids.empty() ? "" : ",", stored.digest);
             result.layers.push_back({stored.content, stored.digest, stored.size});
             descriptors += fmt::format(R"({}{{"digest": "sha256:{}", "size": {}}})",
                                        descriptors.empty() ? "" : ",", stored.digest, stored.size);
         }
-        result.config =
-            fmt::format(R"({{"architecture": "amd64", "os": "linux", "created": "{}"}})", created);
+        result.config = fmt::format(R"({{"architecture": "amd64", "os": "linux", "created": "{}",
+                             "rootfs": {{"type": "layers", "diff_ids": [{}]}}}})",
+                                    created, diff_ids);
         result.manifest = fmt::format(
             R"({{"schemaVersion": 2, "config": {{"digest": "sha256:{}", "size": {}}}, "layers": [{}]}})",
             sha256_hex(result.config), result.config.size(), descriptors);

@@ -40,5 +40,36 @@ TEST(GrubbyCall, OtherOptionsChangeNothing) {
               (Arguments{"a"}));
 }
 
+TEST(KernelArgumentsProblem, ThoseThatABootEntryCanHave) {
+    for (const Arguments& good : {Arguments{},
+                                  {"quiet", "console=ttyS0,115200n8", "security=selinux"},
+                                  {"dyndbg=\"file drivers/usb/* +p\"", "\"a b\"", "x="},
+                                  {"rootflags=x", "ostreex=1"}}) {
+        EXPECT_EQ(kernel_arguments_problem(good), "");
+    }
+}
+
+TEST(KernelArgumentsProblem, ThoseThatNoneCanHave) {
+    for (const auto& [argument, reason] :
+         {std::pair<std::string, std::string>{"", "not one kernel argument"},
+          {"=x", "not one kernel argument"},
+          {"a b", "not one kernel argument"},
+          // It would swallow what the boot entry adds: ostree=.
+          {"a=\"b", "not one kernel argument"},
+          {"a\nlinux /evil", "not one kernel argument"},
+          {"a\x7f", "not one kernel argument"},
+          {"ostree=/evil", "\"ostree=/evil\" cannot be set: ostree sets it"},
+          {"ostree", "cannot be set"},
+          {"root=/dev/sda1", "cannot be set"},
+          {"initrd=/evil.img", "cannot be set"},
+          {"BOOT_IMAGE=x", "cannot be set"},
+          {std::string(5'000'000, 'x'), "kernel arguments of 5000007 bytes are too long"}}) {
+        EXPECT_NE(kernel_arguments_problem({"quiet", argument}).find(reason), std::string::npos)
+            << argument.substr(0, 100) << ": " << kernel_arguments_problem({"quiet", argument});
+        EXPECT_LT(kernel_arguments_problem({argument}).size(), 400U);
+    }
+    EXPECT_NE(kernel_arguments_problem(Arguments(300, "abcde")), "");
+}
+
 }  // namespace
 }  // namespace edgegpu

@@ -37,6 +37,39 @@ std::string opening_fails(const CommitFixture& fixture, const std::string& name)
     return message.starts_with(repository) ? message.substr(repository.size()) : message;
 }
 
+/// What is ignored would be missing on a device: security=selinux, for one.
+TEST(CommitView, MetadataOfAnotherTypeAreErrors) {
+    CommitFixture fixture;
+    const Commit first = fixture.build("one");
+    const auto with = [&](const std::string& metadata) {
+        int status = 0;
+        const std::string checksum = test::output_of(
+            fmt::format("ostree commit --repo={} --tree=ref={} --orphan --no-bindings '{}'",
+                        fixture.repo().string(), first.checksum, metadata),
+            &status);
+        EXPECT_EQ(status, 0) << checksum;
+        return opening_fails(fixture, checksum.substr(0, 64));
+    };
+    EXPECT_NE(with("--add-metadata-string=edgegpu.kargs=security=selinux")
+                  .find("'edgegpu.kargs' of its metadata has the type s, not as | it was not"),
+              std::string::npos);
+    for (const auto& [key, value] : {std::pair<const char*, const char*>{"version", "uint32 1"},
+                                     {"ostree.linux", "[\"x\"]"},
+                                     {"edgegpu.nvidia-driver", "true"},
+                                     {"edgegpu.kargs", "[1, 2]"},
+                                     {"edgegpu.container-images", "[\"x\"]"},
+                                     {"rpmostree.rpmdb.pkglist", "\"x\""}}) {
+        EXPECT_NE(with(fmt::format("--add-metadata={}={}", key, value))
+                      .find(fmt::format("'{}' of its metadata has the type", key)),
+                  std::string::npos)
+            << key;
+    }
+    EXPECT_NE(with("--add-metadata-string=version=" + std::string(5000, 'v'))
+                  .find("a text in 'version' of its metadata has 5000 bytes"),
+              std::string::npos);
+    EXPECT_EQ(with("--add-metadata=edgegpu.kargs=[\"quiet\"]"), "no error");
+}
+
 TEST(RepositoryView, FindsRefsChecksumsTheirBeginningsAndParents) {
     CommitFixture fixture;
     const Commit first = fixture.build("one");

@@ -150,7 +150,7 @@ TEST(TreeChanges, ATreeThatHoldsItselfComesToAnEnd) {
         (void)compare_trees(two.pair);
         FAIL() << "it came to an end without an error";
     } catch (const Error& caught) {
-        EXPECT_NE(caught.message().find("are too deep to be compared"), std::string::npos)
+        EXPECT_NE(caught.message().find("a directory is in itself"), std::string::npos)
             << caught.message();
     }
     EXPECT_EQ(new_content({fixture.ctx(), two.after, two.before}, {{"/x", {}}}).objects, 0U);

@@ -60,7 +60,7 @@ protected:
 
     /// The binary policy of base() and `rules`.
     [[nodiscard]] selinux::PolicyDb compile(const std::string& rules) const {
-        return selinux::PolicyDb(compile_file(rules));
+        return {Context(), compile_file(rules)};
     }
     [[nodiscard]] std::filesystem::path compile_file(const std::string& rules) const {
         write_file(directory_ / "policy.cil", base() + rules);

@@ -61,7 +61,7 @@ TEST_F(OverlayLabels, TheTreeHasWhatTheRulesSay) {
 
 TEST_F(OverlayLabels, OtherFailuresOfSemoduleAreNotTheirs) {
     rule("/opt/v/**", "lib_t", 3);
-    const auto policy = [] { return selinux::PolicyDb("/no/such/policy"); };
+    const auto policy = [] { return selinux::PolicyDb(Context(), "/no/such/policy"); };
     selinux::explain_refused_label(overlays, "semodule:  Failed!\n", policy);
     EXPECT_EQ(error_of([&] {
                   selinux::explain_refused_label(

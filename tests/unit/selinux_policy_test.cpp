@@ -156,7 +156,7 @@ TEST_F(Policy, AModuleThatTheImageLacksIsNamed) {
 TEST_F(Policy, AFileThatIsNoPolicyIsRefused) {
     const fs::path file = ctx_.cache / "policy.33";
     write_file(file, "not a policy");
-    EXPECT_THROW(selinux::PolicyDb{file}, Error);
+    EXPECT_THROW((selinux::PolicyDb{ctx_, file}), Error);
 }
 
 /// The whole transaction, with this machine's semodule and policy in the part of the image.
@@ -192,7 +192,8 @@ TEST_F(PolicyTransaction, ModuleAndBooleanAreInTheBuiltPolicy) {
                "module gpu 1.0;\nrequire { type sshd_t; type xserver_misc_device_t;\n"
                "class chr_file map; }\nallow sshd_t xserver_misc_device_t:chr_file map;\n");
     blueprint_.selinux.modules = {ctx_.cache / "gpu.te"};
-    const auto before = selinux::PolicyDb(tree_.root / "etc/selinux/targeted/policy/policy.33");
+    const auto before =
+        selinux::PolicyDb(ctx_, tree_.root / "etc/selinux/targeted/policy/policy.33");
     const bool value = !before.booleans().at("ssh_sysadm_login");
     blueprint_.selinux.booleans = {{"ssh_sysadm_login", value}};
     const PolicyResult result = build_policy(ctx_, blueprint_, tree_, {});
@@ -202,7 +203,8 @@ TEST_F(PolicyTransaction, ModuleAndBooleanAreInTheBuiltPolicy) {
         << "the tree itself must not change";
     const auto built = result.entries.find("/etc/selinux/targeted/policy/policy.33");
     ASSERT_NE(built, result.entries.end());
-    EXPECT_EQ(selinux::PolicyDb(built->second.content).booleans().at("ssh_sysadm_login"), value);
+    EXPECT_EQ(selinux::PolicyDb(ctx_, built->second.content).booleans().at("ssh_sysadm_login"),
+              value);
 
     fs::remove_all(ctx_.cache / "policy");
     const PolicyResult again = build_policy(ctx_, blueprint_, tree_, {});
@@ -243,7 +245,7 @@ TEST_F(PolicyTransaction, ContainersGetTheGpuAndRulesAreChecked) {
               "boolean container_use_devices and module nvidia-container-microshift: the boolean "
               "gives no map");
     const selinux::PolicyDb policy(
-        result.entries.at("/etc/selinux/targeted/policy/policy.33").content);
+        ctx_, result.entries.at("/etc/selinux/targeted/policy/policy.33").content);
     EXPECT_TRUE(policy.booleans().at("container_use_devices"));
 
     // The policy is kept; what it must not have is looked for all the same.

@@ -174,12 +174,12 @@ TEST_F(PolicyQueries, LinesTellEveryKindOfRule) {
 
 TEST_F(PolicyQueries, WhatIsNoKernelPolicyIsRefused) {
     write_file(directory_ / "policy.33", std::string(4096, 'x'));
-    EXPECT_THROW(PolicyDb(directory_ / "policy.33"), Error);
+    EXPECT_THROW(PolicyDb(Context(), directory_ / "policy.33"), Error);
     const std::filesystem::path file = compile_file(use_devices);
     const std::string whole = read_file(file);
     for (const std::size_t size : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
         write_file(file, whole.substr(0, size));
-        EXPECT_THROW(PolicyDb{file}, Error) << size;
+        EXPECT_THROW((PolicyDb{Context(), file}), Error) << size;
     }
 }
 
@@ -196,13 +196,13 @@ TEST_F(PolicyQueries, ReadInAnotherProcessItIsTheSame) {
 (allowx container_t device_node numbers)
 )");
     const selinux::PolicyData here = selinux::parse_policy(read_file(file), "here");
-    const selinux::PolicyData there = selinux::read_policy(read_file(file), "there");
+    const selinux::PolicyData there = selinux::read_policy(Context(), read_file(file), "there");
     EXPECT_EQ(there.type_names, here.type_names);
     EXPECT_EQ(there.type_names.at("gpu_t"), there.type_names.at("xserver_misc_device_t"));
     EXPECT_EQ(there.booleans, here.booleans);
     EXPECT_EQ(there.allow.size(), here.allow.size());
     EXPECT_EQ(there.transitions.size(), here.transitions.size());
-    EXPECT_THAT(PolicyDb(file).rule_lines(),
+    EXPECT_THAT(PolicyDb(Context(), file).rule_lines(),
                 IsSupersetOf({"allow container_t device_node:chr_file write [ a ]:True",
                               "allowxperm container_t device_node:chr_file ioctl { 0x4600 "
                               "0x4620-0x46ff }",
@@ -216,10 +216,10 @@ TEST_F(PolicyQueries, ReadInAnotherProcessItIsTheSame) {
 TEST_F(PolicyQueries, ACountOfBillionsIsRefused) {
     const std::string sample =
         std::string(EDGEGPU_SOURCE_DIR) + "/tests/fuzz/corpus/binary-policy/";
-    EXPECT_NO_THROW(PolicyDb(read_file(sample + "policy"), "policy.33"));
+    EXPECT_NO_THROW(PolicyDb(Context(), read_file(sample + "policy"), "policy.33"));
     // The number of types is 939,524,096; libsepol would allocate 7.5 GB for their names alone.
     try {
-        const PolicyDb policy(read_file(sample + "count-of-types"), "policy.33");
+        const PolicyDb policy(Context(), read_file(sample + "count-of-types"), "policy.33");
         FAIL() << "was read";
     } catch (const Error& refused) {
         EXPECT_TRUE(

@@ -17,6 +17,8 @@ struct TarPart {
     unsigned mode = 0644;
     /// what the header says, where that is not the content's size
     std::string size = {};
+    /// the owner's bytes in the header, where they are not 4242
+    std::string uid = {};
 };
 
 inline std::string tar_member(const TarPart& part) {
@@ -31,7 +33,7 @@ inline std::string tar_member(const TarPart& part) {
     };
     set(0, part.name);
     set(100, octal(part.mode, 7));
-    set(108, octal(4242, 7));
+    set(108, part.uid.empty() ? octal(4242, 7) : part.uid);
     set(116, octal(4242, 7));
     set(124, part.size.empty() ? octal(part.content.size(), 11) : part.size);
     set(136, octal(1700000000, 11));
@@ -49,6 +51,19 @@ inline std::string tar_member(const TarPart& part) {
     std::string padded = part.content;
     padded.resize((padded.size() + 511) / 512 * 512, '\0');
     return header + padded;
+}
+
+/// A record of a pax header ("path", "SCHILY.xattr.…"), which is about the next member.
+inline TarPart pax_header(std::string_view key, std::string_view value) {
+    const std::size_t rest = 3 + key.size() + value.size();
+    std::size_t size = rest + 1;
+    while (std::to_string(size).size() + rest != size) {
+        ++size;
+    }
+    return {
+        .name = "pax",
+        .type = 'x',
+        .content = std::to_string(size) + ' ' + std::string(key) + '=' + std::string(value) + '\n'};
 }
 
 inline std::string tar_archive(std::initializer_list<TarPart> parts) {

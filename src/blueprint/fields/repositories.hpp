@@ -22,7 +22,8 @@ consteval auto fields_of(const TransferSettings*) {
         input("proxy_sslclientcert", &Transfer::proxy_sslclientcert),
         input("proxy_sslclientkey", &Transfer::proxy_sslclientkey),
         input("user_agent", &Transfer::user_agent), input("retries", &Transfer::retries),
-        input("timeout", &Transfer::timeout), input("minrate", &Transfer::minrate));
+        input("timeout", &Transfer::timeout), input("minrate", &Transfer::minrate),
+        input("allow_private_addresses", &Transfer::allow_private_addresses));
 }
 
 consteval auto fields_of(const Repository*) {

@@ -101,6 +101,9 @@ void add_transfer_setters(SetterTable& table) {
         repo.transfer.proxy_auth_method =
             parse_proxy_auth_method(entry.location, entry.key, entry.value);
     });
+    table.emplace("allow_private_addresses", [](Repository& repo, const IniEntry& entry) {
+        repo.transfer.allow_private_addresses = as_boolean(entry);
+    });
     table.emplace("proxy_sslverify", [](Repository& repo, const IniEntry& entry) {
         repo.transfer.proxy_sslverify = as_boolean(entry);
     });

@@ -39,6 +39,7 @@ TransferSettings read_transfer(const TableReader& table) {
     transfer.retries = static_cast<int>(table.integer("retries", 0, most).value_or(10));
     transfer.timeout = static_cast<int>(table.integer("timeout", 0, day).value_or(30));
     transfer.minrate = static_cast<int>(table.integer("minrate", 0, 1 << 30).value_or(1000));
+    transfer.allow_private_addresses = table.boolean("allow_private_addresses", false);
     for (const auto& [user, secret, name] :
          {std::tuple<const char*, const char*, const std::string&>{"username", "password",
                                                                    transfer.username},

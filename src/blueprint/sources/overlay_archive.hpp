@@ -3,8 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
+
+#include "support/error.hpp"
+#include "support/unpack_limit.hpp"
 
 namespace edgegpu {
 
@@ -21,17 +25,30 @@ struct TarMember {
     std::string linked;
     /// Raw value of security.capability, or empty.
     std::string capabilities;
+    /// Negative numbers of the archive are larger than any that Linux has.
     std::uint64_t uid = 0;
     std::uint64_t gid = 0;
 };
 
-/// Reads a tar archive (ustar, pax, GNU; plain or compressed with gzip, xz, zstd or bzip2)
-/// sequentially. Throws ErrorKind::usage naming archive and member if it is corrupt, truncated, or
-/// of another format.
+/// An archive to be read.
+struct TarFile {
+    std::filesystem::path path;
+    /// what messages call it
+    std::string called;
+    std::string hint;
+    ErrorKind kind = ErrorKind::usage;
+    /// of the archive, decompressed
+    UnpackLimit limit = std::numeric_limits<std::uint64_t>::max();
+    /// Whether nothing at all is an archive without members.
+    bool may_be_empty = false;
+};
+
+/// Reads a tar archive (ustar, pax, GNU; plain, or compressed once with gzip, xz, zstd or bzip2)
+/// sequentially. Throws Error naming archive and member if it is corrupt, truncated, of another
+/// format, or exceeds its limit.
 class TarReader {
 public:
-    /// Messages call the archive `called`, and give `hint`.
-    TarReader(const std::filesystem::path& path, std::string called, std::string hint);
+    explicit TarReader(TarFile file);
     TarReader(TarReader&&) noexcept;
     TarReader& operator=(TarReader&&) noexcept;
     ~TarReader();
@@ -40,6 +57,9 @@ public:
     [[nodiscard]] bool next(TarMember& member);
     /// Reads the content of the current member and passes it to `use` in pieces.
     void read(const std::function<void(const char*, std::size_t)>& use);
+    /// Reads what is left, with whatever follows the end of the archive. Returns the SHA-256 of the
+    /// whole archive, decompressed.
+    [[nodiscard]] std::string finish();
 
 private:
     struct Impl;

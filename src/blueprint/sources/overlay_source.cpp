@@ -79,6 +79,7 @@ public:
     /// Throws if strip_components left nothing, or for a rule that matches nothing.
     void finish() const;
 
+    [[nodiscard]] const OverlayLimits& limits() const noexcept { return limits_; }
     [[nodiscard]] bool has_file(const std::string& path) const {
         const auto found = seen_.find(path);
         return found != seen_.end() && found->second == MemberType::file;
@@ -294,9 +295,12 @@ void unpack(TarReader& reader, const fs::path& file, std::string& head) {
 void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Checker& checker,
                    const fs::path& scratch) {
     const fs::path content = scratch.empty() ? fs::path{} : scratch / "overlay-member";
-    TarReader reader(
-        archive, fmt::format("{}: overlay {}", overlay.location.text(), overlay.source.string()),
-        "an overlay is a directory, or a tar archive (plain, gzip, xz, zstd, bzip2)");
+    constexpr std::uint64_t most_headers = 4ULL << 30U;
+    TarFile file{archive,
+                 fmt::format("{}: overlay {}", overlay.location.text(), overlay.source.string()),
+                 "an overlay is a directory, or a tar archive (plain, gzip, xz, zstd, bzip2)"};
+    file.limit = checker.limits().bytes + most_headers;
+    TarReader reader(std::move(file));
     TarMember raw;
     std::string head;
     while (reader.next(raw)) {

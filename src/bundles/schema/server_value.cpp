@@ -7,45 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "support/utf8.hpp"
+
 namespace edgegpu {
 
 namespace {
 
 using nlohmann::json;
-
-/// The number of bytes of the character that `text` begins with; 0: it is not UTF-8.
-std::size_t character_size(std::string_view text) {
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80) {
-        return 1;
-    }
-    const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || text.size() < size) {
-        return 0;
-    }
-    for (std::size_t i = 1; i < size; ++i) {
-        if ((byte(i) & 0xC0U) != 0x80U) {
-            return 0;
-        }
-    }
-    // Longer than necessary, halves of UTF-16's pairs, and beyond the last character.
-    const unsigned char second = byte(1);
-    const bool refused = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                         (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-    return refused ? 0 : size;
-}
-
-bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
-        const std::size_t size = character_size(text);
-        if (size == 0) {
-            return false;
-        }
-        text.remove_prefix(size);
-    }
-    return true;
-}
 
 json decode_number(const json& number) {
     constexpr double limit = 9223372036854775808.0;  // 2^63

@@ -104,7 +104,8 @@ std::map<std::string, StoreImage> collect(const std::vector<StoredImage>& images
     for (const StoredImage* image : sorted) {
         StoreImage& entry = result[image->document.config.digest];
         if (entry.digest.empty()) {
-            const std::string created = parse_image_config(image->config, image->called).created;
+            const std::string created =
+                parse_image_config(image->config, image->document, image->called).created;
             entry.layer = layer_id(*image);
             entry.created = created.empty() ? no_time : created;
             entry.digest = image->digest;

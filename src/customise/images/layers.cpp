@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,13 +19,17 @@
 
 #include "blueprint/sources/overlay_archive.hpp"
 #include "cache/store.hpp"
+#include "customise/images/layer_member.hpp"
+#include "image/content.hpp"
 #include "image/kept_entries.hpp"
 #include "image/tree.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/terminal_text.hpp"
 #include "support/text.hpp"
+#include "support/unpack_limit.hpp"
 
 namespace edgegpu {
 
@@ -37,8 +40,8 @@ namespace {
 constexpr StoreKind kept_images{"images", EntryKind::image};
 constexpr const char* listing_name = "entries";
 
-constexpr std::uint64_t most_bytes = 64ULL << 30U;
-constexpr std::size_t most_members = 4'000'000;
+/// How often the disk is looked at.
+constexpr std::uint64_t space_interval = 64U << 20U;
 /// Larger files go through the disk.
 constexpr std::uint64_t most_in_memory = 4U << 20U;
 
@@ -46,8 +49,6 @@ constexpr std::string_view whiteout = ".wh.";
 constexpr std::string_view opaque = ".wh..wh..opq";
 /// Of others than `opaque`: records of aufs.
 constexpr std::string_view aufs_record = ".wh..wh.";
-/// libostree makes a device of such a file when it deploys a commit.
-constexpr std::string_view ostree_whiteout = ".ostree-wh.";
 
 Entry directory_entry(unsigned mode) {
     Entry entry;
@@ -69,16 +70,33 @@ std::string below(const std::string& directory, std::string_view name) {
     return (directory == "/" ? "" : directory) + '/' + std::string(name);
 }
 
+/// Compressed bytes of all layers.
+std::uint64_t packed_size(const StoredImage& image) {
+    std::uint64_t size = 0;
+    for (const StoredFile& layer : image.layers) {
+        size += layer.size;
+    }
+    return size;
+}
+
 /// An image's layers, one upon the other.
 class LayeredFiles {
 public:
-    LayeredFiles(const Context& ctx, const StoredImage& image, fs::path scratch)
-        : ctx_(ctx), image_(image), scratch_(std::move(scratch)) {
+    LayeredFiles(const Context& ctx, const StoredImage& image, const UnpackLimits& limits,
+                 fs::path scratch)
+        : ctx_(ctx),
+          image_(image),
+          limits_(limits),
+          scratch_(std::move(scratch)),
+          layer_{image.called, {}},
+          most_bytes_(
+              UnpackLimit(largest_image).with(most_unpacked(packed_size(image), limits.spare))) {
         entries_["/"] = directory_entry(0755);
     }
 
-    void add(const StoredFile& layer) {
-        layer_ = layer.digest;
+    /// Adds a layer whose tar archive has the SHA-256 `diff_id`.
+    void add(const StoredFile& layer, const std::string& diff_id) {
+        layer_.digest = layer.digest;
         added_.clear();
         if (sha256_file(layer.path) != layer.digest) {
             remove_tree(layer.path);
@@ -86,20 +104,23 @@ public:
                         image_.called, layer.digest)
                 .hinted("build again: it is downloaded again");
         }
-        TarReader reader(layer.path, fmt::format("image {}: layer {}", image_.called, layer.digest),
-                         "a layer is a tar archive (plain, gzip, zstd): push the image again");
+        TarReader reader({layer.path,
+                          fmt::format("image {}: layer {}", image_.called, layer.digest),
+                          "a layer is a tar archive (plain, or compressed once with gzip or zstd), "
+                          "at most 100 times as large as it is compressed: push the image again",
+                          ErrorKind::fetch, most_bytes_, true});
         TarMember member;
-        try {
-            while (reader.next(member)) {
-                ctx_.check_cancelled();
-                add_member(reader, member);
-            }
-        } catch (const Error& problem) {
-            // A reader of tar archives does not know whose they are.
-            if (problem.kind() != ErrorKind::usage) {
-                throw;
-            }
-            throw Error(ErrorKind::fetch, problem.message()).hinted(problem.hint());
+        while (reader.next(member)) {
+            ctx_.check_cancelled();
+            add_member(reader, member);
+        }
+        if (const std::string got = reader.finish(); got != diff_id) {
+            throw error(ErrorKind::fetch,
+                        "image {}: layer {} contains {}, not {} as its configuration says",
+                        image_.called, layer.digest, got, diff_id)
+                .hinted(
+                    "its layers and its configuration (diff_ids) are not of the same image, and "
+                    "engines refuse it: build and push it again");
         }
     }
 
@@ -115,58 +136,55 @@ public:
     }
 
 private:
-    [[nodiscard]] Error refused(std::string_view name, std::string_view reason) const {
-        return error(ErrorKind::fetch, "image {}: layer {}: \"{}\" {}", image_.called, layer_, name,
-                     reason)
-            .hinted("no engine could use such an image: build it again");
-    }
-
-    /// "/etc/x" for "./etc/x", "etc/x" and "/etc/x".
-    [[nodiscard]] std::string place_of(std::string_view name) const {
-        std::string path;
-        for (const std::string_view part : words_of(name, "/")) {
-            if (part == ".") {
-                continue;
-            }
-            if (part == "..") {
-                throw refused(name, "leaves the image (\"..\")");
-            }
-            path += '/';
-            path += part;
-        }
-        if (path.find('\0') != std::string::npos) {
-            throw refused(name, "has a zero byte");
-        }
-        return path.empty() ? "/" : path;
-    }
-
     void add_member(TarReader& reader, const TarMember& member) {
-        if (++members_ > most_members || member.size > most_bytes - bytes_) {
-            throw refused(member.name, "is beyond the 64 GiB or 4,000,000 files of an image");
+        if (++members_ > limits_.entries) {
+            throw too_many(member.name);
         }
-        const std::string path = place_of(member.name);
-        const std::string_view name = name_of_path(path);
-        if (name.starts_with(ostree_whiteout)) {
-            throw refused(member.name, "has a name that ostree would turn into a deleted file");
+        const std::string path = layer_.place_of(member.name);
+        if (path == "/") {
+            add_root(member);
+            return;
         }
+        // Other data of aufs, which hard links of its own layers refer to.
+        if (path.starts_with(fmt::format("/{}", aufs_record)) &&
+            path != fmt::format("/{}", opaque)) {
+            return;
+        }
+        const std::string place = below(directory_of(member.name, path), name_of_path(path));
+        const std::string_view name = name_of_path(place);
         if (name.starts_with(whiteout)) {
-            remove_lower(parent_of_path(path), name);
+            remove_lower(member.name, parent_of_path(place), name);
         } else if (!member.linked.empty()) {
-            put(path, linked_entry(member));
+            put(place, linked_entry(member, place));
         } else if (member.type == S_IFDIR || member.type == S_IFREG || member.type == S_IFLNK) {
-            put(path, entry_of(reader, member));
+            put(place, entry_of(reader, member));
         } else {
             ++left_out_;
         }
     }
 
+    void add_root(const TarMember& member) {
+        if (member.type != S_IFDIR || !member.linked.empty()) {
+            throw layer_.refused(member.name, "is not a directory");
+        }
+        entries_["/"] = layer_.with_owner(directory_entry(member.mode), member);
+    }
+
     /// A whiteout deletes what layers below have, and nothing of its own layer.
-    void remove_lower(const std::string& directory, std::string_view name) {
+    void remove_lower(std::string_view member, const std::string& directory,
+                      std::string_view name) {
         if (name == opaque) {
             remove_old(directory, false);
-        } else if (!name.starts_with(aufs_record)) {
-            remove_old(below(directory, name.substr(whiteout.size())), true);
+            return;
         }
+        if (name.starts_with(aufs_record)) {
+            return;
+        }
+        const std::string_view deleted = name.substr(whiteout.size());
+        if (deleted.empty() || deleted == "." || deleted == "..") {
+            throw layer_.refused(member, "deletes no file (\".wh.\" is followed by its name)");
+        }
+        remove_old(below(directory, deleted), true);
     }
 
     void remove_old(const std::string& top, bool with_top) {
@@ -184,32 +202,48 @@ private:
         }
     }
 
-    [[nodiscard]] Entry linked_entry(const TarMember& member) const {
-        const auto found = entries_.find(place_of(member.linked));
-        if (found == entries_.end() || found->second.type == EntryType::directory) {
-            throw refused(member.name, fmt::format("is a hard link to \"{}\", which is not a file "
-                                                   "before it",
-                                                   member.linked));
+    /// What `member`, a hard link at `place`, is a link to.
+    [[nodiscard]] Entry linked_entry(const TarMember& member, const std::string& place) {
+        const std::string path = layer_.place_of(member.linked);
+        const std::string target =
+            path == "/" ? path : below(directory_of(member.name, path), name_of_path(path));
+        const auto found = entries_.find(target);
+        if (target == place || found == entries_.end() ||
+            found->second.type == EntryType::directory) {
+            throw layer_.refused(member.name,
+                                 fmt::format("is a hard link to \"{}\", which is not a file "
+                                             "before it",
+                                             member.linked));
         }
         return found->second;
     }
 
     [[nodiscard]] Entry entry_of(TarReader& reader, const TarMember& member) {
-        constexpr std::uint64_t most_ids = std::numeric_limits<std::uint32_t>::max();
-        if (member.uid >= most_ids || member.gid >= most_ids) {
-            throw refused(member.name, "has an owner that Linux does not have");
+        if (member.type == S_IFDIR) {
+            return layer_.with_owner(directory_entry(member.mode), member);
         }
-        Entry entry = directory_entry(member.mode);
-        if (member.type == S_IFREG) {
-            bytes_ += member.size;
-            entry = content_of(reader, member);
-            entry.capabilities = member.capabilities;
-        } else if (member.type == S_IFLNK) {
-            entry = link_to(member.target);
+        if (member.type == S_IFLNK) {
+            return layer_.with_owner(layer_.link_of(member), member);
         }
-        entry.uid = static_cast<std::uint32_t>(member.uid);
-        entry.gid = static_cast<std::uint32_t>(member.gid);
-        return entry;
+        reserve(member);
+        return layer_.with_owner(content_of(reader, member), member);
+    }
+
+    /// Before the content of `member` is read. The size is what its header says, holes included.
+    void reserve(const TarMember& member) {
+        if (member.size > most_bytes_.bytes - bytes_) {
+            throw layer_.refused(member.name,
+                                 fmt::format("makes the image larger than {}{}",
+                                             human_size(most_bytes_.bytes), most_bytes_.reason));
+        }
+        bytes_ += member.size;
+        unseen_ += member.size;
+        if (unseen_ >= space_interval) {
+            // A large file is there twice until the cache has it.
+            require_space(ctx_.cache, unseen_ + (member.size > most_in_memory ? member.size : 0),
+                          "image " + image_.called, ErrorKind::fetch);
+            unseen_ = 0;
+        }
     }
 
     [[nodiscard]] Entry content_of(TarReader& reader, const TarMember& member) const {
@@ -237,39 +271,79 @@ private:
         return make_file_entry_from(ctx_, file.get(), scratch_.string(), member.mode);
     }
 
+    /// `path` is not "/"; its directory exists.
     void put(const std::string& path, Entry entry) {
-        if (path == "/") {
-            if (entry.type != EntryType::directory) {
-                throw refused(path, "is not a directory");
-            }
-            entries_["/"] = std::move(entry);
-            return;
-        }
-        make_parents(path);
         const auto old = entries_.find(path);
         if (old != entries_.end() &&
             !(old->second.type == EntryType::directory && entry.type == EntryType::directory)) {
             erase_subtree(entries_, path);
         }
-        entries_[path] = std::move(entry);
-        added_.insert(path);
+        insert(path, std::move(entry));
     }
 
-    /// A layer's directories replace links and files of layers below, as overlayfs shows them. A
-    /// link of the same layer would be followed outside of it.
-    void make_parents(const std::string& path) {
-        for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
-             slash = path.find('/', slash + 1)) {
-            const std::string parent = path.substr(0, slash);
-            const auto found = entries_.find(parent);
-            if (found != entries_.end() && found->second.type == EntryType::directory) {
-                continue;
-            }
-            if (added_.contains(parent)) {
-                throw refused(path, "lies below a link or file of the same layer");
-            }
-            entries_[parent] = directory_entry(0755);
-            added_.insert(parent);
+    void insert(const std::string& path, Entry entry) {
+        entries_[path] = std::move(entry);
+        added_.insert(path);
+        path_bytes_ += path.size();
+        if (entries_.size() > limits_.entries || path_bytes_ > limits_.path_bytes) {
+            throw too_many(path);
+        }
+    }
+
+    [[nodiscard]] Error too_many(std::string_view name) const {
+        return layer_.refused(name, fmt::format("is beyond the {} files, or {} of paths, that an "
+                                                "image may have",
+                                                limits_.entries, human_size(limits_.path_bytes)));
+    }
+
+    /// The directory of a path, made if there is none. As where engines unpack into an empty
+    /// directory (containers/storage, docker), links of the same layer are followed, within the
+    /// image; links and files of layers below are replaced, as overlayfs shows it.
+    [[nodiscard]] std::string directory_of(std::string_view member, const std::string& path) {
+        std::string directory = "/";
+        const std::vector<std::string_view> parts = words_of(path, "/");
+        for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+            directory = enter(member, below(directory, parts[i]));
+        }
+        return directory;
+    }
+
+    [[nodiscard]] std::string enter(std::string_view member, const std::string& directory) {
+        const auto found = entries_.find(directory);
+        if (found != entries_.end() && found->second.type == EntryType::directory) {
+            return directory;
+        }
+        if (name_of_path(directory).starts_with(whiteout)) {
+            throw layer_.refused(member, "lies below a file that marks another as deleted");
+        }
+        if (!added_.contains(directory)) {
+            insert(directory, directory_entry(0755));
+            return directory;
+        }
+        const bool is_link = found != entries_.end() && found->second.type == EntryType::symlink;
+        if (!is_link) {
+            throw layer_.refused(member,
+                                 fmt::format("lies below {}, a file of the same layer", directory));
+        }
+        std::string target = end_of_link(member, directory);
+        const auto end = entries_.find(target);
+        if (end == entries_.end() || end->second.type != EntryType::directory) {
+            throw layer_.refused(member,
+                                 fmt::format("lies below {}, a link of the same layer to {}, which "
+                                             "is not a directory",
+                                             directory, target));
+        }
+        return target;
+    }
+
+    [[nodiscard]] std::string end_of_link(std::string_view member, const std::string& link) const {
+        try {
+            return resolve_in_entries(entries_, link, true);
+        } catch (const Error&) {
+            throw layer_.refused(member,
+                                 fmt::format("lies below {}, a link of the same layer that leads "
+                                             "to itself",
+                                             link));
         }
     }
 
@@ -294,29 +368,37 @@ private:
 
     const Context& ctx_;
     const StoredImage& image_;
+    const UnpackLimits& limits_;
     fs::path scratch_;
     Entries entries_;
     /// paths that the current layer has
     std::set<std::string, std::less<>> added_;
-    /// digest of the current layer
-    std::string layer_;
+    /// the current one
+    ImageLayer layer_;
     std::size_t members_ = 0;
+    std::uint64_t path_bytes_ = 0;
+    UnpackLimit most_bytes_;
     std::uint64_t bytes_ = 0;
+    /// since `require_space`
+    std::uint64_t unseen_ = 0;
     std::size_t left_out_ = 0;
 };
 
-/// The layers alone determine the files.
+/// The layers alone determine the files; the configuration, whether they are the right ones.
 std::string files_key(const StoredImage& image) {
     Sha256 digest;
     for (const StoredFile& layer : image.layers) {
         digest.update_field(layer.digest);
+    }
+    for (const std::string& diff_id : image.diff_ids) {
+        digest.update_field(diff_id);
     }
     return digest.hex();
 }
 
 }  // namespace
 
-Entries unpack_image(const Context& ctx, const StoredImage& image) {
+Entries unpack_image(const Context& ctx, const StoredImage& image, const UnpackLimits& limits) {
     const std::string key = files_key(image);
     return find_or_make(
         ctx, kept_images, key, "is unpacking image " + image.called,
@@ -326,9 +408,9 @@ Entries unpack_image(const Context& ctx, const StoredImage& image) {
         },
         [&](NewEntry& entry) {
             const fs::path scratch = ctx.work() / ("image-file-" + key);
-            LayeredFiles files(ctx, image, scratch);
-            for (const StoredFile& layer : image.layers) {
-                files.add(layer);
+            LayeredFiles files(ctx, image, limits, scratch);
+            for (std::size_t i = 0; i < image.layers.size(); ++i) {
+                files.add(image.layers[i], image.diff_ids.at(i));
             }
             Entries entries = files.take();
             std::error_code code;

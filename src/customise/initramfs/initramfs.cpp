@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cache/store.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
@@ -94,7 +93,7 @@ void check_contents(const Tree& tree, const std::vector<std::string>& paths) {
 /// Runs dracut and returns the initramfs, read once, so that what is checked is what is kept.
 std::string run_dracut(const Context& ctx, const Tree& tree, ToolRoot& tools,
                        const std::vector<std::string>& argv) {
-    const fs::path work = ctx.work() / fmt::format("initramfs-{}", ::getpid());
+    const fs::path work = ctx.visible() / "initramfs";
     const fs::path out = work / "out";
     remove_tree(work);
     make_writable_directory(work);

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "blueprint/toml/validate.hpp"
 #include "customise/kernel/modprobe.hpp"
 #include "customise/units/vendor_unit.hpp"
 #include "embedded_kernel_arguments.hpp"
@@ -23,11 +22,16 @@ void record_kernel_arguments(const Context& ctx, const std::vector<std::string>&
                          tree.kernel_arguments);
     std::string toml;
     std::string list;
+    if (const std::string problem = kernel_arguments_problem(tree.kernel_arguments);
+        !problem.empty()) {
+        const bool asked = !arguments.empty() && !kernel_arguments_problem(arguments).empty();
+        throw error(asked ? ErrorKind::usage : ErrorKind::failure, "{}{}",
+                    asked ? location.text() + ": " : "", problem)
+            .hinted(asked ? "change 'append' of [customizations.kernel]"
+                          : "a scriptlet of a package asked for it with grubby: leave the package "
+                            "out, or shorten 'append' of [customizations.kernel]");
+    }
     for (const std::string& argument : tree.kernel_arguments) {
-        if (has_control_characters(argument)) {
-            throw error(ErrorKind::usage, "{}: the kernel argument '{}' is not one line",
-                        location.text(), argument);
-        }
         toml += fmt::format("{}{}", toml.empty() ? "kargs = [" : ", ", toml_string(argument));
         list += fmt::format("{}\n", argument);
     }

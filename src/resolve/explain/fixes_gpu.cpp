@@ -43,7 +43,7 @@ public:
         if (nvidia_.profile != "ks") {
             set("profile", &NvidiaRequest::profile, std::string("ks"));
         }
-        devices();
+        // Never fewer devices: the image would not drive a GPU that it is for.
         return std::move(fixes_);
     }
 
@@ -152,18 +152,6 @@ private:
         });
         for (const unsigned branch : sorted) {
             set("driver", &NvidiaRequest::driver, std::to_string(branch));
-        }
-    }
-
-    /// Last, because it drops a request: removes one of the GPUs.
-    void devices() {
-        for (std::size_t i = 0; i < nvidia_.devices.size() && i < 4; ++i) {
-            Fix fix{{text_.remove_element(nvidia_.location, "devices", nvidia_.devices[i])},
-                    failed_.blueprint,
-                    ""};
-            std::vector<std::string>& devices = fix.changed.nvidia->devices;
-            devices.erase(devices.begin() + static_cast<std::ptrdiff_t>(i));
-            fixes_.push_back(std::move(fix));
         }
     }
 

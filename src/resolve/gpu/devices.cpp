@@ -25,16 +25,14 @@ void check_branch(const NvidiaRequest& request, const Gpu& gpu, unsigned branch)
         throw refusal(request,
                       fmt::format("NVIDIA driver {} does not support {}: its last branch is {}",
                                   branch, gpu.text(), gpu.last_branch),
-                      fmt::format("set driver = \"{}\", or remove {} from devices", gpu.last_branch,
-                                  gpu.id()));
+                      fmt::format("set driver = \"{}\"", gpu.last_branch));
     }
     if (gpu.first_branch != 0 && branch < gpu.first_branch) {
-        throw refusal(
-            request,
-            fmt::format("NVIDIA driver {} does not support {}: its first branch is {}", branch,
-                        gpu.text(), gpu.first_branch),
-            fmt::format("set driver = \"{}\"{}, or remove {} from devices", gpu.first_branch,
-                        gpu.last_branch == 0 ? " or a later branch" : "", gpu.id()));
+        throw refusal(request,
+                      fmt::format("NVIDIA driver {} does not support {}: its first branch is {}",
+                                  branch, gpu.text(), gpu.first_branch),
+                      fmt::format("set driver = \"{}\"{}", gpu.first_branch,
+                                  gpu.last_branch == 0 ? " or a later branch" : ""));
     }
 }
 
@@ -56,11 +54,30 @@ void check_flavor(const NvidiaRequest& request, const Gpu& gpu) {
     }
 }
 
-std::string unknown(const std::string& device, const GpuTable& table, const std::string& driver) {
-    return fmt::format(
-        "{} is not in the list of GPUs of driver {}: check in the supported products of driver {} "
-        "that it is supported",
-        device, table.driver, driver);
+/// A GPU that the driver's own list does not have. Such lists leave out some that all branches
+/// support: only for these is it a warning.
+std::string not_in_own_list(const NvidiaRequest& request, const GpuTable& own,
+                            const std::string& device) {
+    const GpuTable shipped = shipped_gpus();
+    const Gpu* known = shipped.find(device);
+    if (known == nullptr) {
+        throw refusal(
+            request,
+            fmt::format("{} is not in {}, and not in edgegpu's GPU table", device, own.called),
+            "compare it with what 'lspci -d 10de: -n' shows on a device; a newer driver "
+            "may support it");
+    }
+    const std::string missing = fmt::format(
+        "{} is not in {}, although edgegpu's GPU table has it ({})", known->text(), own.called,
+        known->first_branch == 0 && known->last_branch == 0 ? "all branches" : known->branches());
+    if (!known->left_out) {
+        throw refusal(request, missing,
+                      "set driver to a newer release, whose README has it among the supported "
+                      "products");
+    }
+    check_branch(request, *known, branch_of(own.driver));
+    check_flavor(request, *known);
+    return missing + ": NVIDIA's lists leave it out";
 }
 
 }  // namespace
@@ -79,14 +96,10 @@ DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
     const Gpu* proprietary_only = nullptr;
     for (const std::string& device : request.devices) {
         const Gpu* gpu = table.find(device);
-        if (gpu == nullptr && own) {
-            throw refusal(
-                request, fmt::format("NVIDIA driver {} does not support device {}", driver, device),
-                fmt::format("a newer branch may: edgegpu gpus {}; or remove it from devices",
-                            device));
-        }
         if (gpu == nullptr) {
-            verdict.warnings.push_back(unknown(device, table, driver));
+            verdict.warnings.push_back(
+                own ? not_in_own_list(request, table, device)
+                    : fmt::format("{} does not have {}: not checked", table.called, device));
             continue;
         }
         check_branch(request, *gpu, branch_of(driver));

@@ -79,6 +79,11 @@ void quiet_librepo() {
 
 }  // namespace
 
+std::uint64_t RepositoryMetadata::open_size(MetadataKind kind) const {
+    const MetadataRecord* record = records.find(kind);
+    return record != nullptr ? record->open_size : 0;
+}
+
 std::vector<RepositoryMetadata> load_metadata(const Context& ctx,
                                               const std::vector<Repository>& repositories) {
     quiet_librepo();

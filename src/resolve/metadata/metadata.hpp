@@ -32,6 +32,9 @@ struct RepositoryMetadata {
     std::filesystem::path comps;
     std::filesystem::path modules;
     std::filesystem::path updateinfo;
+
+    /// Bytes that the file of this kind decompresses to, as repomd.xml says; 0: it does not.
+    [[nodiscard]] std::uint64_t open_size(MetadataKind kind) const;
 };
 
 /// Downloads repomd.xml of every enabled repository, and primary and modules metadata if they have

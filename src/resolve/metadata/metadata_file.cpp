@@ -1,6 +1,7 @@
 #include "resolve/metadata/metadata_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +20,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/unpack_limit.hpp"
 #include "transfer/xml_encoding.hpp"
 
 namespace edgegpu {
@@ -30,11 +32,14 @@ namespace fs = std::filesystem;
 /// Several times what file lists of the largest distributions have. libsolv counts in 32 bits.
 constexpr std::uint64_t largest_xml = std::uint64_t{2} << 30U;
 constexpr std::uint64_t largest_in_memory = std::uint64_t{256} << 20U;
+/// What metadata may decompress to beyond 100 times their size: small ones are much alike.
+constexpr std::uint64_t spare_bytes = std::uint64_t{16} << 20U;
 /// Enough for an XML declaration.
 constexpr std::size_t head_size = 1024;
 
+/// A file, and what it may decompress to.
 Decompressor open_compressed(const std::string& repository, const fs::path& path,
-                             std::uint64_t limit) {
+                             std::uint64_t open_size, UnpackLimit limit) {
     const std::string name =
         fmt::format("repository '{}': {}", repository, path.filename().string());
     Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -48,7 +53,14 @@ Decompressor open_compressed(const std::string& repository, const fs::path& path
         throw error(ErrorKind::fetch, "{} is a zchunk file, which edgegpu cannot read", name)
             .hinted("have the repository made with createrepo_c --compress-type gz, xz or zstd");
     }
-    return {std::move(file), limit, name, ErrorKind::fetch};
+    struct stat status {};
+    if (::fstat(file.get(), &status) == 0) {
+        limit = limit.with(most_unpacked(static_cast<std::uint64_t>(status.st_size), spare_bytes));
+    }
+    if (open_size != 0) {
+        limit = limit.with({open_size, ", its open-size in repomd.xml"});
+    }
+    return {std::move(file), std::move(limit), name, ErrorKind::fetch};
 }
 
 }  // namespace
@@ -83,8 +95,9 @@ std::size_t MetadataStream::State::read(std::span<char> buffer) {
     return size;
 }
 
-MetadataStream::MetadataStream(const std::string& repository, const fs::path& path)
-    : state_(new State{open_compressed(repository, path, largest_xml)}) {
+MetadataStream::MetadataStream(const std::string& repository, const fs::path& path,
+                               std::uint64_t open_size)
+    : state_(new State{open_compressed(repository, path, open_size, largest_xml)}) {
     state_->read_head();
     if (const std::optional<std::string> problem = xml_problem(state_->head)) {
         throw error(ErrorKind::fetch, "repository '{}': {} cannot be read: {}", repository,
@@ -122,8 +135,9 @@ void MetadataStream::check() const {
     }
 }
 
-std::string read_metadata_file(const std::string& repository, const fs::path& path) {
-    Decompressor content = open_compressed(repository, path, largest_in_memory);
+std::string read_metadata_file(const std::string& repository, const fs::path& path,
+                               std::uint64_t open_size) {
+    Decompressor content = open_compressed(repository, path, open_size, largest_in_memory);
     std::string result;
     std::string block(std::size_t{1} << 16U, '\0');
     while (const std::size_t got = content.read(block)) {

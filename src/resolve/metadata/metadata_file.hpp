@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -9,12 +10,14 @@ namespace edgegpu {
 
 /// The decompressed content of an XML metadata file, as the stream that libsolv reads: compressed
 /// with gzip, xz, bzip2 or zstd, or plain, recognised by its content. It is decompressed while it
-/// is read, up to 2 GiB.
+/// is read, up to the size that repomd.xml declares (`open_size`; 0: none), to 2 GiB, and to 100
+/// times the compressed size (and 16 MiB).
 class MetadataStream {
 public:
     /// Throws ErrorKind::fetch naming repository and file if it cannot be opened or decompressed,
     /// is a zchunk file, or has an encoding that must not reach a parser (xml_problem).
-    MetadataStream(const std::string& repository, const std::filesystem::path& path);
+    MetadataStream(const std::string& repository, const std::filesystem::path& path,
+                   std::uint64_t open_size);
     ~MetadataStream();
     MetadataStream(const MetadataStream&) = delete;
     MetadataStream& operator=(const MetadataStream&) = delete;
@@ -30,9 +33,10 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// The decompressed content of a metadata file that need not be XML, at most 256 MiB. Throws
-/// ErrorKind::fetch naming repository and file.
+/// The decompressed content of a metadata file that need not be XML, at most 256 MiB, with the same
+/// limits. Throws ErrorKind::fetch naming repository and file.
 [[nodiscard]] std::string read_metadata_file(const std::string& repository,
-                                             const std::filesystem::path& path);
+                                             const std::filesystem::path& path,
+                                             std::uint64_t open_size);
 
 }  // namespace edgegpu

@@ -73,6 +73,7 @@ MetadataRecord read_record(const Repository& repository, const LrYumRepoMdRecord
     result.checksum = accepted_checksum(repository, result.type, text_of(record.checksum_type),
                                         text_of(record.checksum));
     result.size = record.size > 0 ? static_cast<std::uint64_t>(record.size) : 0;
+    result.open_size = record.size_open > 0 ? static_cast<std::uint64_t>(record.size_open) : 0;
     return result;
 }
 

@@ -25,6 +25,8 @@ struct MetadataRecord {
     Checksum checksum;
     /// Bytes of the file; 0: unknown.
     std::uint64_t size = 0;
+    /// Bytes that it decompresses to; 0: unknown.
+    std::uint64_t open_size = 0;
 };
 
 /// The records of a repomd.xml, at most one of each kind.

@@ -75,7 +75,8 @@ void load_primary(const RepositoryMetadata& metadata, Repo* repo) {
         }
         repo_empty(repo, 1);
     }
-    const MetadataStream file(metadata.repository->id, metadata.primary);
+    const MetadataStream file(metadata.repository->id, metadata.primary,
+                              metadata.open_size(MetadataKind::primary));
     const bool good = repo_add_rpmmd(repo, file.get(), nullptr, 0) == 0;
     file.check();
     if (!good) {
@@ -91,7 +92,8 @@ void load_file_lists(const RepositoryMetadata& metadata, Repo* repo) {
     if (fs::exists(cache) && load_cache(repo, cache, flags)) {
         return;
     }
-    const MetadataStream file(metadata.repository->id, metadata.filelists);
+    const MetadataStream file(metadata.repository->id, metadata.filelists,
+                              metadata.open_size(MetadataKind::filelists));
     const bool good = repo_add_rpmmd(repo, file.get(), nullptr, flags) == 0;
     file.check();
     if (!good) {
@@ -109,7 +111,8 @@ void load_advisories(const RepositoryMetadata& metadata, Repo* repo) {
         }
         repo_empty(repo, 1);
     }
-    const MetadataStream file(metadata.resolved.id, metadata.updateinfo);
+    const MetadataStream file(metadata.resolved.id, metadata.updateinfo,
+                              metadata.open_size(MetadataKind::updateinfo));
     const bool good = repo_add_updateinfoxml(repo, file.get(), 0) == 0;
     file.check();
     if (!good) {

@@ -247,7 +247,8 @@ ModuleCatalogue read_modules(const std::vector<RepositoryMetadata>& repositories
     ModuleReader reader(architecture);
     for (const RepositoryMetadata& metadata : repositories) {
         if (!metadata.modules.empty()) {
-            reader.add(read_metadata_file(metadata.repository->id, metadata.modules),
+            reader.add(read_metadata_file(metadata.repository->id, metadata.modules,
+                                          metadata.open_size(MetadataKind::modules)),
                        metadata.repository->id);
         }
     }

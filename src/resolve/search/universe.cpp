@@ -80,7 +80,9 @@ Comps read_comps(const std::vector<RepositoryMetadata>& metadata) {
     Comps comps;
     for (const RepositoryMetadata& repository : metadata) {
         if (!repository.comps.empty()) {
-            add_comps(comps, read_metadata_file(repository.resolved.id, repository.comps),
+            add_comps(comps,
+                      read_metadata_file(repository.resolved.id, repository.comps,
+                                         repository.open_size(MetadataKind::comps)),
                       repository.resolved.id);
         }
     }

@@ -128,7 +128,8 @@ private:
             require_digest(*text, document.config.digest);
             store_blob_text(ctx_, *text);
         }
-        const ImageConfig config = parse_image_config(*text, shown_image(request_.source));
+        const ImageConfig config =
+            parse_image_config(*text, document, shown_image(request_.source));
         if (config.architecture != architecture_ || (!config.os.empty() && config.os != "linux")) {
             throw wrong_architecture(config.os.empty() || config.os == "linux"
                                          ? config.architecture

@@ -104,7 +104,8 @@ struct PolicyData {
 /// Reads the content of a binary kernel policy ("policy.33") with libsepol, which checks its
 /// consistency, in a child process with `policy_limits`. Throws Error with `name` if libsepol
 /// cannot read it, or not within these limits.
-[[nodiscard]] PolicyData read_policy(std::string content, const std::string& name);
+[[nodiscard]] PolicyData read_policy(const Context& ctx, std::string content,
+                                     const std::string& name);
 
 /// The same in this process and without limits: a small file may take all memory, and hours.
 [[nodiscard]] PolicyData parse_policy(std::string content, const std::string& name);

@@ -245,11 +245,13 @@ std::string newest_policy(const std::vector<std::string>& names) {
     return best.second;
 }
 
-PolicyDb::PolicyDb(const std::filesystem::path& path)
-    : PolicyDb(read_file(path, policy_limit), path.string()) {}
+PolicyDb::PolicyDb(const Context& ctx, const std::filesystem::path& path)
+    : PolicyDb(ctx, read_file(path, policy_limit), path.string()) {}
 
-PolicyDb::PolicyDb(std::string content, const std::string& name)
-    : data_(std::make_shared<const PolicyData>(read_policy(std::move(content), name))) {}
+PolicyDb::PolicyDb(const Context& ctx, std::string content, const std::string& name)
+    : PolicyDb(read_policy(ctx, std::move(content), name)) {}
+
+PolicyDb::PolicyDb(PolicyData data) : data_(std::make_shared<const PolicyData>(std::move(data))) {}
 
 std::map<std::string, bool> PolicyDb::booleans() const {
     return {data_->booleans.begin(), data_->booleans.end()};

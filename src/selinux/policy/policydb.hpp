@@ -48,9 +48,11 @@ struct Grant {
 class PolicyDb {
 public:
     /// Throws Error with the path if libsepol cannot read the file.
-    explicit PolicyDb(const std::filesystem::path& path);
+    PolicyDb(const Context& ctx, const std::filesystem::path& path);
     /// The same for a policy's content; `name` is for errors.
-    PolicyDb(std::string content, const std::string& name);
+    PolicyDb(const Context& ctx, std::string content, const std::string& name);
+    /// Of what was read.
+    explicit PolicyDb(PolicyData data);
 
     /// All booleans with their values.
     [[nodiscard]] std::map<std::string, bool> booleans() const;

@@ -116,12 +116,16 @@ std::set<ModuleId> stored_modules(const Tree& tree, const PolicyPaths& paths) {
 }
 
 ScratchDirectory::ScratchDirectory(const Context& ctx) {
-    make_directories(ctx.work());
-    std::string pattern = (ctx.work() / "policy-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-        throw errno_error(pattern, errno);
+    // No name that differs from build to build: programs of the image can read it.
+    make_directories(ctx.visible());
+    for (int number = 0; path_.empty(); ++number) {
+        const fs::path path = ctx.visible() / fmt::format("policy-{}", number);
+        if (::mkdir(path.c_str(), 0700) == 0) {
+            path_ = path;
+        } else if (errno != EEXIST) {
+            throw errno_error(path.string(), errno);
+        }
     }
-    path_ = pattern;
 }
 
 ScratchDirectory::~ScratchDirectory() {
@@ -133,7 +137,7 @@ ScratchDirectory::~ScratchDirectory() {
 }
 
 StoreCopy::StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& paths)
-    : paths_(paths), scratch_(ctx), root_(new_directory(scratch_.path() / "root")) {
+    : ctx_(ctx), paths_(paths), scratch_(ctx), root_(new_directory(scratch_.path() / "root")) {
     for (const std::string_view top : {etc_selinux, std::string_view(paths_.store_root)}) {
         root_.make_directories(top);
     }
@@ -189,7 +193,7 @@ PolicyDb StoreCopy::binary_policy() const {
         throw error("the image has no binary policy in {}", directory);
     }
     const std::string path = fmt::format("{}/{}", directory, newest);
-    return PolicyDb(root_.read(path, policy_limit), path + " of the image");
+    return {ctx_, root_.read(path, policy_limit), path + " of the image"};
 }
 
 PolicyResult StoreCopy::collect(const Context& ctx, const Tree& tree) const {

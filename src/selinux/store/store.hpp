@@ -62,8 +62,8 @@ private:
 /// on destruction.
 class StoreCopy {
 public:
-    /// Copies from `tree.entries` to a new directory below ctx.work(). Throws Error if /etc/selinux
-    /// or the store's directory is a link or file.
+    /// Copies from `tree.entries` to a new directory below ctx.work(); `ctx` outlives this. Throws
+    /// Error if /etc/selinux or the store's directory is a link or file.
     StoreCopy(const Context& ctx, const Tree& tree, const PolicyPaths& paths);
 
     /// Directory for temporary files of the builder.
@@ -83,6 +83,7 @@ public:
     [[nodiscard]] PolicyResult collect(const Context& ctx, const Tree& tree) const;
 
 private:
+    const Context& ctx_;
     PolicyPaths paths_;
     ScratchDirectory scratch_;
     ImageRoot root_;

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "image_file/image.hpp"
+
+namespace edgegpu {
+
+/// The file name of an image, from the ref (else the commit's checksum), the version and the type:
+/// "lab-12-x86_64-edge-gpu-1.0.0.qcow2".
+[[nodiscard]] std::string image_file_name(const ImageRequest& request, const CommitInfo& commit);
+
+/// Throws ErrorKind::usage if the name of `request.output` ends like one of another form than it
+/// will have: ".iso" for what is compressed, ".qcow2" for a raw disk. Programs go by these names.
+/// Any other name is accepted.
+void check_image_name(const ImageRequest& request);
+
+}  // namespace edgegpu
