@@ -6,6 +6,7 @@
 #include "cache/entry_lock.hpp"
 #include "compose/composition_cache.hpp"
 #include "compose/composition_key.hpp"
+#include "compose/leftovers.hpp"
 #include "compose/rpmdb.hpp"
 #include "image/account_files.hpp"
 #include "image/overlay.hpp"
@@ -27,7 +28,7 @@ namespace {
 
 /// To be increased with every change of how scriptlets, triggers or shims work, so that cached
 /// results of older versions are not used.
-constexpr std::string_view engine_version = "edgegpu compose 6";
+constexpr std::string_view engine_version = "edgegpu compose 7";
 
 /// The directories of one build, in its slot of `work/`. The lower layer is kept between builds.
 struct Layers {
@@ -77,6 +78,7 @@ struct Made {
 Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
                  const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
                  const fs::path& scratch) {
+    const Entries packaged = tree.entries;
     const fs::path database_directory = scratch / "rpmdb";
     make_directories(database_directory);
     const fs::path database = write_rpmdb(ctx, packages, database_directory);
@@ -90,6 +92,7 @@ Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPacka
         made.remarks = recording.remarks();
     }
     sync_tree(ctx, tree);
+    remove_leftovers(ctx, packaged, tree);
     install_rpmdb(ctx, tree, database);
     sync_tree(ctx, tree);
     return made;

@@ -142,6 +142,43 @@ printf '#!/bin/sh\nexit 1\n' > %{buildroot}/usr/sbin/grubby
     EXPECT_EQ(compose_with(app).kernel_arguments, expected) << "from the cache";
 }
 
+TEST_F(ComposeTest, WhatScriptletsLeaveBehindIsRemovedAndWhatPackagesContainStays) {
+    const PackageFile app = fixture_.build("app", R"(%install
+mkdir -p %{buildroot}/usr/share/app/__pycache__ %{buildroot}/var/cache/ldconfig
+echo packaged > %{buildroot}/usr/share/app/__pycache__/a.cpython-311.pyc
+echo packaged > %{buildroot}/usr/share/app/__pycache__/b.cpython-311.pyc
+%post
+cd /usr/share/app/__pycache__
+echo written > b.cpython-311.pyc
+echo written > c.cpython-311.pyc
+echo written > note
+echo old > /etc/passwd-
+echo cache > /var/cache/ldconfig/aux-cache
+mkdir -p /var/lib/systemd/catalog
+echo cache > /var/lib/systemd/catalog/database
+echo 1234 > /etc/machine-id
+%files
+/usr/share/app
+%attr(700,root,root) /var/cache/ldconfig
+)",
+                                           app_header);
+    for (const char* source : {"made", "from the cache"}) {
+        const Tree tree = compose_with(app);
+        const std::string directory = "/usr/share/app/__pycache__/";
+        EXPECT_EQ(read_entry(tree, directory + "a.cpython-311.pyc"), "packaged\n") << source;
+        EXPECT_EQ(read_entry(tree, directory + "b.cpython-311.pyc"), "packaged\n") << source;
+        EXPECT_EQ(read_entry(tree, directory + "note"), "written\n") << source;
+        EXPECT_EQ(read_entry(tree, "/etc/machine-id"), "") << source;
+        EXPECT_TRUE(tree.entries.contains("/var/cache/ldconfig")) << source;
+        for (const std::string& gone :
+             {directory + "c.cpython-311.pyc", std::string("/etc/passwd-"),
+              std::string("/var/cache/ldconfig/aux-cache"),
+              std::string("/var/lib/systemd/catalog")}) {
+            EXPECT_FALSE(tree.entries.contains(gone)) << gone << ' ' << source;
+        }
+    }
+}
+
 TEST_F(ComposeTest, ADamagedCompositionIsMadeAgain) {
     const PackageFile app =
         fixture_.build("app", "%post\necho made > /usr/made\n%files\n", app_header);
