@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include "commands/cli.hpp"
+#include "compose/rpmdb_process.hpp"
 #include "execution/interrupt.hpp"
 #include "support/error.hpp"
 
 /// Wires the command line to the commands, and is the only place where errors are caught.
 int main(int argc, char** argv) {
     using edgegpu::Error;
+    if (const auto status = edgegpu::serve_as_rpmdb_process(argc, argv)) {
+        return *status;
+    }
     edgegpu::RunningCommand running;
     try {
         edgegpu::install_interrupt_handlers();

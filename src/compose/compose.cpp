@@ -6,6 +6,7 @@
 #include "cache/entry_lock.hpp"
 #include "compose/composition_cache.hpp"
 #include "compose/composition_key.hpp"
+#include "compose/image_rpm.hpp"
 #include "compose/leftovers.hpp"
 #include "compose/rpmdb.hpp"
 #include "image/account_files.hpp"
@@ -75,16 +76,26 @@ struct Made {
     std::vector<Remark> remarks;
 };
 
+/// Puts the package database into the tree in the format of the image's rpm. Before the scriptlets
+/// rpm may not be able to run yet: the format is the builder's then.
+void put_database(const Context& ctx, Tree& tree, const PackageDatabase& written,
+                  const fs::path& scratch, bool final) {
+    const std::optional<ImageRpm> rpm = ask_image_rpm(ctx, tree, final);
+    install_rpmdb(ctx, tree, rpm ? convert_rpmdb(ctx, tree, *rpm, written, scratch) : written);
+    if (rpm) {
+        point_rpm_to_database(ctx, tree, *rpm);
+    }
+}
+
 Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
                  const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
                  const fs::path& scratch) {
     const Entries packaged = tree.entries;
-    const fs::path database_directory = scratch / "rpmdb";
-    make_directories(database_directory);
-    const fs::path database = write_rpmdb(ctx, packages, database_directory);
+    make_directories(scratch / "rpmdb");
+    const PackageDatabase written = write_rpmdb(ctx, packages, scratch / "rpmdb");
     // Before the scriptlets, because some query it; and again after them, because a query may
-    // change the file.
-    install_rpmdb(ctx, tree, database);
+    // change the files, and a scriptlet what rpm says.
+    put_database(ctx, tree, written, scratch / "image-rpmdb", false);
     Made made;
     {
         const Recording recording(ctx.console);
@@ -93,8 +104,11 @@ Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPacka
     }
     sync_tree(ctx, tree);
     remove_leftovers(ctx, packaged, tree);
-    install_rpmdb(ctx, tree, database);
+    put_database(ctx, tree, written, scratch / "image-rpmdb", true);
     sync_tree(ctx, tree);
+    if (find_entry(tree, "/usr/bin/rpm") != nullptr) {
+        check_rpmdb(ctx, tree, packages);
+    }
     return made;
 }
 

@@ -208,6 +208,58 @@ TEST_F(ComposeTest, TheDatabaseIsTheSameInEveryBuild) {
     EXPECT_EQ(compose_with(app).entries.at("/usr/share/rpm/rpmdb.sqlite").digest, first);
 }
 
+/// A package with an rpm that answers what it is asked for its database, and for what is in it.
+std::string rpm_that_answers(const std::string& database, const std::string& list) {
+    return R"(%install
+mkdir -p %{buildroot}/usr/bin
+cat > %{buildroot}/usr/bin/rpm <<'END'
+#!/bin/sh
+case $1 in
+--eval) )" +
+           database + R"(;;
+-qa) )" + list +
+           R"(;;
+esac
+END
+%files
+%attr(755,root,root) /usr/bin/rpm
+)";
+}
+
+TEST_F(ComposeTest, AnRpmWithoutAProgramThatWritesItsDatabaseIsAnError) {
+    const PackageFile rpm =
+        fixture_.build("rpm", rpm_that_answers("echo edgegpu:bdb:/var/lib/rpm", ":"), app_header);
+    EXPECT_EQ(error_message([&] { compose_with(rpm); }),
+              "the image's rpm keeps its packages in bdb, and the image has no /usr/bin/rpmdb to "
+              "write it");
+}
+
+TEST_F(ComposeTest, AnRpmThatCannotRunIsAnError) {
+    const PackageFile rpm = fixture_.build(
+        "rpm", rpm_that_answers("echo librpm.so.8: cannot open >&2; exit 127", ":"), app_header);
+    EXPECT_EQ(error_message([&] { compose_with(rpm); }),
+              "rpm --eval edgegpu:%{?_db_backend}:%{_dbpath} of the image failed with exit status "
+              "127");
+}
+
+TEST_F(ComposeTest, WhatTheImagesRpmReadsIsCompared) {
+    const PackageFile rpm =
+        fixture_.build("rpm",
+                       rpm_that_answers("echo edgegpu:sqlite:/usr/share/rpm",
+                                        "echo warning: old; echo edgegpu:shell-0:1-1.x86_64"),
+                       app_header);
+    EXPECT_EQ(error_message([&] { compose_with(rpm); }),
+              "the image's rpm lists 1 packages instead of 2 from the database in /usr/share/rpm");
+}
+
+TEST_F(ComposeTest, AnRpmThatLooksElsewhereIsPointedToTheDatabase) {
+    const std::string list = "echo edgegpu:shell-0:1-1.x86_64; echo edgegpu:rpm-0:1-1.x86_64";
+    const PackageFile rpm = fixture_.build(
+        "rpm", rpm_that_answers("echo edgegpu:sqlite:/var/lib/rpm", list), app_header);
+    EXPECT_EQ(read_entry(compose_with(rpm), "/usr/lib/rpm/macros.d/macros.rpm-ostree"),
+              "%_dbpath /usr/share/rpm\n");
+}
+
 TEST_F(ComposeTest, AFailingScriptletIsNamedWithItsOutput) {
     const PackageFile app =
         fixture_.build("app", "%post\necho something is wrong\nexit 7\n%files\n", app_header);
