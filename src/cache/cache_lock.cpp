@@ -44,9 +44,7 @@ bool is_alphanumeric(char c) {
 void empty_slot(const fs::path& slot) {
     for (const fs::directory_entry& entry : children_of(slot)) {
         const std::string name = entry.path().filename().string();
-        // Those of the sandbox are complete or made anew.
-        if (std::find(kept_in_slot.begin(), kept_in_slot.end(), name) == kept_in_slot.end() &&
-            !name.starts_with("sandbox-")) {
+        if (std::find(kept_in_slot.begin(), kept_in_slot.end(), name) == kept_in_slot.end()) {
             remove_tree(entry.path());
         }
     }

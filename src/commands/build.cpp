@@ -27,7 +27,7 @@
 
 namespace edgegpu {
 
-std::filesystem::path cache_directory(const std::filesystem::path& wanted) {
+std::filesystem::path cache_directory(const std::filesystem::path& wanted, CacheAccess access) {
     std::filesystem::path chosen = wanted;
     if (chosen.empty()) {
         const char* xdg = std::getenv("XDG_CACHE_HOME");
@@ -41,9 +41,7 @@ std::filesystem::path cache_directory(const std::filesystem::path& wanted) {
                 .hinted("name a directory with --cache-dir");
         }
     }
-    chosen = std::filesystem::absolute(chosen);
-    make_directories(chosen);
-    return chosen;
+    return open_cache(chosen, access);
 }
 
 namespace {
@@ -295,12 +293,12 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     const std::filesystem::path& path = command.blueprints.front();
     // First of all, and outside of the build's namespace: the keys are the caller's.
     Signer signer(&interrupted());
+    Context ctx;
+    ctx.cache = cache_directory(command.cache_dir);
     enter_build_namespace();
     Console console(console_output(global));
     const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
     signer.allow(signing_request(blueprint.ostree, blueprint.nvidia));
-    Context ctx;
-    ctx.cache = cache_directory(command.cache_dir);
     ctx.log = global.log;
     keep_log(ctx, global.log_format, console);
     signer.log_to(ctx.log);

@@ -129,10 +129,12 @@ PruneLimits limits_of(const CacheCommand& command) {
 
 int run_cache(const GlobalOptions& global, const CacheCommand& command) {
     const PruneLimits limits = limits_of(command);
+    const std::filesystem::path cache = cache_directory(
+        command.cache_dir, command.action.empty() ? CacheAccess::read : CacheAccess::write);
     // Much of it belongs to the owners of images.
     enter_build_namespace();
     Console console(standard_error(global.color, global.quiet, global.progress_fd));
-    const Context ctx = cache_context(cache_directory(command.cache_dir), console);
+    const Context ctx = cache_context(cache, console);
     CacheReport report;
     report.cache = ctx.cache;
     if (!command.action.empty()) {

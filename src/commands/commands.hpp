@@ -8,6 +8,7 @@
 
 #include "blueprint/blueprint.hpp"
 #include "blueprint/parse/parse.hpp"
+#include "cache/cache_directory.hpp"
 #include "commands/failure.hpp"
 #include "commit/deflate_level.hpp"
 #include "execution/context.hpp"
@@ -231,7 +232,9 @@ void show_remarks(const Blueprint& blueprint, Console& console);
 /// stderr with the options of the command line, and the log, for a Console.
 [[nodiscard]] ConsoleOutput console_output(const GlobalOptions& global);
 
-/// The cache directory to use: `wanted`, else $XDG_CACHE_HOME/edgegpu, else $HOME/.cache/edgegpu.
-[[nodiscard]] std::filesystem::path cache_directory(const std::filesystem::path& wanted);
+/// The cache directory to use, checked (open_cache): `wanted`, else $XDG_CACHE_HOME/edgegpu, else
+/// $HOME/.cache/edgegpu.
+[[nodiscard]] std::filesystem::path cache_directory(const std::filesystem::path& wanted,
+                                                    CacheAccess access = CacheAccess::write);
 
 }  // namespace edgegpu

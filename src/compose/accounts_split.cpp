@@ -19,9 +19,16 @@ bool is_ordinary(const AccountFile::Row& row) {
     return id >= first_user_id && id <= last_user_id;
 }
 
+/// Whether the image's C library finds the module: of the directories of libraries, the first that
+/// has a C library is that of the image's own architecture.
 bool has_altfiles(const Tree& tree) {
-    return std::any_of(tree.entries.begin(), tree.entries.end(),
-                       [](const auto& at) { return at.first.ends_with("/libnss_altfiles.so.2"); });
+    for (const char* directory :
+         {"/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"}) {
+        if (find_entry(tree, fmt::format("{}/libc.so.6", directory)) != nullptr) {
+            return find_entry(tree, fmt::format("{}/libnss_altfiles.so.2", directory)) != nullptr;
+        }
+    }
+    return false;
 }
 
 bool stays_in_etc_group(const AccountFile::Row& row, const std::set<std::string>& ordinary) {

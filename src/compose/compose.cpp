@@ -6,6 +6,8 @@
 #include "cache/entry_lock.hpp"
 #include "compose/composition_cache.hpp"
 #include "compose/composition_key.hpp"
+#include "compose/image_rpm.hpp"
+#include "compose/leftovers.hpp"
 #include "compose/rpmdb.hpp"
 #include "image/account_files.hpp"
 #include "image/overlay.hpp"
@@ -68,15 +70,26 @@ struct Made {
     std::vector<Remark> remarks;
 };
 
+/// Puts the package database into the tree in the format of the image's rpm. Before the scriptlets
+/// rpm may not be able to run yet: the format is the builder's then.
+void put_database(const Context& ctx, Tree& tree, const PackageDatabase& written,
+                  const fs::path& scratch, bool final) {
+    const std::optional<ImageRpm> rpm = ask_image_rpm(ctx, tree, final);
+    install_rpmdb(ctx, tree, rpm ? convert_rpmdb(ctx, tree, *rpm, written, scratch) : written);
+    if (rpm) {
+        point_rpm_to_database(ctx, tree, *rpm);
+    }
+}
+
 Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
                  const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
                  const fs::path& scratch) {
-    const fs::path database_directory = scratch / "rpmdb";
-    make_directories(database_directory);
-    const fs::path database = write_rpmdb(ctx, packages, database_directory);
+    const Entries packaged = tree.entries;
+    make_directories(scratch / "rpmdb");
+    const PackageDatabase written = write_rpmdb(ctx, packages, scratch / "rpmdb");
     // Before the scriptlets, because some query it; and again after them, because a query may
-    // change the file.
-    install_rpmdb(ctx, tree, database);
+    // change the files, and a scriptlet what rpm says.
+    put_database(ctx, tree, written, scratch / "image-rpmdb", false);
     Made made;
     {
         const Recording recording(ctx.console);
@@ -84,8 +97,12 @@ Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPacka
         made.remarks = recording.remarks();
     }
     sync_tree(ctx, tree);
-    install_rpmdb(ctx, tree, database);
+    remove_leftovers(ctx, packaged, tree);
+    put_database(ctx, tree, written, scratch / "image-rpmdb", true);
     sync_tree(ctx, tree);
+    if (find_entry(tree, "/usr/bin/rpm") != nullptr) {
+        check_rpmdb(ctx, tree, packages);
+    }
     return made;
 }
 

@@ -36,10 +36,14 @@ bool is_type(const Tree& tree, std::string_view path, EntryType type) {
     return entry != nullptr && entry->type == type;
 }
 
-/// Moves the directory `from` with its content to `to`. Throws if both have a file that differs,
-/// unless `from_wins`.
-void move_directory(Tree& tree, const std::string& from, const std::string& to,
-                    bool from_wins = false) {
+std::string describe(const Entry& entry) {
+    return entry.type == EntryType::symlink     ? "link to " + entry.target
+           : entry.type == EntryType::directory ? "directory"
+                                                : "file";
+}
+
+/// Moves the directory `from` with its content to `to`. Throws if both have a file that differs.
+void move_directory(Tree& tree, const std::string& from, const std::string& to) {
     Entries moved = take_subtree(tree.entries, from);
     for (auto& [path, entry] : moved) {
         const std::string place = to + path.substr(from.size());
@@ -48,43 +52,14 @@ void move_directory(Tree& tree, const std::string& from, const std::string& to,
                                       entry.type == EntryType::directory;
         const bool equal = old != nullptr && old->type == entry.type &&
                            old->digest == entry.digest && old->target == entry.target;
-        if (old != nullptr && !both_directories && !equal && !from_wins) {
+        if (old != nullptr && !both_directories && !equal) {
             throw error("{} belongs at {} in a commit, and the image has another {} there", path,
-                        place, old->type == EntryType::directory ? "directory" : "file");
+                        place, describe(*old));
         }
         if (!both_directories) {
             tree.entries[place] = std::move(entry);
         }
     }
-}
-
-void delete_leftovers(const Context& ctx, Tree& tree) {
-    static constexpr std::array<std::string_view, 13> leftovers{"/etc/passwd-",
-                                                                "/etc/group-",
-                                                                "/etc/shadow-",
-                                                                "/etc/gshadow-",
-                                                                "/etc/subuid-",
-                                                                "/etc/subgid-",
-                                                                "/etc/.pwd.lock",
-                                                                "/etc/mtab.lock",
-                                                                "/etc/.updated",
-                                                                "/var/.updated",
-                                                                "/var/cache/ldconfig",
-                                                                "/var/lib/systemd/random-seed",
-                                                                "/var/lib/systemd/catalog"};
-    for (const std::string_view path : leftovers) {
-        if (literal(tree, path) != nullptr) {
-            remove_entry(tree, path);
-        }
-    }
-    // Byte code that no package contains was written by a scriptlet's python, and has times of this
-    // build.
-    const std::string imports = (ctx.cache / "imports").string() + "/";
-    std::erase_if(tree.entries, [&](const auto& at) {
-        return at.first.ends_with(".pyc") && at.first.find("/__pycache__/") != std::string::npos &&
-               at.second.type == EntryType::file &&
-               !at.second.content.string().starts_with(imports);
-    });
 }
 
 /// Moves the policy store from /var, which is not in the commit, to /etc, where rollbacks keep it
@@ -93,7 +68,7 @@ void move_policy_store(const Context& ctx, Tree& tree) {
     if (!is_type(tree, "/var/lib/selinux", EntryType::directory)) {
         return;
     }
-    move_directory(tree, "/var/lib/selinux", "/etc/selinux", true);
+    move_directory(tree, "/var/lib/selinux", "/etc/selinux");
     const std::string path = "/etc/selinux/semanage.conf";
     std::string text;
     unsigned mode = 0644;
@@ -219,6 +194,10 @@ void link_places_into_var(Tree& tree) {
     for (const VarPlace& place : var_places) {
         if (is_type(tree, place.path, EntryType::directory)) {
             move_directory(tree, std::string(place.path), std::string(place.target));
+        } else if (literal(tree, place.path) != nullptr &&
+                   resolve_in_tree(tree, place.path) != place.target) {
+            throw error("{} is a {} in the image, and has to be a link to {} in a commit",
+                        place.path, describe(*literal(tree, place.path)), place.link);
         }
         if (literal(tree, place.target) == nullptr) {
             put_entry(tree, place.target, directory(place.mode));
@@ -238,6 +217,23 @@ void move_alternatives(Tree& tree) {
         move_directory(tree, "/var/lib/alternatives", "/usr/lib/alternatives");
         put_entry(tree, "/var/lib/alternatives", link_to("../../usr/lib/alternatives"));
     }
+}
+
+/// Devices generate their machine id at the first boot if the file is empty or says "uninitialized"
+/// (machine-id(5)); one in the image would be that of all of them.
+void empty_machine_id(const Context& ctx, Tree& tree) {
+    const std::string path = "/etc/machine-id";
+    const std::string id = find_entry(tree, path) != nullptr ? read_entry(tree, path) : "";
+    if (trim_end(id) == "uninitialized") {
+        return;
+    }
+    if (!trim_end(id).empty()) {
+        ctx.console->warn(
+            fmt::format("left out: the content of {}, which would be the same on all devices; each "
+                        "makes its own at its first boot",
+                        path));
+    }
+    put_entry(tree, path, make_file_entry(ctx, "", 0444));
 }
 
 /// Empties mount points, whose content would be hidden on a device; warns unless they are empty.
@@ -303,7 +299,6 @@ void finish_layout(const Context& ctx, Tree& tree) {
     // No program of the image runs after this; without a root only the entries are changed.
     tree.root.clear();
     check_top_level(tree);
-    delete_leftovers(ctx, tree);
     move_policy_store(ctx, tree);
     alias_var_labels(ctx, tree);
     move_alternatives(tree);
@@ -314,7 +309,7 @@ void finish_layout(const Context& ctx, Tree& tree) {
     link_places_into_var(tree);
     split_accounts(ctx, tree);
     move_var_to_tmpfiles(ctx, tree);
-    put_entry(tree, "/etc/machine-id", make_file_entry(ctx, "", 0444));
+    empty_machine_id(ctx, tree);
     tree.entries.erase("/usr/etc");
     move_directory(tree, "/etc", "/usr/etc");
     empty_mount_points(ctx, tree);

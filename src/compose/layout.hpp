@@ -10,9 +10,9 @@ namespace edgegpu {
 /// /usr/lib/opt, /var content → tmpfiles.d lines (regular files as factory content with a `C` line,
 /// with a warning), links for /home, /root, /srv, /opt, /mnt, /usr/local into /var and for /media
 /// into /run, passwd and group split for nss-altfiles if the image has it, empty /boot /dev /proc
-/// /run /sys /tmp /var /sysroot, /ostree → sysroot/ostree, empty machine-id, leftovers deleted
-/// (ld.so aux-cache, random-seed, passwd-, byte code that no package contains, …). Changes
-/// `tree.entries` only; clears tree.root. Throws Error for paths that a commit cannot contain.
+/// /run /sys /tmp /var /sysroot, /ostree → sysroot/ostree, empty machine-id. Nothing is left out
+/// without a warning, except kernels in /boot and what is in /dev. Changes `tree.entries` only;
+/// clears tree.root. Throws Error for paths that a commit cannot contain.
 void finish_layout(const Context& ctx, Tree& tree);
 
 }  // namespace edgegpu

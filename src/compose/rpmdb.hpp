@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "image/tree.hpp"
@@ -8,16 +9,24 @@
 
 namespace edgegpu {
 
-/// Writes an rpmdb (SQLite) with the headers of `packages`, in this order, into the empty directory
-/// `scratch`, and returns the path of its `rpmdb.sqlite`: the same bytes for the same packages,
-/// ctx.source_date_epoch, librpm and SQLite. The builder's rpm configuration is not used. Not
-/// thread-safe: librpm's macros and the environment are global. Throws Error if librpm fails.
-[[nodiscard]] std::filesystem::path write_rpmdb(const Context& ctx,
-                                                const std::vector<ImportedPackage>& packages,
-                                                const std::filesystem::path& scratch);
+/// A package database: the files of a directory of the builder.
+struct PackageDatabase {
+    std::filesystem::path directory;
+    /// names of its files, sorted
+    std::vector<std::string> files;
+};
 
-/// Replaces /usr/share/rpm with a directory that contains only `database` (as rpmdb.sqlite), with
-/// links from /usr/lib/sysimage/rpm and /var/lib/rpm, where rpm and other clients expect it.
-void install_rpmdb(const Context& ctx, Tree& tree, const std::filesystem::path& database);
+/// Writes a database (SQLite, one file) with the headers of `packages`, in this order, into the
+/// empty directory `scratch`, and the same headers to `scratch`/headers, in the format of
+/// `rpmdb --importdb`: the same bytes for the same packages, ctx.source_date_epoch, librpm and
+/// SQLite. librpm runs in a process of its own (rpmdb_process.hpp). The builder's rpm
+/// configuration is not used. Throws Error if librpm fails.
+[[nodiscard]] PackageDatabase write_rpmdb(const Context& ctx,
+                                          const std::vector<ImportedPackage>& packages,
+                                          const std::filesystem::path& scratch);
+
+/// Replaces /usr/share/rpm with a directory that contains only the files of `database`, with links
+/// from /usr/lib/sysimage/rpm and /var/lib/rpm, where rpm and other clients expect it.
+void install_rpmdb(const Context& ctx, Tree& tree, const PackageDatabase& database);
 
 }  // namespace edgegpu

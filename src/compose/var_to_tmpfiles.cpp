@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,9 +41,15 @@ Strings configuration_files(const Tree& tree, const std::string& directory) {
     return files;
 }
 
-/// Paths that the image's own tmpfiles.d files create, of whatever type: these take precedence.
-std::set<std::string> read_claimed(const Tree& tree) {
-    std::set<std::string> claimed;
+/// Where the lines C and L without an argument find what they copy or refer to.
+std::string factory_path(const std::string& path) {
+    return "/usr/share/factory" + path;
+}
+
+/// Paths that the image's own tmpfiles.d files create, of whatever type: these take precedence. For
+/// each the path with the content that devices get there, or "".
+std::map<std::string, std::string> read_claimed(const Tree& tree) {
+    std::map<std::string, std::string> claimed;
     for (const char* directory : {"/usr/lib/tmpfiles.d/", "/etc/tmpfiles.d/"}) {
         for (const std::string& file : configuration_files(tree, directory)) {
             const std::string content = read_entry(tree, file);
@@ -57,9 +64,14 @@ std::set<std::string> read_claimed(const Tree& tree) {
                     path.pop_back();
                 }
                 // Other types change or remove existing paths.
-                if (std::string_view("dDvqQLfFCpcb").find(type[0]) != std::string_view::npos) {
-                    claimed.insert(path);
+                if (std::string_view("dDvqQLfFCpcb").find(type[0]) == std::string_view::npos) {
+                    continue;
                 }
+                std::string source;
+                if (type[0] == 'C' || type[0] == 'L') {
+                    source = words.size() > 6 ? std::string(words[6]) : factory_path(path);
+                }
+                claimed.emplace(std::move(path), std::move(source));
             }
         }
     }
@@ -76,12 +88,27 @@ std::string account_name(const std::map<std::uint32_t, std::string>& names, std:
 
 /// Puts a copy of the file at `path` below /usr/share/factory; returns its path there.
 std::string put_factory(Tree& tree, const std::string& path, const Entry& entry) {
-    std::string factory = "/usr/share/factory" + path;
+    std::string factory = factory_path(path);
+    const Entry* old = find_entry(tree, factory);
+    if (old != nullptr && (old->type != EntryType::file || old->digest != entry.digest)) {
+        throw error("{} belongs at {} in a commit, and the image has another there", path, factory);
+    }
     put_entry(tree, factory, entry);
     return factory;
 }
 
-void report(const Context& ctx, const Strings& files) {
+/// Whether devices get the file's content at its path from what an own line of the image names
+/// (read_claimed); where a line expects it in the factory and nothing is there, it is put there.
+bool is_kept(Tree& tree, const std::string& path, const Entry& entry, const std::string& source) {
+    if (source == factory_path(path) && find_entry(tree, source) == nullptr) {
+        put_factory(tree, path, entry);
+    }
+    const Entry* other = source.starts_with('/') ? find_entry(tree, source) : nullptr;
+    return entry.size == 0 || (other != nullptr && other->digest == entry.digest);
+}
+
+/// Warns about regular files; `what` follows their number.
+void report(const Context& ctx, const Strings& files, std::string_view what) {
     if (files.empty() || ctx.console == nullptr) {
         return;
     }
@@ -92,9 +119,8 @@ void report(const Context& ctx, const Strings& files) {
     if (files.size() > shown_files) {
         list += fmt::format(" and {} more", files.size() - shown_files);
     }
-    ctx.console->warn(fmt::format(
-        "{} regular file{} in /var: devices get a copy at first boot, updates do not change it: {}",
-        files.size(), files.size() == 1 ? "" : "s", list));
+    ctx.console->warn(fmt::format("{} regular file{} in /var: {}: {}", files.size(),
+                                  files.size() == 1 ? "" : "s", what, list));
 }
 
 bool is_mount_or_made_anyway(std::string_view path) {
@@ -120,18 +146,25 @@ std::string escape_tmpfiles_path(std::string_view path) {
 void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
     const auto users = account_names(read_accounts(tree, "/etc/passwd"));
     const auto groups = account_names(read_accounts(tree, "/etc/group"));
-    const std::set<std::string> claimed = read_claimed(tree);
+    const std::map<std::string, std::string> claimed = read_claimed(tree);
 
     Entries taken = take_subtree(tree.entries, "/run");
     taken.merge(take_subtree(tree.entries, "/var"));
 
     std::string lines = "# What the image's packages have in /var and /run: created at boot.\n";
     Strings files;
+    Strings lost;
     for (const auto& [path, entry] : taken) {
         const std::string place = escape_tmpfiles_path(path);
         const std::string user = account_name(users, entry.uid);
         const std::string group = account_name(groups, entry.gid);
-        if (is_mount_or_made_anyway(path) || claimed.contains(path)) {
+        if (is_mount_or_made_anyway(path)) {
+            continue;
+        }
+        if (const auto own = claimed.find(path); own != claimed.end()) {
+            if (entry.type == EntryType::file && !is_kept(tree, path, entry, own->second)) {
+                lost.push_back(path);
+            }
             continue;
         }
         if (entry.type == EntryType::directory) {
@@ -146,7 +179,10 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
         }
     }
     put_entry(tree, "/usr/lib/tmpfiles.d/edgegpu-var.conf", make_file_entry(ctx, lines, 0644));
-    report(ctx, files);
+    report(ctx, files, "devices get a copy at first boot, updates do not change it");
+    report(
+        ctx, lost,
+        "left out, because files in the image's tmpfiles.d make the same paths with other content");
 }
 
 void redirect_tmpfiles(const Context& ctx, Tree& tree) {

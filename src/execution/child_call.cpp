@@ -155,7 +155,8 @@ void serve_child_call(int argc, char** argv) {
 }
 
 ChildCall call_in_child(const Context& ctx, const ChildFunction& function, std::string input,
-                        const std::string& called, const ChildLimits& limits) {
+                        const std::string& called, const ChildLimits& limits,
+                        const std::vector<int>& descriptors) {
     // Not a pipe: nobody has to read while the other writes.
     const Fd output(::memfd_create("edgegpu-result", MFD_CLOEXEC));
     if (!output) {
@@ -173,9 +174,10 @@ ChildCall call_in_child(const Context& ctx, const ChildFunction& function, std::
     request.purpose = called;
     request.input = std::move(input);
     request.standard_output = output.get();
+    request.descriptors = descriptors;
     request.limits.time = limits.elapsed;
     const ProcessResult result = run_process(ctx, request);
-    ChildCall ended{end_of(result), {}, {}};
+    ChildCall ended{end_of(result), {}, {}, result.output};
     if (ended.end == ChildCall::End::returned || ended.end == ChildCall::End::refused) {
         ended.result = read_file(output.get(), "result of a child process", limits.memory);
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "execution/context.hpp"
 
@@ -35,6 +36,8 @@ struct ChildCall {
     std::string result;
     /// the hint of the Error
     std::string hint;
+    /// what it wrote to its standard error
+    std::string messages;
 };
 
 /// A function of the input that may be called in a child process. Objects of this class are
@@ -65,10 +68,12 @@ void serve_child_call(int argc, char** argv);
 /// be told how much memory or time they may take for an untrusted file. The child is this program
 /// again, executed anew: it has no memory, no threads and no locks of this process. It has its
 /// rights: limits contain accidents, not code that takes over the process. The result has at most
-/// `limits.memory` bytes. Throws ErrorKind::interrupted on cancellation, which ends the child, and
+/// `limits.memory` bytes. `descriptors` are open in the child as well, with the same numbers.
+/// Throws ErrorKind::interrupted on cancellation, which ends the child, and
 /// Error if it cannot be started.
 [[nodiscard]] ChildCall call_in_child(const Context& ctx, const ChildFunction& function,
                                       std::string input, const std::string& called,
-                                      const ChildLimits& limits);
+                                      const ChildLimits& limits,
+                                      const std::vector<int>& descriptors = {});
 
 }  // namespace edgegpu

@@ -1,5 +1,6 @@
 #include "fetch/package_content.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -27,6 +28,12 @@ Error changed(const std::string& shown) {
 }
 
 }  // namespace
+
+std::uint64_t most_unpacked(std::uint64_t size) noexcept {
+    constexpr std::uint64_t factor = 500;
+    constexpr std::uint64_t always = 64ULL << 20U;
+    return std::max(size > UINT64_MAX / factor ? UINT64_MAX : size * factor, always);
+}
 
 PackageContent::PackageContent(const std::filesystem::path& path, std::string shown)
     : shown_(std::move(shown)) {

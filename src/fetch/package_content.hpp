@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -7,6 +8,11 @@
 #include "support/handles.hpp"
 
 namespace edgegpu {
+
+/// The most that an RPM of `size` bytes unpacks to: 500 times as much, or 64 MiB. Of 66,000
+/// packages of a distribution with more than 16 MiB, none has more than 250 times its size; a
+/// compressor makes 30,000 times as much of a file of zeros.
+[[nodiscard]] std::uint64_t most_unpacked(std::uint64_t size) noexcept;
 
 /// An RPM file, open from the computation of its digest until it is in the package database. It is
 /// never opened again by its path, where another file may have been put since.

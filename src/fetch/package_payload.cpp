@@ -65,6 +65,13 @@ std::vector<PayloadFile> read_payload_files(const Context& ctx, const PackageFil
         if (status < ARCHIVE_WARN) {
             throw unreadable_payload(package, reader.get());
         }
+        // Of the decompressed payload: what lies between the files is only skipped.
+        if (archive_filter_bytes(reader.get(), 0) >
+            static_cast<la_int64_t>(most_unpacked(package.content->size()))) {
+            throw error(ErrorKind::fetch, "{}: its payload is too large for a package of {} bytes",
+                        package.package.nevra.text(), package.content->size())
+                .hinted("the package is corrupt or malicious; nothing of it was installed");
+        }
         const char* path = archive_entry_pathname(entry);
         if (path != nullptr && archive_entry_filetype(entry) == AE_IFREG &&
             archive_entry_size(entry) > 0 && wanted(path)) {

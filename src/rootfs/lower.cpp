@@ -131,11 +131,18 @@ void make_leaves(const Context& ctx, const std::vector<const Entries::value_type
     });
 }
 
+/// Whether the directory belongs to the image's root: not in a cache that was copied without owners,
+/// in which the image's programs cannot write.
+bool has_its_owner(const fs::path& lower) {
+    struct stat status {};
+    return ::lstat(lower.c_str(), &status) == 0 && status.st_uid == 0;
+}
+
 }  // namespace
 
 void check_out(const Context& ctx, const Entries& entries, const fs::path& lower,
                const fs::path& index_file) {
-    Index index = read_index(index_file);
+    Index index = has_its_owner(lower) ? read_index(index_file) : Index();
     std::error_code code;
     fs::remove(index_file, code);
     try {

@@ -14,6 +14,7 @@
 
 #include "image/capabilities.hpp"
 #include "rootfs/manifest.hpp"
+#include "rootfs/unpack_limits.hpp"
 #include "support/digest.hpp"
 #include "support/file.hpp"
 #include "support/text.hpp"
@@ -50,11 +51,14 @@ void check_package_path(const std::string& package, const std::string& path) {
 
 namespace {
 
+constexpr std::uint64_t longest_link = 4096;
+
 /// An import in progress: its directory, and the header's file list.
 struct Import {
     std::string name;
     fs::path directory;
     std::vector<ImportedFile> files;
+    DeclaredSize size;
     /// per file: whether its content was extracted
     std::vector<bool> done;
 };
@@ -94,6 +98,10 @@ ImportedFile describe_file(const std::string& package, rpmfiles files, int index
         file.entry.mode = 0777;
         if (file.entry.target.empty() && !file.is_ghost()) {
             throw error("package {}: the link {} has no target", package, file.path);
+        }
+        // librpm reads so much of the archive into memory.
+        if (rpmfilesFSize(files, index) > longest_link) {
+            throw error("package {}: the link {} is longer than a path can be", package, file.path);
         }
     } else if (file.entry.type == EntryType::file) {
         file.entry.size = rpmfilesFSize(files, index);
@@ -153,7 +161,7 @@ void extract_file(const Context& ctx, const std::string& package, rpmfi iterator
         }
         digest.update(buffer.data(), static_cast<std::size_t>(got));
         if (!write_all(output.get(), {buffer.data(), static_cast<std::size_t>(got)})) {
-            throw errno_error(path.string(), errno);
+            throw errno_error(fmt::format("package {}: {}", package, path.string()), errno);
         }
         left -= static_cast<std::uint64_t>(got);
     }
@@ -224,6 +232,8 @@ void extract_payload(const Context& ctx, Import& import, rpmfiles files, FD_t pa
     std::size_t number = 0;
     int status = 0;
     while ((status = rpmfiNext(iterator.get())) >= 0) {
+        ctx.check_cancelled();
+        check_archive_size(import.name, import.size, payload);
         const int index = rpmfiFX(iterator.get());
         ImportedFile& file = import.files.at(static_cast<std::size_t>(index));
         if (file.entry.type == EntryType::file && !file.is_ghost() &&
@@ -243,6 +253,7 @@ void extract_payload(const Context& ctx, Import& import, rpmfiles files, FD_t pa
                                                   : text_of(why.get()));
         }
     }
+    check_archive_size(import.name, import.size, payload);
     // Also detects an archive that is truncated behind the last regular file.
     if (status != RPMERR_ITER_END) {
         const Handle<char, std::free> why(rpmfileStrerror(status));
@@ -274,6 +285,8 @@ void unpack_package(const Context& ctx, const PackageFile& package, const fs::pa
         import.files.push_back(describe_file(import.name, files.get(), i));
     }
     import.done.assign(import.files.size(), false);
+    import.size = declared_size(import.files, files.get());
+    check_declared_size(ctx, import.name, import.size, header.get(), package.content->size());
     if (count > 0) {
         const RpmFd payload = open_payload(import.name, rpm.get(), header.get());
         extract_payload(ctx, import, files.get(), payload.get());

@@ -22,14 +22,6 @@ std::uint64_t machine_memory() {
                : 8 * gib;
 }
 
-std::uint64_t space_to_leave(const std::filesystem::path& directory) {
-    struct statvfs status {};
-    if (::statvfs(directory.c_str(), &status) != 0) {
-        return 0;
-    }
-    return std::min(gib, std::uint64_t{status.f_bavail} * status.f_frsize / 2);
-}
-
 std::string what_happened(const ProcessLimits& limits, Ended ended) {
     switch (ended) {
         case Ended::time:
@@ -69,6 +61,14 @@ std::string way_out(Ended ended) {
 }
 
 }  // namespace
+
+std::uint64_t space_to_leave(const std::filesystem::path& directory) {
+    struct statvfs status {};
+    if (::statvfs(directory.c_str(), &status) != 0) {
+        return 0;
+    }
+    return std::min(gib, std::uint64_t{status.f_bavail} * status.f_frsize / 2);
+}
 
 unsigned processes_of_a_program() {
     const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <string_view>
 
 #include "execution/context.hpp"
@@ -19,6 +21,10 @@ namespace edgegpu {
 /// the machine's memory; `processes_of_a_program`; files of 32 GiB; and the cache's disk up to the
 /// last GiB, or to half of the space that is free now if that is less.
 [[nodiscard]] ProcessLimits program_limits(const Context& ctx, unsigned patience = 1);
+
+/// The bytes of `directory`'s file system that a build leaves free: a GiB, or half of the space
+/// that is free now if that is less.
+[[nodiscard]] std::uint64_t space_to_leave(const std::filesystem::path& directory);
 
 /// The size of a temporary directory in the sandbox, which is in memory, in bytes.
 [[nodiscard]] std::uint64_t temporary_space();

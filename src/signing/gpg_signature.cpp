@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "openpgp/gpgme.hpp"
+#include "signing/stale_agent.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
@@ -67,7 +68,21 @@ Error ambiguous(const KeyPlace& place, gpgme_ctx_t context) {
 
 GpgmeKey find_secret_key(const KeyPlace& place, gpgme_ctx_t context) {
     gpgme_key_t raw = nullptr;
-    const gpgme_error_t failed = gpgme_get_key(context, place.key.c_str(), &raw, 1);
+    gpgme_error_t failed = gpgme_get_key(context, place.key.c_str(), &raw, 1);
+    bool stale = false;
+    if (gpgme_err_code(failed) == GPG_ERR_EOF && end_stale_agent(place.key, place.homedir)) {
+        stale = true;
+        failed = gpgme_get_key(context, place.key.c_str(), &raw, 1);
+    }
+    if (gpgme_err_code(failed) == GPG_ERR_EOF && stale) {
+        throw place
+            .failure(
+                "its gpg-agent does not know it, although its file is in private-keys-v1.d: "
+                "that agent was started for another directory of the same name")
+            .hinted(place.homedir.empty() ? "gpgconf --kill gpg-agent"
+                                          : fmt::format("gpgconf --homedir '{}' --kill gpg-agent",
+                                                        place.homedir.string()));
+    }
     if (gpgme_err_code(failed) == GPG_ERR_AMBIGUOUS_NAME) {
         throw ambiguous(place, context);
     }

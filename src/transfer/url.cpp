@@ -53,10 +53,7 @@ UrlPtr parse_web_url(const std::string& url) {
 }
 
 std::string host_part(CURLU* url) {
-    std::string host = part_of(url, CURLUPART_HOST, 0);
-    std::transform(host.begin(), host.end(), host.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return host;
+    return lower_case(part_of(url, CURLUPART_HOST, 0));
 }
 
 }  // namespace

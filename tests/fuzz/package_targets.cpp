@@ -5,6 +5,7 @@
 #include <string>
 
 #include <rpm/rpmlog.h>
+#include "compose/stable_database.hpp"
 #include "customise/images/storage_conf.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
 
@@ -67,6 +68,15 @@ void read_kernel_module(std::string_view data) {
         if (info.signature) {
             static_cast<void>(info.signature->text());
             static_cast<void>(signature_fits(content, *info.signature, content));
+        }
+    });
+}
+
+void read_package_database(std::string_view data) {
+    read_or_refuse([&] {
+        const std::string stable = stable_database_file(std::string(data), "Name", 1700000000);
+        if (stable_database_file(stable, "Name", 1700000000) != stable) {
+            std::abort();
         }
     });
 }

@@ -35,6 +35,7 @@ std::span<const Target> targets() {
         Target{"ostree-dirtree", read_ostree_dirtree},
         Target{"ostree-file", read_ostree_file},
         Target{"overlay-archive", read_overlay_archive},
+        Target{"package-database", read_package_database},
         Target{"package-manifest", read_package_manifest},
         Target{"password-hash", read_password_hash},
         Target{"path-glob", read_path_glob},

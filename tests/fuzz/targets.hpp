@@ -55,6 +55,7 @@ void read_capabilities(std::string_view data);
 void read_dkms_conf(std::string_view data);
 void read_initramfs(std::string_view data);
 void read_kernel_module(std::string_view data);
+void read_package_database(std::string_view data);
 void read_package_manifest(std::string_view data);
 void read_rpm(std::string_view data);
 void read_rpm_header_blob(std::string_view data);

@@ -158,7 +158,8 @@ TEST_F(OverlaySourceTest, what_no_image_carries) {
         "tmpfiles.d file");
     EXPECT_NE(refusal_of({"usr/local/bin/x"}).find("/usr/local belongs to the device"),
               std::string::npos);
-    for (const char* place : {"boot/x", "root/x", "home/u/x", "bin/x", "usr/etc/x", "srv/x"}) {
+    for (const char* place : {"boot/x", "root/x", "home/u/x", "bin/x", "usr/etc/x", "srv/x",
+                              "usr/lib/passwd", "usr/lib/group"}) {
         EXPECT_NE(refusal_of({place}).find("an image cannot carry"), std::string::npos) << place;
     }
     EXPECT_NE(unfit_member_hint("/var/lib/x/state").find("C /var/lib/x/state"), std::string::npos);

@@ -75,15 +75,14 @@ TEST_F(CacheLockTest, SlotIsFreeAgainAndKeepsTheRoot) {
         const CacheLock lock = use();
         make("work/0/lower/usr/file");
         make("work/0/lower.index");
-        make("work/0/sandbox-1234/complete");
         make("work/0/policy-aB3dE6/file");
+        make("work/0/sandbox-1234/complete");
     }
     const CacheLock lock = use();
     EXPECT_EQ(lock.slot(), "work/0");
     EXPECT_EQ(files(),
               (std::vector<std::string>{"format", "last-use.lock", "lock", "owner", "work/0.lock",
-                                        "work/0/lower.index", "work/0/lower/usr/file",
-                                        "work/0/sandbox-1234/complete"}));
+                                        "work/0/lower.index", "work/0/lower/usr/file"}));
 }
 
 TEST_F(CacheLockTest, KilledBuildLeavesNothingUnfinished) {

@@ -142,6 +142,43 @@ printf '#!/bin/sh\nexit 1\n' > %{buildroot}/usr/sbin/grubby
     EXPECT_EQ(compose_with(app).kernel_arguments, expected) << "from the cache";
 }
 
+TEST_F(ComposeTest, WhatScriptletsLeaveBehindIsRemovedAndWhatPackagesContainStays) {
+    const PackageFile app = fixture_.build("app", R"(%install
+mkdir -p %{buildroot}/usr/share/app/__pycache__ %{buildroot}/var/cache/ldconfig
+echo packaged > %{buildroot}/usr/share/app/__pycache__/a.cpython-311.pyc
+echo packaged > %{buildroot}/usr/share/app/__pycache__/b.cpython-311.pyc
+%post
+cd /usr/share/app/__pycache__
+echo written > b.cpython-311.pyc
+echo written > c.cpython-311.pyc
+echo written > note
+echo old > /etc/passwd-
+echo cache > /var/cache/ldconfig/aux-cache
+mkdir -p /var/lib/systemd/catalog
+echo cache > /var/lib/systemd/catalog/database
+echo 1234 > /etc/machine-id
+%files
+/usr/share/app
+%attr(700,root,root) /var/cache/ldconfig
+)",
+                                           app_header);
+    for (const char* source : {"made", "from the cache"}) {
+        const Tree tree = compose_with(app);
+        const std::string directory = "/usr/share/app/__pycache__/";
+        EXPECT_EQ(read_entry(tree, directory + "a.cpython-311.pyc"), "packaged\n") << source;
+        EXPECT_EQ(read_entry(tree, directory + "b.cpython-311.pyc"), "packaged\n") << source;
+        EXPECT_EQ(read_entry(tree, directory + "note"), "written\n") << source;
+        EXPECT_EQ(read_entry(tree, "/etc/machine-id"), "") << source;
+        EXPECT_TRUE(tree.entries.contains("/var/cache/ldconfig")) << source;
+        for (const std::string& gone :
+             {directory + "c.cpython-311.pyc", std::string("/etc/passwd-"),
+              std::string("/var/cache/ldconfig/aux-cache"),
+              std::string("/var/lib/systemd/catalog")}) {
+            EXPECT_FALSE(tree.entries.contains(gone)) << gone << ' ' << source;
+        }
+    }
+}
+
 TEST_F(ComposeTest, ADamagedCompositionIsMadeAgain) {
     const PackageFile app =
         fixture_.build("app", "%post\necho made > /usr/made\n%files\n", app_header);
@@ -169,6 +206,58 @@ TEST_F(ComposeTest, TheDatabaseIsTheSameInEveryBuild) {
     const std::string first = compose_with(app).entries.at("/usr/share/rpm/rpmdb.sqlite").digest;
     fs::remove_all(fixture_.context.cache / "composed");
     EXPECT_EQ(compose_with(app).entries.at("/usr/share/rpm/rpmdb.sqlite").digest, first);
+}
+
+/// A package with an rpm that answers what it is asked for its database, and for what is in it.
+std::string rpm_that_answers(const std::string& database, const std::string& list) {
+    return R"(%install
+mkdir -p %{buildroot}/usr/bin
+cat > %{buildroot}/usr/bin/rpm <<'END'
+#!/bin/sh
+case $1 in
+--eval) )" +
+           database + R"(;;
+-qa) )" + list +
+           R"(;;
+esac
+END
+%files
+%attr(755,root,root) /usr/bin/rpm
+)";
+}
+
+TEST_F(ComposeTest, AnRpmWithoutAProgramThatWritesItsDatabaseIsAnError) {
+    const PackageFile rpm =
+        fixture_.build("rpm", rpm_that_answers("echo edgegpu:bdb:/var/lib/rpm", ":"), app_header);
+    EXPECT_EQ(error_message([&] { compose_with(rpm); }),
+              "the image's rpm keeps its packages in bdb, and the image has no /usr/bin/rpmdb to "
+              "write it");
+}
+
+TEST_F(ComposeTest, AnRpmThatCannotRunIsAnError) {
+    const PackageFile rpm = fixture_.build(
+        "rpm", rpm_that_answers("echo librpm.so.8: cannot open >&2; exit 127", ":"), app_header);
+    EXPECT_EQ(error_message([&] { compose_with(rpm); }),
+              "rpm --eval edgegpu:%{?_db_backend}:%{_dbpath} of the image failed with exit status "
+              "127");
+}
+
+TEST_F(ComposeTest, WhatTheImagesRpmReadsIsCompared) {
+    const PackageFile rpm =
+        fixture_.build("rpm",
+                       rpm_that_answers("echo edgegpu:sqlite:/usr/share/rpm",
+                                        "echo warning: old; echo edgegpu:shell-0:1-1.x86_64"),
+                       app_header);
+    EXPECT_EQ(error_message([&] { compose_with(rpm); }),
+              "the image's rpm lists 1 packages instead of 2 from the database in /usr/share/rpm");
+}
+
+TEST_F(ComposeTest, AnRpmThatLooksElsewhereIsPointedToTheDatabase) {
+    const std::string list = "echo edgegpu:shell-0:1-1.x86_64; echo edgegpu:rpm-0:1-1.x86_64";
+    const PackageFile rpm = fixture_.build(
+        "rpm", rpm_that_answers("echo edgegpu:sqlite:/var/lib/rpm", list), app_header);
+    EXPECT_EQ(read_entry(compose_with(rpm), "/usr/lib/rpm/macros.d/macros.rpm-ostree"),
+              "%_dbpath /usr/share/rpm\n");
 }
 
 TEST_F(ComposeTest, AFailingScriptletIsNamedWithItsOutput) {

@@ -126,7 +126,8 @@ TEST_F(PackageContentTest, ThePackageDatabaseIsMadeOfWhatWasVerified) {
     write_file(directory.path() / "new", "no package");
     fs::rename(directory.path() / "new", cached());
     fs::create_directories(directory.path() / "rpmdb");
-    EXPECT_TRUE(fs::exists(write_rpmdb(context, imported, directory.path() / "rpmdb")));
+    const PackageDatabase database = write_rpmdb(context, imported, directory.path() / "rpmdb");
+    EXPECT_TRUE(fs::exists(database.directory / database.files.at(0)));
 }
 
 TEST_F(PackageContentTest, WhatTheCacheLostTheRepositoryStillHas) {

@@ -81,7 +81,7 @@ TEST_F(ModulePackage, HasARowInTheDatabase) {
     const auto database = write_rpmdb(context, packages, scratch);
     test::run({"sh", "-c",
                "test \"$(rpm --define '_db_backend sqlite' --dbpath " +
-                   database.parent_path().string() +
+                   database.directory.string() +
                    " -q --whatprovides nvidia-kmod)\" = "
                    "kmod-nvidia-open-535.1-6.1.0-47-535.1-1.el12.x86_64"});
 }

@@ -36,14 +36,92 @@ TEST_F(Layout, EveryParentIsADirectory) {
 }
 
 TEST_F(Layout, EtcMovesAndMachineIdIsEmpty) {
-    file("/etc/machine-id", "1234\n");
-    file("/etc/passwd-", "old");
     finish_layout(ctx, tree);
     EXPECT_FALSE(has("/etc"));
-    EXPECT_FALSE(has("/usr/etc/passwd-"));
     EXPECT_EQ(text("/usr/etc/machine-id"), "");
     EXPECT_EQ(tree.entries.at("/usr/etc/machine-id").mode, 0444U);
     EXPECT_EQ(tree.entries.at("/usr/etc/shadow").mode, 0U);
+}
+
+TEST_F(Layout, WhatUsersAndContainerImagesBringStays) {
+    const std::string layer = "/usr/share/containers/storage/overlay/1/diff";
+    for (const std::string& top : {std::string("/opt/app"), layer + "/usr/lib/python3.11"}) {
+        file(top + "/__pycache__/app.cpython-311.pyc", "code");
+    }
+    file(layer + "/usr/lib64/libnss_altfiles.so.2", "");
+    file("/usr/lib64/libc.so.6", "");
+    file("/usr/share/doc/libnss_altfiles.so.2", "");
+    file("/etc/nsswitch.conf", "passwd: files\n");
+    file("/etc/passwd-", "root:x:0:0::/root:/bin/sh\n");
+    finish_layout(ctx, tree);
+    EXPECT_EQ(text("/usr/lib/opt/app/__pycache__/app.cpython-311.pyc"), "code");
+    EXPECT_EQ(text(layer + "/usr/lib/python3.11/__pycache__/app.cpython-311.pyc"), "code");
+    EXPECT_EQ(text("/usr/etc/nsswitch.conf"), "passwd: files\n");
+    EXPECT_NE(text("/usr/etc/passwd").find("chrony:"), std::string::npos);
+    EXPECT_TRUE(has("/usr/etc/passwd-"));
+    EXPECT_TRUE(console.warnings().empty());
+}
+
+TEST_F(Layout, AMachineIdForAllDevicesIsLeftOutAloud) {
+    file("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+    finish_layout(ctx, tree);
+    EXPECT_EQ(text("/usr/etc/machine-id"), "");
+    ASSERT_EQ(console.warnings().size(), 1U);
+    EXPECT_NE(console.warnings()[0].find("/etc/machine-id"), std::string::npos);
+}
+
+TEST_F(Layout, AMachineIdThatAsksForAFirstBootStays) {
+    file("/etc/machine-id", "uninitialized\n");
+    finish_layout(ctx, tree);
+    EXPECT_EQ(text("/usr/etc/machine-id"), "uninitialized\n");
+    EXPECT_TRUE(console.warnings().empty());
+}
+
+TEST_F(Layout, FilesInVarThatTmpfilesMakesAreNotLostInSilence) {
+    file("/usr/lib/tmpfiles.d/app.conf",
+         "f /var/lib/app/log 0640 - - -\n"
+         "f /var/lib/app/settings 0640 - - -\n"
+         "C /var/lib/app/seed - - - -\n"
+         "C /var/lib/app/copy - - - - /usr/share/app/copy\n"
+         "L /var/lib/app/other - - - - /usr/share/app/other\n");
+    file("/usr/share/app/copy", "copy");
+    file("/usr/share/app/other", "theirs");
+    file("/var/lib/app/log", "");
+    file("/var/lib/app/settings", "mine");
+    file("/var/lib/app/seed", "seed");
+    file("/var/lib/app/copy", "copy");
+    file("/var/lib/app/other", "mine");
+    finish_layout(ctx, tree);
+    EXPECT_EQ(text("/usr/share/factory/var/lib/app/seed"), "seed") << "where C looks for it";
+    EXPECT_FALSE(has("/usr/share/factory/var/lib/app/copy"));
+    ASSERT_EQ(console.warnings().size(), 1U);
+    EXPECT_NE(console.warnings()[0].find("/var/lib/app/settings"), std::string::npos);
+    EXPECT_NE(console.warnings()[0].find("/var/lib/app/other"), std::string::npos);
+    EXPECT_EQ(console.warnings()[0].find("/var/lib/app/seed"), std::string::npos);
+    EXPECT_EQ(console.warnings()[0].find("/var/lib/app/log"), std::string::npos);
+}
+
+TEST_F(Layout, AFactoryFileIsNotReplaced) {
+    file("/var/lib/app/seed", "one");
+    file("/usr/share/factory/var/lib/app/seed", "another");
+    EXPECT_NE(error_of([&] {
+                  finish_layout(ctx, tree);
+              }).find("/usr/share/factory/var/lib/app/seed in a commit, and the image has another"),
+              std::string::npos);
+}
+
+TEST_F(Layout, AnotherLinkAtADevicesPlaceIsAnError) {
+    link("/opt", "usr/lib/vendor");
+    EXPECT_NE(error_of([&] {
+                  finish_layout(ctx, tree);
+              }).find("/opt is a link to usr/lib/vendor in the image"),
+              std::string::npos);
+}
+
+TEST_F(Layout, TheSameLinkAtADevicesPlaceIsNone) {
+    link("/opt", "/var/opt");
+    finish_layout(ctx, tree);
+    EXPECT_EQ(target("/opt"), "var/opt");
 }
 
 TEST_F(Layout, VarBecomesTmpfilesAndFilesAreReported) {
@@ -125,6 +203,7 @@ TEST_F(Layout, AccountsStayWholeWithoutAltfiles) {
 }
 
 TEST_F(Layout, AccountsAreSplitForAltfiles) {
+    file("/usr/lib64/libc.so.6", "");
     file("/usr/lib64/libnss_altfiles.so.2", "");
     file("/etc/nsswitch.conf", "passwd: files systemd\nhosts: files\n");
     file("/etc/passwd", text("/etc/passwd") + "admin:x:1000:1000::/home/admin:/bin/bash\n");

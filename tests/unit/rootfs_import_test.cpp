@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "compose_fixture.hpp"
@@ -100,6 +104,120 @@ void patch(const fs::path& rpm, const std::string& from, const std::string& to) 
     ASSERT_NE(at, std::string::npos);
     bytes.replace(at, from.size(), to);
     write_file(rpm, bytes);
+}
+
+TEST(Import, MoreThanAPackageOfItsSizeUnpacksToIsRefused) {
+    ComposeFixture fixture;
+    const PackageFile rpm = fixture.build("tool",
+                                          "%install\nmkdir -p %{buildroot}/usr\n"
+                                          "truncate -s 200M %{buildroot}/usr/zeros\n"
+                                          "%files\n/usr/zeros\n");
+    ASSERT_LT(rpm.content->size(), 400'000U);
+    const std::string message =
+        error_message([&] { static_cast<void>(import_packages(fixture.context, {rpm})); });
+    EXPECT_TRUE(
+        message.starts_with("package tool-1-1.x86_64: its files have 210 MB, which is "
+                            "too much for a package of "))
+        << message;
+    EXPECT_TRUE(fs::is_empty(fixture.context.cache / "imports"));
+}
+
+TEST(Import, HardLinksAreOnTheDiskOnce) {
+    ComposeFixture fixture;
+    const PackageFile rpm = fixture.build("tool",
+                                          "%install\nmkdir -p %{buildroot}/usr\n"
+                                          "truncate -s 20M %{buildroot}/usr/zeros\n"
+                                          "for i in 1 2 3 4 5; do\n"
+                                          "ln %{buildroot}/usr/zeros %{buildroot}/usr/$i\ndone\n"
+                                          "%files\n/usr/*\n");
+    const ImportedPackage package = import_package(fixture.context, rpm);
+    EXPECT_EQ(find(package, "/usr/5")->entry.content, find(package, "/usr/zeros")->entry.content);
+}
+
+/// An archive (newc) that has the file `path` with `size` zeros `times` times.
+std::string archive_that_repeats(const std::string& path, std::size_t size, int times) {
+    const auto member = [](const std::string& name, unsigned mode, std::size_t content) {
+        std::string text =
+            fmt::format(
+                "070701{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}"
+                "{:08x}{:08x}",
+                1, mode, 0, 0, 1, 0, content, 0, 0, 0, 0, name.size() + 1, 0) +
+            name;
+        text.resize((text.size() + 4) / 4 * 4);
+        return text;
+    };
+    std::string archive;
+    for (int i = 0; i < times; ++i) {
+        archive += member("." + path, 0100644, size) + std::string(size, '\0');
+    }
+    return archive + member("TRAILER!!!", 0, 0);
+}
+
+TEST(Import, AnArchiveLargerThanItsFilesIsRefused) {
+    ComposeFixture fixture;
+    const PackageFile rpm =
+        fixture.build("tool",
+                      "%define _binary_payload w9.gzdio\n%install\nmkdir -p %{buildroot}/usr\n"
+                      "truncate -s 1000000 %{buildroot}/usr/one\n%files\n/usr/one\n");
+    const std::string bytes = read_file(rpm.path);
+    const std::size_t payload = bytes.rfind("\x1f\x8b\x08");
+    ASSERT_NE(payload, std::string::npos);
+    const auto imported = [&](int times) {
+        const fs::path archive = fixture.directory.path() / "archive";
+        write_file(archive, archive_that_repeats("/usr/one", 1'000'000, times));
+        test::run({"gzip", "-9", "-n", "-f", archive.string()});
+        write_file(rpm.path, bytes.substr(0, payload) + read_file(archive.string() + ".gz"));
+        return error_message([&] {
+            static_cast<void>(import_packages(fixture.context, {fixture.package("tool")}));
+        });
+    };
+    EXPECT_EQ(imported(1), "");
+    fs::remove_all(fixture.context.cache / "imports");
+    EXPECT_EQ(imported(50),
+              "package tool-1-1.x86_64: its archive is larger than 1.0 MB, which its "
+              "files have");
+    EXPECT_TRUE(fs::is_empty(fixture.context.cache / "imports"));
+}
+
+TEST(Import, ALinkThatIsLargerThanAPathIsRefused) {
+    ComposeFixture fixture;
+    const std::string target(251, 'x');
+    const PackageFile rpm =
+        fixture.build("tool", "%install\nmkdir -p %{buildroot}/usr\nln -s " + target +
+                                  " %{buildroot}/usr/link\n%files\n/usr/link\n");
+    // Its size in the header's list of files: librpm would allocate that much.
+    std::string bytes = read_file(rpm.path);
+    const std::string size("\0\0\0\xfb", 4);
+    int patched = 0;
+    for (std::size_t at = bytes.find(size); at != std::string::npos; at = bytes.find(size, at)) {
+        bytes.replace(at, 4, "\xff\xff\xff\xf0");
+        ++patched;
+    }
+    ASSERT_GT(patched, 0);
+    write_file(rpm.path, bytes);
+    EXPECT_EQ(error_message([&] {
+                  static_cast<void>(import_packages(fixture.context, {fixture.package("tool")}));
+              }),
+              "package tool-1-1.x86_64: the link /usr/link is longer than a path can be");
+}
+
+TEST(Import, AFullDiskIsAnErrorBeforeAnythingIsUnpacked) {
+    ComposeFixture fixture;
+    const PackageFile rpm = fixture.build("tool",
+                                          "%install\nmkdir -p %{buildroot}/usr\n"
+                                          "truncate -s 20M %{buildroot}/usr/zeros\n"
+                                          "%files\n/usr/zeros\n");
+    const fs::path cache = fixture.context.cache;
+    ASSERT_EQ(::mount("edgegpu-test", cache.c_str(), "tmpfs", 0, "size=16m"), 0)
+        << std::strerror(errno);
+    const std::string message =
+        error_message([&] { static_cast<void>(import_packages(fixture.context, {rpm})); });
+    const bool nothing = fs::is_empty(cache / "imports");
+    ASSERT_EQ(::umount(cache.c_str()), 0);
+    EXPECT_EQ(message, fmt::format("package tool-1-1.x86_64: its files need 21 MB, and {} has "
+                                   "8.4 MB left",
+                                   cache.string()));
+    EXPECT_TRUE(nothing);
 }
 
 TEST(Import, PathThatLeavesTheRootIsRefused) {

@@ -19,6 +19,7 @@
 #include "kmods_fixture.hpp"
 #include "openpgp/detached_signature.hpp"
 #include "signing/channel.hpp"
+#include "signing/gpg_signature.hpp"
 #include "signing/serve.hpp"
 #include "signing/signer.hpp"
 #include "signing/signing_keys.hpp"
@@ -62,6 +63,31 @@ protected:
     test::SigningKey key_;
     CommitFixture fixture_;
 };
+
+/// The agent's socket of a GPG home.
+fs::path agent_socket(const fs::path& home) {
+    std::string path =
+        output_of("gpgconf --homedir " + home.string() + " --list-dirs agent-socket");
+    path.resize(path.find_last_not_of('\n') + 1);
+    return path;
+}
+
+TEST_F(Signing, AnAgentOfAnotherHomeIsReplaced) {
+    // The agent that is found for the key's home is that of another one (libassuan's redirection of
+    // sockets), as with a home that was made anew while its agent lived on.
+    const test::SigningKey other("other@example.com");
+    output_of("gpgconf --homedir " + key_.home().string() + " --kill gpg-agent");
+    output_of("gpgconf --homedir " + other.home().string() + " --launch gpg-agent");
+    write_file(agent_socket(key_.home()),
+               "%Assuan%\nsocket=" + agent_socket(other.home()).string() + "\n");
+    EXPECT_NE(make_gpg_signature(key_.address(), key_.home(), "content"), "");
+    // What no agent can find stays an error.
+    fs::remove_all(key_.home() / "private-keys-v1.d");
+    EXPECT_THAT(failure_of([&] {
+                    static_cast<void>(make_gpg_signature(key_.address(), key_.home(), "content"));
+                }),
+                testing::EndsWith(": no such secret key"));
+}
 
 TEST_F(Signing, OneSignatureOfOneKey) {
     const Commit commit = fixture_.build();

@@ -359,6 +359,10 @@ std::string unfit_member_reason(std::string_view path, MemberType type) {
     if (is_below(path, "/media")) {
         return "/media is made at boot";
     }
+    if (path == "/usr/lib/passwd" || path == "/usr/lib/group") {
+        return "it is made from the image's accounts; use [[customizations.user]] or "
+               "[[customizations.group]]";
+    }
     static constexpr std::array<std::string_view, 5> device{"/var", "/home", "/root", "/srv",
                                                             "/mnt"};
     for (const std::string_view top : device) {

@@ -99,16 +99,26 @@ std::vector<std::vector<std::string>> firewall_calls(const FirewallRequest& requ
     return calls;
 }
 
-/// Removes the copies of changed files (*.old) that firewalld makes.
-void remove_backups(Tree& tree) {
-    std::vector<std::string> backups;
+/// Copies of changed files that firewalld makes, or what has a name like theirs.
+Entries find_backups(const Tree& tree) {
+    Entries backups;
     for (const auto& [path, entry] : entries_below(tree.entries, "/etc/firewalld")) {
         if (path.ends_with(".old")) {
-            backups.push_back(path);
+            backups.emplace(path, entry);
         }
     }
-    for (const std::string& backup : backups) {
-        remove_entry(tree, backup);
+    return backups;
+}
+
+/// Removes those that were made since `before`.
+void remove_backups(const Entries& before, Tree& tree) {
+    for (const auto& [path, entry] : find_backups(tree)) {
+        if (!before.contains(path)) {
+            remove_entry(tree, path);
+        }
+    }
+    for (const auto& [path, entry] : before) {
+        put_entry(tree, path, entry);
     }
 }
 
@@ -185,11 +195,12 @@ void set_firewall(const Context& ctx, const std::optional<FirewallRequest>& fire
             .hinted("add the package firewalld");
     }
     check_services(request, tree);
+    const Entries before = find_backups(tree);
     for (const std::vector<std::string>& call : calls) {
         run_firewall_tool(ctx, request, tree, call);
     }
     sync_tree(ctx, tree);
-    remove_backups(tree);
+    remove_backups(before, tree);
 }
 
 }  // namespace edgegpu
