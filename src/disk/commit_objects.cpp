@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "execution/parallel.hpp"
-#include "report/file_object.hpp"
-#include "report/ostree_object.hpp"
+#include "repository/file_object.hpp"
+#include "repository/ostree_object.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "openpgp/detached_signature.hpp"
 #include "openpgp/key_file.hpp"
-#include "report/ostree_object.hpp"
+#include "repository/ostree_object.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/terminal_text.hpp"

@@ -1,4 +1,4 @@
-#include "report/ostree_object.hpp"
+#include "repository/ostree_object.hpp"
 
 #include "support/text.hpp"
 

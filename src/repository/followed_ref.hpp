@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

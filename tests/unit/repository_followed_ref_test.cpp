@@ -1,4 +1,4 @@
-#include "report/followed_ref.hpp"
+#include "repository/followed_ref.hpp"
 
 #include <string>
 

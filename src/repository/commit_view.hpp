@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "image/tree.hpp"
-#include "resolve/resolution.hpp"
 #include "support/glib.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
 

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "report/commit_view.hpp"
-#include "report/ostree_object.hpp"
+#include "repository/commit_view.hpp"
+#include "repository/ostree_object.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
 

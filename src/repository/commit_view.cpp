@@ -1,4 +1,4 @@
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,10 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "report/file_object.hpp"
-#include "report/ostree_object.hpp"
+#include "repository/file_object.hpp"
+#include "repository/ostree_object.hpp"
 #include "support/error.hpp"
-#include "support/nevra.hpp"
 
 namespace edgegpu {
 
