@@ -1,5 +1,12 @@
 #include "repository/ostree_object.hpp"
 
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "support/file.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -10,11 +17,78 @@ using BytesHandle = Handle<GBytes, g_bytes_unref>;
 
 constexpr std::size_t checksum_size = 32;
 
+/// Of the file of an object, and its type (ostree-core.h).
+struct Format {
+    const char* extension;
+    const char* type;
+};
+
+Format format_of(OstreeObjectType type) {
+    switch (type) {
+        case OSTREE_OBJECT_TYPE_DIR_TREE:
+            return {"dirtree", "(a(say)a(sayay))"};
+        case OSTREE_OBJECT_TYPE_DIR_META:
+            return {"dirmeta", "(uuua(ayay))"};
+        case OSTREE_OBJECT_TYPE_COMMIT_META:
+            return {"commitmeta", "a{sv}"};
+        default:
+            return {"commit", "(a{sv}aya(say)sstayay)"};
+    }
+}
+
 }  // namespace
 
-VariantHandle untrusted(GVariant* object) {
-    const BytesHandle bytes(g_variant_get_data_as_bytes(object));
-    return own(g_variant_new_from_bytes(g_variant_get_type(object), bytes.get(), FALSE));
+Fd open_object(OstreeRepo* repo, const std::string& checksum,
+               std::pair<const char*, const char*> extensions, OstreeRepo*& found,
+               GlibFailure& failure) {
+    for (found = repo; found != nullptr; found = ostree_repo_get_parent(found)) {
+        const bool archive = ostree_repo_get_mode(found) == OSTREE_REPO_MODE_ARCHIVE;
+        const std::string path =
+            fmt::format("objects/{}/{}.{}", checksum.substr(0, 2), checksum.substr(2),
+                        archive ? extensions.first : extensions.second);
+        Fd file(::openat(ostree_repo_get_dfd(found), path.c_str(),
+                         O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        // ELOOP: in a bare repository, a symlink.
+        if (file || (errno == ELOOP && !archive)) {
+            return file;
+        }
+        if (errno != ENOENT) {
+            g_set_error_literal(failure.out(), G_IO_ERROR, g_io_error_from_errno(errno),
+                                g_strerror(errno));
+            return {};
+        }
+    }
+    g_set_error(failure.out(), G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "no object %s.%s",
+                checksum.c_str(), extensions.first);
+    return {};
+}
+
+VariantHandle load_object(OstreeRepo* repo, OstreeObjectType type, const std::string& checksum,
+                          GlibFailure& failure) {
+    const auto malformed = [&](const char* what) {
+        g_set_error_literal(failure.out(), G_IO_ERROR, G_IO_ERROR_INVALID_DATA, what);
+        return VariantHandle();
+    };
+    const Format format = format_of(type);
+    OstreeRepo* holder = nullptr;
+    const Fd file =
+        open_object(repo, checksum, {format.extension, format.extension}, holder, failure);
+    if (failure.get() != nullptr) {
+        return {};
+    }
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        return malformed("not a regular file");
+    }
+    if (status.st_size > OSTREE_MAX_METADATA_SIZE) {
+        return malformed("larger than 10 MiB");
+    }
+    const std::string content = read_file(file.get(), checksum);
+    const BytesHandle bytes(g_bytes_new(content.data(), content.size()));
+    VariantHandle object =
+        own(g_variant_new_from_bytes(G_VARIANT_TYPE(format.type), bytes.get(), FALSE));
+    return g_variant_is_normal_form(object.get()) == FALSE ? malformed("not in normal form")
+                                                           : std::move(object);
 }
 
 std::string checksum_in(GVariant* tuple, gsize index) {

@@ -86,7 +86,7 @@ private:
                 found.file = file.get();
             }
         } else {
-            throw refuse_(name, unfit_kind(status.st_mode)).hinted(unfit_kind_hint());
+            throw refuse_(name, fmt::format("is {}", kind_of(status.st_mode))).hinted(unfit_kind_hint());
         }
         visit_(found);
         return inside;
@@ -117,21 +117,6 @@ void walk_source(const std::filesystem::path& top, bool open_files,
         throw refuse("", std::generic_category().message(errno));
     }
     Walk(open_files, visit, refuse).directory(opened, "");
-}
-
-std::string_view unfit_kind(unsigned mode) {
-    switch (mode & S_IFMT) {
-        case S_IFCHR:
-            return "is a character device";
-        case S_IFBLK:
-            return "is a block device";
-        case S_IFIFO:
-            return "is a fifo";
-        case S_IFSOCK:
-            return "is a socket";
-        default:
-            return "is neither file, directory nor link";
-    }
 }
 
 std::string unfit_kind_hint() {

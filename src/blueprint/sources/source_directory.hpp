@@ -38,9 +38,6 @@ void walk_source(const std::filesystem::path& top, bool open_files,
                  const std::function<void(const SourceObject&)>& visit,
                  const SourceRefusal& refuse);
 
-/// "is a fifo", for an object (st_mode) that an image cannot carry.
-[[nodiscard]] std::string_view unfit_kind(unsigned mode);
-
 /// The hint for such an object.
 [[nodiscard]] std::string unfit_kind_hint();
 
