@@ -90,14 +90,13 @@ std::optional<FileLock> FileLock::try_take(const fs::path& path, LockMode mode, 
         if (!fd) {
             throw errno_error(path.string(), errno);
         }
-        if (::flock(fd.get(), operation) != 0) {
+        if (!lock_file(fd.get(), operation)) {
             if (errno == EWOULDBLOCK) {
                 return std::nullopt;
             }
-            if (errno != EINTR) {
-                throw errno_error("cannot lock " + path.string(), errno);
-            }
-        } else if (names_open_file(path, fd.get())) {
+            throw errno_error("cannot lock " + path.string(), errno);
+        }
+        if (names_open_file(path, fd.get())) {
             return FileLock(std::move(fd), path, mode, file);
         }
     }
@@ -136,10 +135,8 @@ FileLock FileLock::take(const Context& ctx, const fs::path& path, LockMode mode,
 void FileLock::share() {
     [[maybe_unused]] const int emptied = ::ftruncate(fd_.get(), 0);
     mode_ = LockMode::shared;
-    while (::flock(fd_.get(), LOCK_SH) != 0) {
-        if (errno != EINTR) {
-            throw errno_error("cannot lock " + path_.string(), errno);
-        }
+    if (!lock_file(fd_.get(), LOCK_SH)) {
+        throw errno_error("cannot lock " + path_.string(), errno);
     }
 }
 

@@ -58,7 +58,7 @@ void add_build(CLI::App& app, BuildCommand& build) {
     verb->add_flag("--locked", build.locked, "Build exactly the packages of the lockfile, or fail");
     add_explain_option(*verb, build.explain);
     verb->add_flag("--unchanged-exit-77", build.unchanged_exit_77,
-                   "Exit with status 77 if the inputs are the same as those of the last commit");
+                   "Exit with status 77 if the ref keeps its commit: nothing has changed");
     verb->add_option_function<std::string>(
             "--compression",
             [&build](const std::string& name) {

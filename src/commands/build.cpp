@@ -149,7 +149,7 @@ std::string json_document(const BuildResult& result, const Blueprint& blueprint,
     }
     const Commit& commit = result.commit;
     ordered_json document = {{"format", "edgegpu-build/1"},
-                             {"unchanged", result.unchanged},
+                             {"unchanged", result.commit.unchanged},
                              {"repository", options.repo.string()},
                              {"lockfile", options.lockfile.string()},
                              {"ref", commit.ref},
@@ -164,7 +164,7 @@ std::string json_document(const BuildResult& result, const Blueprint& blueprint,
                              {"images", images_document(result.resolution)},
                              {"image_bytes", total_bytes(result.resolution.images)}};
     // What is only known from writing a commit is left out if none was written.
-    if (!result.unchanged) {
+    if (!commit.unchanged) {
         document.update({{"parent", commit.parent},
                          {"signed", commit.is_signed},
                          {"files", commit.files},
@@ -242,13 +242,13 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
     std::string text = "\n";
     text += row("ref", commit.ref);
     text += row("commit", commit.checksum);
-    if (result.unchanged) {
+    if (commit.unchanged) {
         text += row("version", commit.version);
         text += row("kernel", kernel_and_driver(result.resolution));
         text += unverified_row(blueprint);
         text += row("time", fmt::format("{:.2f} s", totals.seconds));
         return text +
-               fmt::format("\nNo change: the inputs are those of this commit in {}.\n", repo);
+               fmt::format("\nNo change: {} has this image already, as this commit.\n", repo);
     }
     text += row("signed by", commit.is_signed ? blueprint.ostree.sign : "nobody");
     text += row("parent", commit.parent.empty() ? "none, the first of its ref" : commit.parent);
@@ -281,6 +281,30 @@ void keep_log(Context& ctx, LogFormat format, Console& console) {
         ctx.log.add_file(begin_build_log(ctx.cache, format), format);
     } catch (const Error& problem) {
         console.warn(problem.message());
+    }
+}
+
+/// The ref is set, whether or not anybody is told.
+void show_result(const GlobalOptions& global, const BuildResult& result, const Blueprint& blueprint,
+                 const BuildOptions& options, const Console& console) {
+    try {
+        print_result(global.json ? json_document(result, blueprint, options, console)
+                                 : summary(result, blueprint, options, console));
+    } catch (Error& failure) {
+        throw failure.traced(fmt::format("ref {} in {} has commit {} nevertheless",
+                                         result.commit.ref, options.repo.string(),
+                                         result.commit.checksum));
+    }
+}
+
+/// The build has succeeded, even if the cache stays larger than it should.
+void try_to_prune(const Context& ctx, const std::string& max_size) {
+    try {
+        prune_after_build(ctx, max_size);
+    } catch (const Error& failure) {
+        ctx.console->warn(fmt::format(
+            "the cache is not pruned to {}: {}; later, `edgegpu cache prune --max-size {}` does it",
+            max_size, failure.message(), max_size));
     }
 }
 
@@ -328,10 +352,9 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     make_directories(options.lockfile.parent_path());
 
     const BuildResult result = build_image(ctx, blueprint, options, signer);
-    prune_after_build(ctx, command.cache_max_size);
-    print_result(global.json ? json_document(result, blueprint, options, console)
-                             : summary(result, blueprint, options, console));
-    return result.unchanged && command.unchanged_exit_77 ? 77 : 0;
+    show_result(global, result, blueprint, options, console);
+    try_to_prune(ctx, command.cache_max_size);
+    return result.commit.unchanged && command.unchanged_exit_77 ? 77 : 0;
 }
 
 }  // namespace edgegpu

@@ -5,8 +5,8 @@
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
-#include "report/commit_view.hpp"
 #include "report/diff.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -16,10 +16,11 @@
 #include "image_file/image.hpp"
 #include "image_file/image_name.hpp"
 #include "image_file/injection_file.hpp"
-#include "report/commit_view.hpp"
-#include "report/followed_ref.hpp"
+#include "repository/commit_view.hpp"
+#include "repository/followed_ref.hpp"
 #include "support/error.hpp"
 #include "support/quantity.hpp"
+#include "support/shell_text.hpp"
 #include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
@@ -73,8 +74,23 @@ void set_installer(ImageRequest& request, const ImageCommand& command,
     request.unsigned_commit = command.allow_unsigned;
 }
 
+/// The ref that the image follows; a device that follows none gets no upgrade.
+std::string ref_of(const RepositoryView& repository, const CommitView& commit, Console& console) {
+    std::string ref = followed_ref(repository, commit);
+    if (ref.empty()) {
+        const std::string& checksum = commit.info().checksum;
+        console.warn(fmt::format(
+            "{}: commit {} belongs to no ref: a device with this image follows nothing and gets no "
+            "upgrade (\"Pinned to commit; no upgrade available\"); give it a ref and write the "
+            "image "
+            "again: ostree refs --repo={} --create=REF {}",
+            repository.path(), checksum, shell_word(repository.path()), checksum));
+    }
+    return ref;
+}
+
 ImageRequest request_of(const ImageCommand& command, const RepositoryView& repository,
-                        const CommitView& commit, const ImageChoices& choices) {
+                        const CommitView& commit, const ImageChoices& choices, Console& console) {
     const ImageSettings& settings = choices.settings;
     ImageRequest request;
     request.type = value_named<ImageType>(command.type).value();
@@ -82,7 +98,7 @@ ImageRequest request_of(const ImageCommand& command, const RepositoryView& repos
     request.sources = choices.sources;
     request.key = choices.key;
     request.replace = command.force;
-    request.disk.ref = followed_ref(repository, commit);
+    request.disk.ref = ref_of(repository, commit, console);
     request.disk.remote = settings.remote;
     request.disk.stateroot = settings.stateroot;
     request.disk.kernel_arguments = settings.kernel_arguments;
@@ -166,7 +182,7 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     const RepositoryView repository(command.repo);
     const CommitView commit = repository.open(command.commit);
     const ImageRequest request =
-        request_of(command, repository, commit, choose_image(command, commit, console));
+        request_of(command, repository, commit, choose_image(command, commit, console), console);
     Stages stages(ctx, commit.info().name);
     const Image image =
         stages.run([&] { return write_image(ctx, stages, repository, commit, request); });

@@ -3,7 +3,7 @@
 #include "blueprint/image_settings.hpp"
 #include "commands/commands.hpp"
 #include "image_file/image.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

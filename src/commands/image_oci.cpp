@@ -15,7 +15,7 @@
 #include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "image_file/provenance.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 #include "support/error.hpp"
 #include "support/quantity.hpp"
 #include "support/terminal_text.hpp"

@@ -9,7 +9,7 @@
 
 #include "blueprint/distro/edge_package_set.hpp"
 #include "log/console.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 #include "support/error.hpp"
 #include "support/nevra.hpp"
 #include "support/terminal_text.hpp"

@@ -172,6 +172,7 @@ int run_test(const GlobalOptions& global, const TestCommand& command) {
     std::optional<Error> unwritten;
     try {
         if (!command.junit.empty()) {
+            remove_leftovers_of(command.junit);
             write_file(command.junit, rehearsal_junit(rehearsal));
         }
         keep_records(command, rehearsal, console);

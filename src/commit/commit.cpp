@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
+#include <cerrno>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include <fcntl.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
+#include "commit/cancellable.hpp"
 #include "commit/dirtree.hpp"
+#include "commit/head.hpp"
 #include "commit/metadata.hpp"
 #include "commit/naming.hpp"
 #include "commit/object.hpp"
@@ -20,6 +22,7 @@
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/shell_text.hpp"
 
 namespace edgegpu {
 namespace {
@@ -27,11 +30,17 @@ namespace {
 /// Keeps `ostree prune` from removing objects that no ref reaches yet.
 class SharedLock {
 public:
-    explicit SharedLock(const Repo::Impl& repo) : repo_(repo.ostree.get()) {
+    SharedLock(const Context& ctx, const Repo::Impl& repo) : repo_(repo.ostree.get()) {
+        const Cancellable cancellable(ctx);
         GlibFailure failure;
-        if (ostree_repo_lock_push(repo_, OSTREE_REPO_LOCK_SHARED, nullptr, failure.out()) ==
-            FALSE) {
-            throw failure.to_error(repo.path.string(), "cannot lock the repository");
+        if (ostree_repo_lock_push(repo_, OSTREE_REPO_LOCK_SHARED, cancellable.get(),
+                                  failure.out()) == FALSE) {
+            ctx.check_cancelled();
+            throw failure.to_error(repo.path.string(), "cannot lock the repository")
+                .hinted(
+                    "another program holds the lock, such as `ostree prune`: build again when it "
+                    "has ended; how long is waited is lock-timeout-secs in the repository's "
+                    "config");
         }
     }
     SharedLock(const SharedLock&) = delete;
@@ -71,28 +80,40 @@ void write_file_object(const FileObject& file, const Staging& staging, DeflateSt
         .hinted("the cache's disk may be failing");
 }
 
-/// Stages the objects that the repository does not have; returns their names (object_path).
-std::vector<std::string> stage_files(const Context& ctx, const std::vector<FileObject>& files,
-                                     const Staging& staging) {
-    std::unordered_set<std::string_view> objects;
-    std::unordered_set<std::string_view> digests;
+/// Objects that are staged, by their names (object_path).
+using Staged = std::unordered_set<std::string>;
+
+/// The files whose objects neither the repository nor `staged` has, the largest first.
+std::vector<const FileObject*> missing_files(const std::vector<FileObject>& files,
+                                             const Staging& staging, const Staged& staged) {
+    std::unordered_set<std::string_view> seen;
     std::vector<const FileObject*> missing;
-    std::vector<const Entry*> streamless;
-    DeflateStreams streams(ctx);
     for (const FileObject& file : files) {
-        if (!objects.insert(file.object).second || staging.repository_has(file.object)) {
-            continue;
-        }
-        missing.push_back(&file);
-        if (file.entry->type == EntryType::file && file.entry->size >= smallest_cached_stream &&
-            digests.insert(file.entry->digest).second && !streams.has(*file.entry)) {
-            streamless.push_back(file.entry);
+        if (seen.insert(file.object).second && !staged.contains(file.object) &&
+            !staging.repository_has(file.object)) {
+            missing.push_back(&file);
         }
     }
-    streams.make(std::move(streamless));
     std::ranges::stable_sort(missing, [](const FileObject* a, const FileObject* b) {
         return a->entry->size > b->entry->size;
     });
+    return missing;
+}
+
+void stage_files(const Context& ctx, const std::vector<FileObject>& files, const Staging& staging,
+                 Staged& staged) {
+    const std::vector<const FileObject*> missing = missing_files(files, staging, staged);
+    std::unordered_set<std::string_view> digests;
+    std::vector<const Entry*> streamless;
+    DeflateStreams streams(ctx);
+    for (const FileObject* file : missing) {
+        const Entry& entry = *file->entry;
+        if (entry.type == EntryType::file && entry.size >= smallest_cached_stream &&
+            digests.insert(entry.digest).second && !streams.has(entry)) {
+            streamless.push_back(&entry);
+        }
+    }
+    streams.make(std::move(streamless));
     std::atomic<std::size_t> done{0};
     parallel_for(ctx, missing.size(), [&](std::size_t i) {
         write_file_object(*missing[i], staging, streams);
@@ -101,105 +122,213 @@ std::vector<std::string> stage_files(const Context& ctx, const std::vector<FileO
             ctx.console->progress(count, missing.size(), "objects written");
         }
     });
-    std::vector<std::string> names;
-    names.reserve(missing.size());
     for (const FileObject* file : missing) {
-        names.push_back(file->object);
+        staged.insert(file->object);
     }
-    return names;
 }
 
-void count_new(const Repo::Impl& repo, const std::vector<std::string>& objects, Commit& commit) {
+/// A commit that has a checksum, and of which nothing is in the repository yet.
+struct Draft {
+    std::vector<FileObject> files;
+    DirectoryObjects directories;
+    /// the bytes of the commit object
+    std::string object;
+    std::string checksum;
+};
+
+Draft make_draft(const Context& ctx, const Blueprint& blueprint, const Resolution& resolution,
+                 const Tree& tree, const std::string& parent, const std::string& inputs_digest,
+                 std::int64_t time) {
+    Draft draft;
+    draft.files = name_objects(ctx, tree.entries);
+    std::unordered_map<std::string_view, std::string> checksums;
+    checksums.reserve(draft.files.size());
+    for (const FileObject& file : draft.files) {
+        checksums.emplace(file.path, file.checksum);
+    }
+    draft.directories = make_directory_objects(tree.entries, checksums);
+    const VariantHandle metadata = commit_metadata(ctx, blueprint, resolution, tree, inputs_digest);
+    draft.object = commit_object(metadata.get(), parent,
+                                 fmt::format("{} {}", blueprint.name, blueprint.version), time,
+                                 draft.directories.root_tree, draft.directories.root_meta);
+    draft.checksum = sha256_hex(draft.object);
+    return draft;
+}
+
+/// Stages the files and directories of a commit that are neither in the repository nor in `staged`.
+void stage(const Context& ctx, const Draft& draft, const Staging& staging, Staged& staged) {
+    stage_files(ctx, draft.files, staging, staged);
+    for (const auto& [object, bytes] : draft.directories.objects) {
+        if (!staged.contains(object) && !staging.repository_has(object)) {
+            staging.put(object, bytes);
+            staged.insert(object);
+        }
+    }
+    ctx.check_cancelled();
+}
+
+void count_new(const Repo::Impl& repo, const Staged& objects, Commit& commit) {
     for (const std::string& object : objects) {
-        std::error_code ignored;
-        const auto size = std::filesystem::file_size(repo.path / "objects" / object, ignored);
+        struct stat status {};
+        const std::string path = "objects/" + object;
         ++commit.new_objects;
-        commit.new_bytes += ignored ? 0 : size;
+        if (::fstatat(repo.directory.get(), path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+            commit.new_bytes += static_cast<std::uint64_t>(status.st_size);
+        }
     }
 }
 
-/// Sets the ref to the new commit. Throws Error if another process moved it during the build.
-void move_ref(const Repo::Impl& repo, const std::string& checksum) {
-    const std::string current = resolve_commit(repo, repo.ref);
-    if (current != repo.ref_at_start) {
-        throw error("{}: another process moved ref {} during this build, from {} to {}",
-                    repo.path.string(), repo.ref,
-                    repo.ref_at_start.empty() ? "nothing" : repo.ref_at_start,
-                    current.empty() ? "nothing" : current)
-            .hinted("build again; the new commit will have the new parent");
-    }
-    GlibFailure failure;
-    if (ostree_repo_set_ref_immediate(repo.ostree.get(), nullptr, repo.ref.c_str(),
-                                      checksum.c_str(), nullptr, failure.out()) == FALSE) {
-        throw failure.to_error(repo.path.string(), "cannot move ref " + repo.ref);
-    }
-    make_readable(repo, repo.path / "refs/heads" / repo.ref);
-}
-
-Commit describe_commit(const Blueprint& blueprint, const std::vector<FileObject>& files,
-                       const std::optional<Parent>& parent) {
+Commit describe_commit(const Blueprint& blueprint, const Draft& draft, const std::string& parent) {
     Commit commit;
     commit.ref = blueprint.ostree.ref;
-    commit.parent = parent ? parent->checksum : "";
+    commit.checksum = draft.checksum;
+    commit.parent = parent;
     commit.version = blueprint.version;
-    commit.files = files.size();
-    for (const FileObject& file : files) {
+    commit.files = draft.files.size();
+    for (const FileObject& file : draft.files) {
         commit.size += file.entry->type == EntryType::file ? file.entry->size : 0;
     }
     return commit;
 }
 
+/// Sets the ref. From then on the build has succeeded, whatever else fails.
+void set_ref(const Repo::Impl& repo, const std::string& checksum) {
+    if (!try_write_file_at(repo.open_directory(locks_directory).get(), repo.summary_marker(),
+                           checksum + "\n", 0644, false)) {
+        throw write_error(repo.path.string(), repo.shown(locks_directory), errno);
+    }
+    move_ref(repo, checksum);
+}
+
+/// Moves what is staged into place, the commit last, and sets the ref.
+void publish(const Context& ctx, const Repo::Impl& repo, const Draft& draft, const Staging& staging,
+             Staged& staged, GVariant* detached) {
+    // Not held any longer than this: `ostree prune`, and older versions of libostree for their
+    // summary, wait until nobody holds it.
+    const SharedLock lock(ctx, repo);
+    // What was there may have been pruned since.
+    stage(ctx, draft, staging, staged);
+    staging.publish({staged.begin(), staged.end()});
+    // The commit object comes after everything that it refers to is in place and durable.
+    const std::string object = object_path(draft.checksum, "commit");
+    if (!staging.repository_has(object)) {
+        staging.put(object, draft.object);
+        staging.publish({object});
+        staged.insert(object);
+    }
+    if (detached != nullptr) {
+        write_detached(repo, draft.checksum, detached);
+    }
+    ctx.check_cancelled();
+    set_ref(repo, draft.checksum);
+}
+
+/// Updates the summary; a warning says so if that fails.
+void finish_summary(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& repo,
+                    const std::string& checksum, Signer& signer) {
+    try {
+        update_summary(ctx, repo, signer);
+    } catch (const Error& failure) {
+        std::string command = "ostree summary --update --repo=" + shell_word(repo.path.string());
+        if (signer.signs_commits()) {
+            command += " --gpg-sign=" + shell_word(blueprint.ostree.sign);
+        }
+        if (!blueprint.ostree.gpg_homedir.empty()) {
+            command += " --gpg-homedir=" + shell_word(blueprint.ostree.gpg_homedir.string());
+        }
+        ctx.console->warn(fmt::format(
+            "{}: ref {} has commit {}, but the summary is not up to date ({}): devices that ask "
+            "it, or verify it, do not get the commit before the next build of the ref, or `{}`",
+            repo.path.string(), repo.ref, checksum, failure.message(), command));
+    }
+}
+
+/// The answer if the ref keeps its commit, which may still lack a signature, or a ref of its own.
+Commit keep(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& repo,
+            const CommitView& head, Signer& signer) {
+    Commit commit;
+    commit.ref = repo.ref;
+    commit.checksum = head.info().checksum;
+    commit.version = head.info().version;
+    commit.unchanged = true;
+    const VariantHandle detached = head.detached_metadata();
+    const bool unsigned_yet = signer.signs_commits() && !signatures_of(detached.get());
+    if (unsigned_yet) {
+        const VariantHandle object = head.load(OSTREE_OBJECT_TYPE_COMMIT, commit.checksum, "");
+        const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
+        const VariantHandle made =
+            signed_metadata(repo, signer, commit.checksum,
+                            {static_cast<const char*>(g_variant_get_data(object.get())),
+                             g_variant_get_size(object.get())},
+                            detached ? detached.get() : none.get());
+        write_detached(repo, commit.checksum, made.get());
+    }
+    if (repo.ref_at_start.empty()) {
+        set_ref(repo, commit.checksum);
+    }
+    if (unsigned_yet || repo.ref_at_start.empty()) {
+        finish_summary(ctx, blueprint, repo, commit.checksum, signer);
+    }
+    return commit;
+}
+
+void warn_of_version(const Context& ctx, const Blueprint& blueprint,
+                     const std::optional<CommitView>& head) {
+    if (head && head->info().version == blueprint.version) {
+        ctx.console->warn(fmt::format(
+            "{}: version {} is that of the ref's last commit too ({}), whose content is another: "
+            "nobody can tell by it what a device has; raise `version`",
+            blueprint.path.string(), blueprint.version, head->info().checksum));
+    }
+}
+
 }  // namespace
+
+std::optional<Commit> find_unchanged(const Context& ctx, const Blueprint& blueprint,
+                                     const Repo& repo, const std::optional<Parent>& parent,
+                                     const std::string& inputs_digest, Signer& signer) {
+    const Repo::Impl& impl = repo.impl();
+    const std::optional<CommitView> head = read_head(impl);
+    if (!head || !is_made_on(head->info(), parent) ||
+        !has_inputs(impl, head->info(), inputs_digest)) {
+        return std::nullopt;
+    }
+    return keep(ctx, blueprint, impl, *head, signer);
+}
+
+std::int64_t time_of_commit(const Context& ctx, const Repo& repo,
+                            const std::optional<Parent>& parent) {
+    return commit_time(ctx.source_date_epoch, parent, read_head(repo.impl()));
+}
 
 Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolution& resolution,
                     const Tree& tree, const Repo& repo, const std::optional<Parent>& parent,
                     const std::string& inputs_digest, Signer& signer) {
     const Repo::Impl& impl = repo.impl();
     make_directories(ctx.cache);
-    Commit commit;
-    {
-        const SharedLock lock(impl);
-        const Staging staging(impl);
-        const std::vector<FileObject> files = name_objects(ctx, tree.entries);
-        std::unordered_map<std::string_view, std::string> checksums;
-        checksums.reserve(files.size());
-        for (const FileObject& file : files) {
-            checksums.emplace(file.path, file.checksum);
-        }
-        commit = describe_commit(blueprint, files, parent);
-        commit.is_signed = signer.signs_commits();
-        const DirectoryObjects directories = make_directory_objects(tree.entries, checksums);
-
-        std::vector<std::string> objects = stage_files(ctx, files, staging);
-        for (const auto& [object, bytes] : directories.objects) {
-            if (!staging.repository_has(object)) {
-                staging.put(object, bytes);
-                objects.push_back(object);
-            }
-        }
-        ctx.check_cancelled();
-        staging.publish(objects);
-
-        // The commit object comes after everything that it refers to is in place and durable.
-        const VariantHandle metadata =
-            commit_metadata(ctx, blueprint, resolution, tree, inputs_digest);
-        const std::string bytes = commit_object(
-            metadata.get(), commit.parent, fmt::format("{} {}", blueprint.name, blueprint.version),
-            ctx.source_date_epoch, directories.root_tree, directories.root_meta);
-        commit.checksum = sha256_hex(bytes);
-        const std::string object = object_path(commit.checksum, "commit");
-        if (!staging.repository_has(object)) {
-            staging.put(object, bytes);
-            staging.publish({object});
-            objects.push_back(object);
-        }
-        count_new(impl, objects, commit);
-        sign_commit(impl, signer, commit.checksum, bytes, detached_metadata(resolution).get());
-        ctx.check_cancelled();
-        write_file(impl.summary_marker(), commit.checksum + "\n");
-        move_ref(impl, commit.checksum);
+    const std::string parent_checksum = parent ? parent->checksum : "";
+    const std::optional<CommitView> head = read_head(impl);
+    const Draft draft = make_draft(ctx, blueprint, resolution, tree, parent_checksum, inputs_digest,
+                                   commit_time(ctx.source_date_epoch, parent, head));
+    if (head && is_made_on(head->info(), parent) && is_same_image(*head, draft.object)) {
+        ctx.log.info("the image is that of the last commit",
+                     {{"commit", head->info().checksum}, {"inputs", inputs_digest}});
+        record_inputs(impl, head->info().checksum, inputs_digest);
+        return keep(ctx, blueprint, impl, *head, signer);
     }
-    update_summary(impl, signer);
+    warn_of_version(ctx, blueprint, head);
+    Commit commit = describe_commit(blueprint, draft, parent_checksum);
+    commit.is_signed = signer.signs_commits();
+    {
+        const Staging staging(impl);
+        Staged staged;
+        stage(ctx, draft, staging, staged);
+        const VariantHandle detached = signed_metadata(impl, signer, draft.checksum, draft.object,
+                                                       detached_metadata(resolution).get());
+        publish(ctx, impl, draft, staging, staged, detached.get());
+        count_new(impl, staged, commit);
+    }
+    finish_summary(ctx, blueprint, impl, commit.checksum, signer);
     return commit;
 }
 

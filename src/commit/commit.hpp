@@ -35,9 +35,10 @@ private:
 /// The parent commit of a build.
 struct Parent {
     std::string checksum;
-    /// `edgegpu.inputs-digest` and `version` of its metadata, or empty
+    /// `edgegpu.inputs-digest` of its metadata, or empty
     std::string inputs_digest;
-    std::string version;
+    /// Unix time
+    std::int64_t time = 0;
     ParentAccounts accounts;
     /// Version of its package microshift ("4.18.14"), or empty.
     std::string microshift;
@@ -52,12 +53,12 @@ struct Parent {
     std::map<std::string, std::string> device_keys;
 };
 
-/// The parent commit: the one that `[ostree] parent` names, else that of the ref; nothing if the
-/// ref does not exist yet. If a killed build has not updated the summary, it is generated now and
-/// signed by `signer`. Throws ErrorKind::usage if `[ostree] parent` does not exist, Error if the
-/// commit cannot be read.
-[[nodiscard]] std::optional<Parent> read_parent(const Repo& repo, const OstreeRequest& ostree,
-                                                Signer& signer);
+/// The parent commit: the one that `[ostree] parent` names, else that of the ref, else one of this
+/// ref that was pulled from a remote; nothing for a new ref. If an earlier build has not updated
+/// the summary, it is generated now and signed by `signer`; if that fails, it is a warning. Throws
+/// ErrorKind::usage if `[ostree] parent` does not exist, Error if the commit cannot be read.
+[[nodiscard]] std::optional<Parent> read_parent(const Context& ctx, const Repo& repo,
+                                                const OstreeRequest& ostree, Signer& signer);
 
 /// The files of a commit below the directories in which MicroShift looks for manifests
 /// (/etc/microshift and /usr/lib/microshift, there "manifests" and "manifests.d"): path on a device
@@ -70,6 +71,9 @@ struct Parent {
 struct Commit {
     std::string ref;
     std::string checksum;
+    /// The ref had this commit before: nothing was written, and only `ref`, `checksum` and
+    /// `version` are set.
+    bool unchanged = false;
     /// checksum of the parent, or empty
     std::string parent;
     std::string version;
@@ -82,10 +86,32 @@ struct Commit {
     bool is_signed = false;
 };
 
+/// The commit that the ref has, if a build with these inputs would make nothing else: it was made
+/// with them by a build with this parent, or a later build found that they make the same image. A
+/// commit of the ref that was only pulled so far becomes the ref's; one without a signature is
+/// signed if the blueprint names a key. Nothing if there is something to build. Throws Error.
+[[nodiscard]] std::optional<Commit> find_unchanged(const Context& ctx, const Blueprint& blueprint,
+                                                   const Repo& repo,
+                                                   const std::optional<Parent>& parent,
+                                                   const std::string& inputs_digest,
+                                                   Signer& signer);
+
+/// The time that a commit with this parent gets: that of the image, but later than that of the
+/// parent and of the commit that the ref has. Unix time. Throws Error.
+[[nodiscard]] std::int64_t time_of_commit(const Context& ctx, const Repo& repo,
+                                          const std::optional<Parent>& parent);
+
 /// Writes the objects (`.filez` from cached deflate streams, in parallel), then the commit with its
 /// metadata, then the signature; finally sets the ref and updates the summary. `inputs_digest` is
 /// part of the metadata; `signer` signs commit and summary if the blueprint names a key. If it is
-/// killed at any time, the ref is the old or the new commit, and that is complete. Throws Error.
+/// killed at any time, the ref is the old or the new commit, and that is complete. Throws Error if
+/// the ref has not been set: what cannot be done afterwards is a warning.
+///
+/// Nothing is written if the ref has a commit with the same parent, tree and metadata, except for
+/// those that devices do not see.
+///
+/// Its time is `time_of_commit`: devices refuse an older commit as a downgrade (libostree,
+/// _ostree_compare_timestamps), so that nobody can offer them an earlier one of the ref again.
 [[nodiscard]] Commit write_commit(const Context& ctx, const Blueprint& blueprint,
                                   const Resolution& resolution, const Tree& tree, const Repo& repo,
                                   const std::optional<Parent>& parent,

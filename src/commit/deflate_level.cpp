@@ -1,10 +1,12 @@
 #include "commit/deflate_level.hpp"
 
 #include <charconv>
+#include <cstdint>
 #include <string>
 
 #include "execution/context.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {
@@ -16,13 +18,20 @@ using KeyFileHandle = Handle<GKeyFile, g_key_file_unref>;
 constexpr int fastest_level = 1;
 constexpr int best_level = 12;
 constexpr int best_level_of_ostree = 9;
+constexpr std::uint64_t largest_config = 1U << 20U;
 
 /// The level in the repository's configuration, or the default.
 int level_of(const std::filesystem::path& repository) {
     const std::filesystem::path path = repository / "config";
     const KeyFileHandle config(g_key_file_new());
-    // A missing or malformed file is reported when the repository is opened.
-    if (g_key_file_load_from_file(config.get(), path.c_str(), G_KEY_FILE_NONE, nullptr) == FALSE) {
+    std::string content;
+    try {
+        content = read_file(path, largest_config);
+    } catch (const Error&) {
+        // A missing or malformed file is reported when the repository is opened.
+    }
+    if (g_key_file_load_from_data(config.get(), content.data(), content.size(), G_KEY_FILE_NONE,
+                                  nullptr) == FALSE) {
         return default_deflate_level;
     }
     const TextHandle value(g_key_file_get_string(config.get(), "archive", "zlib-level", nullptr));

@@ -59,12 +59,7 @@ Fd open_locked(const std::filesystem::path& path) {
         if (!file) {
             throw errno_error(path.string(), errno);
         }
-        while (::flock(file.get(), LOCK_EX) != 0) {
-            if (errno != EINTR) {
-                throw errno_error(path.string(), errno);
-            }
-        }
-        if (::fstat(file.get(), &own) != 0) {
+        if (!lock_file(file.get(), LOCK_EX) || ::fstat(file.get(), &own) != 0) {
             throw errno_error(path.string(), errno);
         }
         if (::stat(path.c_str(), &named) == 0 && named.st_dev == own.st_dev &&

@@ -1,15 +1,21 @@
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "commit/repository.hpp"
+#include "repository/refs.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/shell_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -17,69 +23,117 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* locks_directory = "edgegpu-locks";
+constexpr const char* staging_prefix = "edgegpu-";
+/// Names of files have 255 bytes at most; what is made of a ref's adds to it.
+constexpr std::size_t longest_ref_file = 200;
 
-Error cannot_write(const fs::path& path, int code) {
+Error cannot_write(const Repo::Impl& repo, int code) {
     if (code == ENOSPC || code == EDQUOT) {
-        return disk_full(path.string());
+        return disk_full(repo.path.string());
     }
-    return error("{}: cannot write to the repository: {}", path.string(), std::strerror(code))
+    return error("{}: cannot write to the repository: {}", repo.path.string(), std::strerror(code))
         .hinted("give a directory you may write to with --repo");
 }
 
 // libostree creates `objects` last: a repository without it is incomplete.
-bool is_repository(const fs::path& path) {
-    std::error_code code;
-    return fs::is_directory(path / "objects", code) && fs::is_regular_file(path / "config", code);
+bool is_repository(const Repo::Impl& repo) {
+    return std::ranges::all_of(std::array{"config", "objects"}, [&](const char* name) {
+        return ::faccessat(repo.directory.get(), name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    });
 }
 
-void make_tree_readable(const fs::path& path) {
-    ::chmod(path.c_str(), 0755);
-    for (const auto& item : fs::recursive_directory_iterator(path)) {
-        if (!item.is_symlink()) {
-            ::chmod(item.path().c_str(), item.is_directory() ? 0755 : 0644);
+/// Refuses what is neither a repository, nor one that was begun, nor empty.
+void check_is_ours(const Repo::Impl& repo) {
+    const auto names = names_in(repo.open_directory("."));
+    if (!names) {
+        throw cannot_write(repo, errno);
+    }
+    if (!names->empty() && std::ranges::find(*names, "config") == names->end()) {
+        throw error("{}: not an ostree repository, and not empty", repo.path.string())
+            .hinted("give an empty or absent directory, or an archive repository, with --repo");
+    }
+}
+
+/// What libostree has just created, for web servers and, where it is shared, for the group.
+void set_modes(const Repo::Impl& repo, const Fd& directory) {
+    const bool group = repo.sharing == Sharing::group;
+    const auto names =
+        names_in(Fd(::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+    for (const std::string& name : names.value_or(std::vector<std::string>())) {
+        const Fd inner = open_at(directory.get(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
+        struct stat status {};
+        if (!inner || ::fstat(inner.get(), &status) != 0) {
+            continue;
+        }
+        if (S_ISDIR(status.st_mode)) {
+            ::fchmod(inner.get(), (status.st_mode & S_ISGID) | (group ? 0775U : 0755U));
+            set_modes(repo, inner);
+        } else if (S_ISREG(status.st_mode)) {
+            ::fchmod(inner.get(), group ? 0664 : 0644);
         }
     }
 }
 
-void create_repository(const fs::path& path, OstreeRepo* repo) {
-    std::error_code code;
-    fs::create_directories(path, code);
-    if (code) {
-        throw cannot_write(path, code.value());
-    }
+void create_repository(const Repo::Impl& repo) {
     // Several builds may find it missing at the same time: only one creates it.
-    const Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!directory || ::flock(directory.get(), LOCK_EX) != 0) {
-        throw errno_error(path.string(), errno);
+    const Fd lock = repo.open_directory(".");
+    if (!lock_file(lock.get(), LOCK_EX)) {
+        throw errno_error(repo.path.string(), errno);
     }
-    if (is_repository(path)) {
+    if (is_repository(repo)) {
         return;
     }
-    const bool begun = fs::exists(path / "config", code);
-    if (!begun && !fs::is_empty(path, code)) {
-        throw error("{}: not an ostree repository, and not empty", path.string())
-            .hinted("give an empty or absent directory, or an archive repository, with --repo");
-    }
-    if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) {
-        throw cannot_write(path, errno);
+    if (::faccessat(lock.get(), ".", W_OK, AT_EACCESS) != 0) {
+        throw cannot_write(repo, errno);
     }
     GlibFailure failure;
-    if (ostree_repo_create(repo, OSTREE_REPO_MODE_ARCHIVE, nullptr, failure.out()) == FALSE) {
-        throw failure.to_error(path.string(), "cannot create the repository");
+    const RepoHandle made(ostree_repo_create_at(repo.directory.get(), ".", OSTREE_REPO_MODE_ARCHIVE,
+                                                nullptr, nullptr, failure.out()));
+    if (!made) {
+        throw failure.to_error(repo.path.string(), "cannot create the repository");
     }
-    make_tree_readable(path);
+    set_modes(repo, lock);
+}
+
+void open_top(Repo::Impl& repo) {
+    std::error_code code;
+    fs::create_directories(repo.path, code);
+    repo.directory = Fd(::open(repo.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!repo.directory) {
+        throw cannot_write(repo, code ? code.value() : errno);
+    }
+    if (!is_repository(repo)) {
+        check_is_ours(repo);
+    }
+}
+
+/// What is made in a shared repository has to belong to its group, whoever makes it.
+void check_group(const Repo::Impl& repo) {
+    struct stat top {};
+    if (repo.sharing == Sharing::group && ::fstat(repo.directory.get(), &top) == 0 &&
+        (top.st_mode & S_ISGID) == 0 && top.st_gid != ::getegid()) {
+        const std::string name = shell_word(repo.path.string());
+        throw error("{}: its group may write to it, but what is made in it gets another group",
+                    repo.path.string())
+            .hinted(fmt::format("find {} -type d -exec chmod g+s {{}} +, as its owner", name));
+    }
 }
 
 void open_repository(Repo::Impl& repo) {
-    const FileHandle file(g_file_new_for_path(repo.path.c_str()));
-    repo.ostree = RepoHandle(ostree_repo_new(file.get()));
-    if (!is_repository(repo.path)) {
-        create_repository(repo.path, repo.ostree.get());
-        repo.ostree = RepoHandle(ostree_repo_new(file.get()));
+    if (::faccessat(repo.directory.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
+        throw cannot_write(repo, errno);
     }
+    repo.sharing = check_writers(repo.directory.get(), repo.path.string());
+    check_repository(repo.directory.get(), repo.path.string());
+    check_group(repo);
+    if (!is_repository(repo)) {
+        create_repository(repo);
+    }
+    repo.make_lock_file(".lock");
     GlibFailure failure;
-    if (ostree_repo_open(repo.ostree.get(), nullptr, failure.out()) == FALSE) {
+    repo.ostree =
+        RepoHandle(ostree_repo_open_at(repo.directory.get(), ".", nullptr, failure.out()));
+    if (!repo.ostree) {
         throw failure.to_error(repo.path.string(), "cannot open the repository");
     }
     GKeyFile* config = ostree_repo_get_config(repo.ostree.get());
@@ -91,9 +145,9 @@ void open_repository(Repo::Impl& repo) {
                 "give an absent directory with --repo, or create one with `ostree init "
                 "--mode=archive`");
     }
-    for (const char* name : {"", "objects", "tmp", "refs/heads"}) {
-        if (::faccessat(AT_FDCWD, (repo.path / name).c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
-            throw cannot_write(repo.path, errno);
+    for (const char* name : {"objects", "tmp", "refs/heads"}) {
+        if (::faccessat(repo.directory.get(), name, W_OK | X_OK, AT_EACCESS) != 0) {
+            throw cannot_write(repo, errno);
         }
     }
     if (g_key_file_has_key(config, "core", "fsync", nullptr) != FALSE) {
@@ -102,42 +156,62 @@ void open_repository(Repo::Impl& repo) {
 }
 
 void lock_ref(Repo::Impl& repo) {
-    const fs::path directory = repo.path / locks_directory;
-    if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) {
-        throw cannot_write(repo.path, errno);
-    }
-    const fs::path path = directory / (repo.ref_file + ".lock");
-    repo.lock = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    repo.make_directory(locks_directory);
+    const std::string name = fmt::format("{}/{}.lock", locks_directory, repo.ref_file);
+    repo.make_lock_file(name);
+    repo.lock = FileLock::try_take(repo.place(name), LockMode::exclusive);
     if (!repo.lock) {
-        throw cannot_write(repo.path, errno);
-    }
-    if (::flock(repo.lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) {
-            throw errno_error(path.string(), errno);
-        }
-        std::string pid = read_file(path, 64);
+        std::string pid = read_file(repo.place(name), 64);
         pid.resize(trim_end(pid).size());
         throw error("{}: another build (pid {}) is writing ref {}", repo.path.string(),
                     pid.empty() ? "unknown" : pid, repo.ref)
             .hinted("wait for it to end, or build into another repository with --repo");
     }
-    const std::string pid = fmt::format("{}\n", ::getpid());
-    if (::ftruncate(repo.lock.get(), 0) != 0 ||
-        ::pwrite(repo.lock.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
-        throw cannot_write(repo.path, errno);
+}
+
+/// Refuses a ref that cannot be set, since it is an alias or another one is in its place.
+void check_place_of_ref(const Repo::Impl& repo) {
+    const std::string name = "refs/heads/" + repo.ref;
+    struct stat status {};
+    if (::fstatat(repo.directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISLNK(status.st_mode)) {
+        throw error("{}: ref {} is an alias, which stands for another ref", repo.path.string(),
+                    repo.ref)
+            .hinted(fmt::format("build that one, or delete the alias: ostree refs --repo={} "
+                                "--delete {}",
+                                shell_word(repo.path.string()), repo.ref));
+    }
+    for (const auto& [other, checksum] : read_refs(repo.directory.get(), repo.path.string())) {
+        if (repo.ref.starts_with(other + '/') || other.starts_with(repo.ref + '/')) {
+            throw error(
+                "{}: refs {} and {} exclude each other: one is a file where the other "
+                "needs a directory",
+                repo.path.string(), other, repo.ref)
+                .hinted("choose another ref in [ostree]");
+        }
     }
 }
 
-// Only those of this ref: others may belong to a running build.
+/// Only those of this ref: others may belong to a running build.
 void remove_leftovers(const Repo::Impl& repo) {
-    std::vector<fs::path> leftovers;
-    for (const auto& item : fs::directory_iterator(repo.path / "tmp")) {
-        if (item.path().filename().string().starts_with(repo.staging_prefix())) {
-            leftovers.push_back(item.path());
+    const auto names = names_in(repo.open_directory("tmp"));
+    if (!names) {
+        throw errno_error(repo.shown("tmp"), errno);
+    }
+    const Fd tmp = repo.open_directory("tmp");
+    for (const std::string& name : *names) {
+        if (repo.is_staging(name)) {
+            remove_at(tmp.get(), name, repo.shown("tmp/" + name));
         }
     }
-    for (const fs::path& leftover : leftovers) {
-        remove_tree(leftover);
+    const Fd locks = repo.open_directory(locks_directory);
+    remove_leftovers_at(repo.directory.get(), "summary.sig");
+    remove_leftovers_at(locks.get(), repo.summary_marker());
+    remove_leftovers_at(locks.get(), repo.inputs_record());
+    const fs::path ref = "refs/heads/" + repo.ref;
+    if (const Fd parent = open_at(repo.directory.get(), ref.parent_path(), O_PATH | O_DIRECTORY,
+                                  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)) {
+        remove_leftovers_at(parent.get(), ref.filename());
     }
 }
 
@@ -151,47 +225,140 @@ std::string file_name(const std::string& ref) {
 
 }  // namespace
 
-fs::path Repo::Impl::summary_marker() const {
-    return path / locks_directory / (ref_file + ".summary");
+fs::path Repo::Impl::place(std::string_view name) const {
+    return path_of_descriptor(directory.get()) / name;
+}
+
+std::string Repo::Impl::shown(std::string_view name) const {
+    return (path / name).string();
+}
+
+Fd Repo::Impl::open_directory(const std::string& name) const {
+    Fd opened = open_at(directory.get(), name, O_RDONLY | O_DIRECTORY,
+                        RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    if (!opened) {
+        throw errno_error(shown(name), errno);
+    }
+    return opened;
+}
+
+void Repo::Impl::make_directory(const std::string& name) const {
+    const std::size_t slash = name.rfind('/');
+    const bool top = slash == std::string::npos;
+    make_directory_at(open_directory(top ? "." : name.substr(0, slash)).get(),
+                      top ? name : name.substr(slash + 1), shown(name));
+}
+
+void Repo::Impl::make_directory_at(int parent, const std::string& name,
+                                   const std::string& shown_name) const {
+    if (::mkdirat(parent, name.c_str(), 0700) != 0) {
+        if (errno != EEXIST) {
+            throw write_error(path.string(), shown_name, errno);
+        }
+        return;
+    }
+    const Fd made = open_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    struct stat status {};
+    // A set-group-ID bit comes from the parent.
+    if (!made || ::fstat(made.get(), &status) != 0 ||
+        ::fchmod(made.get(),
+                 (status.st_mode & S_ISGID) | (sharing == Sharing::group ? 0775U : 0755U)) != 0) {
+        throw errno_error(shown_name, errno);
+    }
+}
+
+void Repo::Impl::make_lock_file(const std::string& name) const {
+    const auto open = [&](std::uint64_t flags, std::uint64_t mode) {
+        return open_at(directory.get(), name, O_RDWR | O_NONBLOCK | flags,
+                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, mode);
+    };
+    const Fd made = open(O_CREAT | O_EXCL, 0600);
+    if (made && ::fchmod(made.get(), sharing == Sharing::group ? 0664 : 0644) == 0) {
+        return;
+    }
+    if (!made && errno == EEXIST && open(0, 0)) {
+        return;
+    }
+    if (errno == EACCES && sharing == Sharing::group) {
+        throw error("{}: its group cannot write to it, though the repository is shared with it",
+                    shown(name))
+            .hinted(fmt::format("chmod g+rw {}, as its owner", shell_word(shown(name))));
+    }
+    throw cannot_write(*this, errno);
+}
+
+RepositoryView Repo::Impl::view() const {
+    return {RepoHandle(OSTREE_REPO(g_object_ref(ostree.get()))), path.string()};
+}
+
+std::string Repo::Impl::staging_name() const {
+    return fmt::format("{}{}@{}", staging_prefix, ref_file, ::getpid());
+}
+
+bool Repo::Impl::is_staging(std::string_view name) const {
+    const std::string own = staging_prefix + ref_file;
+    if (!name.starts_with(own) || name.size() < own.size() + 2) {
+        return false;
+    }
+    const char separator = name[own.size()];
+    const std::string_view process = name.substr(own.size() + 1);
+    return (separator == '@' || separator == '-') &&
+           process.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
     : impl_(std::make_unique<Impl>()) {
     ctx.check_cancelled();
-    GlibFailure failure;
-    if (ostree_validate_rev(ref.c_str(), failure.out()) == FALSE) {
-        throw error(ErrorKind::usage, "\"{}\" is not a valid ref: {}", ref, failure.get()->message);
-    }
     impl_->path = fs::absolute(path).lexically_normal();
     impl_->ref = ref;
     impl_->ref_file = file_name(ref);
+    if (!is_ref(ref) || impl_->ref_file.size() > longest_ref_file) {
+        throw error(ErrorKind::usage, "\"{}\" is not a valid ref{}", ref,
+                    is_ref(ref) ? ": it is too long" : "")
+            .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
+    }
+    open_top(*impl_);
     open_repository(*impl_);
     lock_ref(*impl_);
+    check_place_of_ref(*impl_);
     remove_leftovers(*impl_);
-    impl_->ref_at_start = resolve_commit(*impl_, ref);
+    impl_->ref_at_start = read_ref(impl_->directory.get(), impl_->path.string(), ref);
 }
 
 Repo::Repo(Repo&&) noexcept = default;
 Repo& Repo::operator=(Repo&&) noexcept = default;
 Repo::~Repo() = default;
 
-std::string resolve_commit(const Repo::Impl& repo, const std::string& name) {
-    GlibFailure failure;
-    char* text = nullptr;
-    if (ostree_repo_resolve_rev(repo.ostree.get(), name.c_str(), TRUE, &text, failure.out()) ==
-        FALSE) {
-        throw failure.to_error(repo.path.string(), fmt::format("cannot read ref {}", name));
+void move_ref(const Repo::Impl& repo, const std::string& checksum) {
+    const std::string current = read_ref(repo.directory.get(), repo.path.string(), repo.ref);
+    if (current != repo.ref_at_start) {
+        throw error("{}: another process moved ref {} during this build, from {} to {}",
+                    repo.path.string(), repo.ref,
+                    repo.ref_at_start.empty() ? "nothing" : repo.ref_at_start,
+                    current.empty() ? "nothing" : current)
+            .hinted("build again; the new commit will have the new parent");
     }
-    const TextHandle checksum(text);
-    return checksum ? checksum.get() : "";
-}
-
-void make_readable(const Repo::Impl& repo, const fs::path& path) {
-    // Best effort: the file may belong to another user, who has made it readable already.
-    for (fs::path step = path; step != repo.path && step.has_relative_path();
-         step = step.parent_path()) {
-        ::chmod(step.c_str(), step == path ? 0644 : 0755);
+    const std::string path = "refs/heads/" + repo.ref;
+    const std::size_t slash = path.rfind('/');
+    for (std::size_t end = path.find('/', path.find('/') + 1); end != std::string::npos;
+         end = path.find('/', end + 1)) {
+        repo.make_directory(path.substr(0, end));
     }
+    const Fd parent = repo.open_directory(path.substr(0, slash));
+    const std::string name = path.substr(slash + 1);
+    struct stat status {};
+    if (::fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISDIR(status.st_mode)) {
+        remove_at(parent.get(), name, repo.shown(path));  // of refs that are gone
+    }
+    if (!try_write_file_at(parent.get(), name, checksum + "\n", 0644, repo.fsync)) {
+        throw write_error(repo.path.string(), repo.shown(path), errno);
+    }
+    if (repo.fsync) {
+        static_cast<void>(::fsync(parent.get()));
+    }
+    // Clients that ask for the repository's time see that something has changed, as with ostree.
+    static_cast<void>(::futimens(repo.directory.get(), nullptr));
 }
 
 }  // namespace edgegpu

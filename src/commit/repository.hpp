@@ -1,10 +1,16 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cache/file_lock.hpp"
 #include "commit/commit.hpp"
+#include "execution/context.hpp"
+#include "repository/check.hpp"
+#include "repository/commit_view.hpp"
 #include "signing/signer.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
@@ -13,28 +19,62 @@ namespace edgegpu {
 
 /// The state of a Repo.
 struct Repo::Impl {
+    /// for messages
     std::filesystem::path path;
+    /// The repository's directory, through which everything in it is opened: what was checked is
+    /// what is used, even if another directory has its path by now.
+    Fd directory;
     std::string ref;
     /// `ref` as a file name: "/" is "%2F"
     std::string ref_file;
     RepoHandle ostree;
-    /// flock(2) on `edgegpu-locks/<ref_file>.lock`
-    Fd lock;
+    /// on `edgegpu-locks/<ref_file>.lock`
+    std::optional<FileLock> lock;
     /// checksum of the ref's commit when the lock was taken, or empty
     std::string ref_at_start;
     /// `[core] fsync` of the repository
     bool fsync = true;
+    Sharing sharing = Sharing::none;
 
-    /// `edgegpu-locks/<ref_file>.summary`: exists from before the ref is set until the summary is
-    /// updated.
-    [[nodiscard]] std::filesystem::path summary_marker() const;
-    /// Prefix of this ref's staging directories in `tmp/`.
-    [[nodiscard]] std::string staging_prefix() const { return "edgegpu-" + ref_file + "-"; }
+    /// The path of `name` in the repository, for what takes no descriptor.
+    [[nodiscard]] std::filesystem::path place(std::string_view name) const;
+    /// The same for messages.
+    [[nodiscard]] std::string shown(std::string_view name) const;
+    /// Opens a directory of the repository, not through links. Throws Error.
+    [[nodiscard]] Fd open_directory(const std::string& name) const;
+    /// Creates a directory of the repository if it is absent, readable for a web server, and where
+    /// the repository is shared, writable for its group. Throws Error; `name` is relative.
+    void make_directory(const std::string& name) const;
+    /// The same below an open directory, which `shown` is for messages.
+    void make_directory_at(int parent, const std::string& name, const std::string& shown) const;
+    /// Creates a file to be locked if it is absent. Throws Error if it cannot be written to.
+    void make_lock_file(const std::string& name) const;
+    /// The repository as a reader sees it.
+    [[nodiscard]] RepositoryView view() const;
+
+    /// `<ref_file>.summary` in `edgegpu-locks`: exists from before the ref is set until the summary
+    /// is updated.
+    [[nodiscard]] std::string summary_marker() const { return ref_file + ".summary"; }
+    /// `<ref_file>.inputs` in `edgegpu-locks`: other inputs that make the ref's commit (head.hpp).
+    [[nodiscard]] std::string inputs_record() const { return ref_file + ".inputs"; }
+    /// Name of this build's staging directory in `tmp/`.
+    [[nodiscard]] std::string staging_name() const;
+    /// Whether `name` is that of a staging directory of this ref: "edgegpu-REF@PID", of earlier
+    /// versions "edgegpu-REF-PID". Other refs may begin like this one, but none contains an "@",
+    /// and behind the last "-" there is always the process.
+    [[nodiscard]] bool is_staging(std::string_view name) const;
 };
 
-/// The checksum of the commit that `name` (a ref or checksum) denotes, or an empty string. Throws
-/// Error if it cannot be read.
-[[nodiscard]] std::string resolve_commit(const Repo::Impl& repo, const std::string& name);
+/// Locks of the repository, files that builds of all refs share, and what is in progress.
+inline constexpr const char* locks_directory = "edgegpu-locks";
+
+/// The checksum of the commit that the ref `name` denotes; empty: there is none. The repository's
+/// own refs come first, then those that were pulled from a remote. Throws ErrorKind::usage if
+/// several remotes have it, with different commits.
+[[nodiscard]] std::string find_commit(const Repo::Impl& repo, const std::string& name);
+
+/// Sets the ref to `checksum`. Throws Error if another process moved it since it was locked.
+void move_ref(const Repo::Impl& repo, const std::string& checksum);
 
 /// New objects: written to a directory in `tmp/`, made durable together, then moved to `objects/`.
 /// The directory is removed on destruction.
@@ -46,7 +86,7 @@ public:
     ~Staging();
 
     /// Whether the repository has this object (`object_path`). An empty file, left by a power
-    /// failure, does not count.
+    /// failure, does not count. Throws Error for anything but a file.
     [[nodiscard]] bool repository_has(const std::string& object) const;
     /// Creates a file for `object` (`object_path`), mode 0644, to be filled with `write`.
     /// Thread-safe.
@@ -63,24 +103,30 @@ private:
     void sync_all() const;
     // fsync(2) of `name` below the staging directory (`staged`) or below `objects/`.
     void sync_one(const std::string& name, bool staged) const;
+    [[nodiscard]] std::string shown(const std::string& object) const;
 
     const Repo::Impl& repo_;
-    std::filesystem::path directory_;
+    std::string name_;
+    Fd tmp_;
+    Fd directory_;
     Fd objects_;
 };
 
-/// Regenerates the summary, signs it if the blueprint names a key, and removes the marker. Takes a
-/// lock, since other builds may write other refs of the repository.
-void update_summary(const Repo::Impl& repo, Signer& signer);
+/// The signatures in detached metadata (which may be null), `aay`; null if there are none.
+[[nodiscard]] VariantHandle signatures_of(GVariant* metadata);
 
-/// Writes the detached metadata of a commit, with `detached` unless it has a signature already. If
-/// the blueprint names a key, adds a signature, unless there is one of the same key. `object` are
-/// the bytes of the commit object `checksum`.
-void sign_commit(const Repo::Impl& repo, Signer& signer, const std::string& checksum,
-                 std::string_view object, GVariant* detached);
+/// Regenerates the summary, signs it if the blueprint names a key, and removes the marker. Waits
+/// for other builds that do the same for other refs of the repository. Throws Error, interrupted if
+/// `ctx` is cancelled meanwhile; the marker is there then.
+void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer);
 
-/// Makes a file of the repository readable for a web server, independent of the umask: sets `path`
-/// to 0644 and its parents below the repository to 0755.
-void make_readable(const Repo::Impl& repo, const std::filesystem::path& path);
+/// The detached metadata that the commit `checksum` is to have: `detached`, or what it has already
+/// if that has a signature; and if the blueprint names a key, a signature by it. Null if there is
+/// nothing to write. `object` are the bytes of the commit object.
+[[nodiscard]] VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer,
+                                            const std::string& checksum, std::string_view object,
+                                            GVariant* detached);
+/// Writes the detached metadata of a commit.
+void write_detached(const Repo::Impl& repo, const std::string& checksum, GVariant* metadata);
 
 }  // namespace edgegpu

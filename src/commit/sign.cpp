@@ -3,13 +3,16 @@
 #include <memory>
 
 #include <fcntl.h>
-#include <sys/file.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/file_lock.hpp"
+#include "commit/cancellable.hpp"
 #include "commit/object.hpp"
 #include "commit/repository.hpp"
 #include "openpgp/packets.hpp"
+#include "repository/ostree_object.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -21,18 +24,12 @@ constexpr const char* signatures_key = "ostree.gpgsigs";
 
 VariantHandle read_detached(const Repo::Impl& repo, const std::string& checksum) {
     GlibFailure failure;
-    GVariant* found = nullptr;
-    if (ostree_repo_read_commit_detached_metadata(repo.ostree.get(), checksum.c_str(), &found,
-                                                  nullptr, failure.out()) == FALSE) {
+    VariantHandle found =
+        load_object(repo.ostree.get(), OSTREE_OBJECT_TYPE_COMMIT_META, checksum, failure);
+    if (!found && !failure.is(G_IO_ERROR_NOT_FOUND)) {
         throw failure.to_error(repo.path.string(), "cannot read detached metadata");
     }
-    return VariantHandle(found);
-}
-
-VariantHandle signatures_of(GVariant* metadata) {
-    return VariantHandle(metadata == nullptr ? nullptr
-                                             : g_variant_lookup_value(metadata, signatures_key,
-                                                                      G_VARIANT_TYPE("aay")));
+    return found;
 }
 
 /// The issuer (key id) of an OpenPGP signature; empty if it has none.
@@ -89,30 +86,39 @@ std::string signature_for(const Repo::Impl& repo, const Sign& sign) {
     }
 }
 
-void write_detached(const Repo::Impl& repo, const std::string& checksum, GVariant* metadata) {
-    GlibFailure failure;
-    if (ostree_repo_write_commit_detached_metadata(repo.ostree.get(), checksum.c_str(), metadata,
-                                                   nullptr, failure.out()) == FALSE) {
-        throw failure.to_error(repo.path.string(), "cannot write detached metadata");
-    }
-}
-
 void sign_summary(const Repo::Impl& repo, Signer& signer) {
-    const std::string summary = read_file(repo.path / "summary");
+    const Fd file = open_at(repo.directory.get(), "summary", O_RDONLY | O_NONBLOCK,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    if (!file) {
+        throw errno_error(repo.shown("summary"), errno);
+    }
+    const std::string summary = read_file(file.get(), repo.shown("summary"));
     const std::string signature = signature_for(repo, [&] { return signer.sign_summary(summary); });
     const VariantHandle signatures = with_signatures(nullptr, {signature});
     const std::string_view bytes(static_cast<const char*>(g_variant_get_data(signatures.get())),
                                  g_variant_get_size(signatures.get()));
-    write_file(repo.path / "summary.sig", bytes, 0644, repo.fsync);
+    if (!try_write_file_at(repo.directory.get(), "summary.sig", bytes, 0644, repo.fsync)) {
+        throw write_error(repo.path.string(), repo.shown("summary.sig"), errno);
+    }
+}
+
+/// A web server has to read what libostree has just written, whatever the umask.
+void make_readable(const Repo::Impl& repo, const std::string& name) {
+    static_cast<void>(::fchmodat(repo.directory.get(), name.c_str(), 0644, AT_SYMLINK_NOFOLLOW));
 }
 
 }  // namespace
 
-void sign_commit(const Repo::Impl& repo, Signer& signer, const std::string& checksum,
-                 std::string_view object, GVariant* detached) {
-    const VariantHandle present = read_detached(repo, checksum);
+VariantHandle signatures_of(GVariant* metadata) {
+    return VariantHandle(metadata == nullptr ? nullptr
+                                             : g_variant_lookup_value(metadata, signatures_key,
+                                                                      G_VARIANT_TYPE("aay")));
+}
+
+VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer, const std::string& checksum,
+                              std::string_view object, GVariant* detached) {
+    VariantHandle present = read_detached(repo, checksum);
     const VariantHandle before = signatures_of(present.get());
-    // The signature is written with the rest of the detached metadata: with one, they are complete.
     GVariant* metadata = before ? present.get() : detached;
     if (signer.signs_commits()) {
         std::vector<std::string> signatures = texts_of(before.get());
@@ -123,31 +129,41 @@ void sign_commit(const Repo::Impl& repo, Signer& signer, const std::string& chec
         });
         if (!again) {
             signatures.push_back(std::move(made));
-            write_detached(repo, checksum, with_signatures(metadata, signatures).get());
+            return with_signatures(metadata, signatures);
         }
     } else if (!before) {
-        write_detached(repo, checksum, metadata);
+        return VariantHandle(g_variant_ref(metadata));
     }
-    make_readable(repo, repo.path / "objects" / object_path(checksum, "commitmeta"));
+    return {};
 }
 
-void update_summary(const Repo::Impl& repo, Signer& signer) {
-    const std::filesystem::path lock_path = repo.summary_marker().parent_path() / "summary.lock";
-    const Fd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
-        throw write_error(repo.path.string(), lock_path.string(), errno);
-    }
+void write_detached(const Repo::Impl& repo, const std::string& checksum, GVariant* metadata) {
     GlibFailure failure;
-    if (ostree_repo_regenerate_summary(repo.ostree.get(), nullptr, nullptr, failure.out()) ==
-        FALSE) {
+    if (ostree_repo_write_commit_detached_metadata(repo.ostree.get(), checksum.c_str(), metadata,
+                                                   nullptr, failure.out()) == FALSE) {
+        throw failure.to_error(repo.path.string(), "cannot write detached metadata");
+    }
+    make_readable(repo, "objects/" + object_path(checksum, "commitmeta"));
+}
+
+void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer) {
+    // No ref has this name.
+    const std::string name = fmt::format("{}/@summary.lock", locks_directory);
+    repo.make_lock_file(name);
+    const FileLock lock = FileLock::take(ctx, repo.place(name), LockMode::exclusive,
+                                         "is writing the summary of the repository");
+    const Cancellable cancellable(ctx);
+    GlibFailure failure;
+    if (ostree_repo_regenerate_summary(repo.ostree.get(), nullptr, cancellable.get(),
+                                       failure.out()) == FALSE) {
+        ctx.check_cancelled();
         throw failure.to_error(repo.path.string(), "cannot write the summary");
     }
     if (signer.signs_commits()) {
         sign_summary(repo, signer);
-        make_readable(repo, repo.path / "summary.sig");
     }
-    make_readable(repo, repo.path / "summary");
-    ::unlink(repo.summary_marker().c_str());
+    make_readable(repo, "summary");
+    ::unlinkat(repo.open_directory(locks_directory).get(), repo.summary_marker().c_str(), 0);
 }
 
 }  // namespace edgegpu

@@ -2,6 +2,7 @@
 #include <set>
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,48 +19,60 @@ constexpr std::size_t few_objects = 48;
 
 Staging::Staging(const Repo::Impl& repo)
     : repo_(repo),
-      directory_(repo.path / "tmp" / (repo.staging_prefix() + std::to_string(::getpid()))),
-      objects_(::open((repo.path / "objects").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (!objects_) {
-        throw errno_error((repo.path / "objects").string(), errno);
-    }
-    if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) {
-        throw write_error(repo.path.string(), directory_.string(), errno);
-    }
+      name_(repo.staging_name()),
+      tmp_(repo.open_directory("tmp")),
+      objects_(repo.open_directory("objects")) {
+    // Nothing has this name: it was removed when the repository was opened.
+    repo_.make_directory_at(tmp_.get(), name_, shown(""));
+    directory_ = repo.open_directory("tmp/" + name_);
 }
 
 Staging::~Staging() {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
+    try {
+        remove_at(tmp_.get(), name_, shown(""));
+    } catch (const Error&) {
+        // The next build of this ref removes it.
+    }
+}
+
+std::string Staging::shown(const std::string& object) const {
+    return repo_.shown("tmp/" + name_ + (object.empty() ? "" : "/" + object));
 }
 
 bool Staging::repository_has(const std::string& object) const {
     struct stat status {};
-    return ::fstatat(objects_.get(), object.c_str(), &status, 0) == 0 && status.st_size > 0;
+    if (::fstatat(objects_.get(), object.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        return false;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        throw error("{}: is {}, not an object", repo_.shown("objects/" + object),
+                    kind_of(status.st_mode))
+            .hinted("the repository is damaged: remove this, and check it with `ostree fsck`");
+    }
+    return status.st_size > 0;
 }
 
 Fd Staging::create(const std::string& object) const {
-    const std::filesystem::path path = directory_ / object;
     const auto open = [&] {
-        return ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        return open_at(directory_.get(), object, O_RDWR | O_CREAT | O_TRUNC,
+                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, 0644);
     };
-    Fd file(open());
+    Fd file = open();
     if (!file && errno == ENOENT) {
         // Subdirectories, as in `objects/`, since creating files in one directory is serialised.
-        if (::mkdir(path.parent_path().c_str(), 0700) != 0 && errno != EEXIST) {
-            throw write_error(repo_.path.string(), path.string(), errno);
-        }
-        file = Fd(open());
+        repo_.make_directory_at(directory_.get(), object.substr(0, object.find('/')),
+                                shown(object));
+        file = open();
     }
     if (!file || ::fchmod(file.get(), 0644) != 0) {
-        throw write_error(repo_.path.string(), path.string(), errno);
+        throw write_error(repo_.path.string(), shown(object), errno);
     }
     return file;
 }
 
 void Staging::write(const Fd& file, std::string_view bytes) const {
     if (!write_all(file.get(), bytes)) {
-        throw write_error(repo_.path.string(), directory_.string(), errno);
+        throw write_error(repo_.path.string(), shown(""), errno);
     }
 }
 
@@ -69,13 +82,13 @@ void Staging::put(const std::string& object, std::string_view bytes) const {
 
 void Staging::sync_all() const {
     if (::syncfs(objects_.get()) != 0) {
-        throw write_error(repo_.path.string(), directory_.string(), errno);
+        throw write_error(repo_.path.string(), shown(""), errno);
     }
 }
 
 void Staging::sync_one(const std::string& name, bool staged) const {
-    const Fd file(staged ? ::open((directory_ / name).c_str(), O_RDONLY | O_CLOEXEC)
-                         : ::openat(objects_.get(), name.c_str(), O_RDONLY | O_CLOEXEC));
+    const Fd file = open_at(staged ? directory_.get() : objects_.get(), name, O_RDONLY,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
     if (!file || ::fsync(file.get()) != 0) {
         throw write_error(repo_.path.string(), name, errno);
     }
@@ -97,14 +110,11 @@ void Staging::publish(const std::vector<std::string>& objects) const {
             sync_one(object, true);
         }
         const std::string directory = object.substr(0, 2);
-        if (directories.insert(directory).second &&
-            ::mkdirat(objects_.get(), directory.c_str(), 0755) == 0) {
-            ::fchmodat(objects_.get(), directory.c_str(), 0755, 0);
+        if (directories.insert(directory).second) {
+            repo_.make_directory_at(objects_.get(), directory, repo_.shown("objects/" + directory));
         }
-        if (::renameat(AT_FDCWD, (directory_ / object).c_str(), objects_.get(), object.c_str()) !=
-            0) {
-            throw write_error(repo_.path.string(), (repo_.path / "objects" / object).string(),
-                              errno);
+        if (::renameat(directory_.get(), object.c_str(), objects_.get(), object.c_str()) != 0) {
+            throw write_error(repo_.path.string(), repo_.shown("objects/" + object), errno);
         }
     }
     if (repo_.fsync && !few) {

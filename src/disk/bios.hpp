@@ -9,7 +9,7 @@
 
 #include "disk/disk.hpp"
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

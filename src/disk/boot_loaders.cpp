@@ -17,16 +17,9 @@ constexpr std::string_view bios_tree = "/usr/lib/grub/i386-pc";
 /// A GRUB has some MiB.
 constexpr std::uint64_t loader_limit = 64ULL << 20U;
 
-std::string in_lower_case(std::string text) {
-    for (char& character : text) {
-        character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
-    }
-    return text;
-}
-
 /// "grubx64.efi"; UEFI ignores case.
 bool is_grub(const std::string& name) {
-    const std::string lower = in_lower_case(name);
+    const std::string lower = lower_case(name);
     return lower.starts_with("grubx64") && lower.ends_with(".efi");
 }
 

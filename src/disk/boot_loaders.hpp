@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "disk/disk.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 
 #include "execution/parallel.hpp"
-#include "report/file_object.hpp"
-#include "report/ostree_object.hpp"
-#include "report/tree_size.hpp"
+#include "repository/file_object.hpp"
+#include "repository/ostree_object.hpp"
+#include "repository/tree_size.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 
@@ -103,19 +103,11 @@ CommitObjects::CommitObjects(const Context& ctx, const RepositoryView& repositor
     Walk state;
     const std::string& checksum = commit.info().checksum;
     add_metadata(state, OSTREE_OBJECT_TYPE_COMMIT, checksum, "the commit itself");
-    GlibFailure failure;
-    GVariant* detached = nullptr;
-    if (ostree_repo_read_commit_detached_metadata(repository.handle(), checksum.c_str(), &detached,
-                                                  nullptr, failure.out()) == FALSE) {
-        throw failure
-            .to_error(repository.path(),
-                      fmt::format("cannot read what commit {} is signed with", checksum))
-            .hinted(std::string(damaged_hint));
-    }
-    if (const VariantHandle metadata(detached); metadata) {
-        metadata_.push_back({checksum, "commitmeta",
-                             std::string(static_cast<const char*>(g_variant_get_data(detached)),
-                                         g_variant_get_size(detached))});
+    if (const VariantHandle detached = commit.detached_metadata()) {
+        metadata_.push_back(
+            {checksum, "commitmeta",
+             std::string(static_cast<const char*>(g_variant_get_data(detached.get())),
+                         g_variant_get_size(detached.get()))});
     }
     root_ = walk(state, commit.root(), "");
     parallel_for(ctx, files_.size(), [&](std::size_t i) { read_header(files_[i]); });
@@ -136,14 +128,12 @@ void CommitObjects::add_metadata(Walk& walk, OstreeObjectType type, const std::s
             .hinted(std::string(damaged_hint));
     };
     GlibFailure failure;
-    GVariant* loaded = nullptr;
-    if (ostree_repo_load_variant(repository_.handle(), type, checksum.c_str(), &loaded,
-                                 failure.out()) == FALSE) {
+    const VariantHandle object = load_object(repository_.handle(), type, checksum, failure);
+    if (!object) {
         throw broken(failure.is(G_IO_ERROR_NOT_FOUND) ? "missing" : "unreadable");
     }
-    const VariantHandle object(loaded);
-    std::string content(static_cast<const char*>(g_variant_get_data(loaded)),
-                        g_variant_get_size(loaded));
+    std::string content(static_cast<const char*>(g_variant_get_data(object.get())),
+                        g_variant_get_size(object.get()));
     if (sha256_hex(content) != checksum) {
         throw broken("damaged: its content has another checksum");
     }
@@ -155,15 +145,8 @@ CommitTree CommitObjects::walk(Walk& state, const CommitNode& node, const std::s
     add_metadata(state, OSTREE_OBJECT_TYPE_DIR_TREE, node.checksum, shown);
     add_metadata(state, OSTREE_OBJECT_TYPE_DIR_META, node.meta, shown);
     CommitTree tree;
-    GlibFailure failure;
-    GVariant* loaded = nullptr;
     const CommitPath described = commit_.describe(node, shown);
-    if (ostree_repo_load_variant(repository_.handle(), OSTREE_OBJECT_TYPE_DIR_META,
-                                 node.meta.c_str(), &loaded, failure.out()) == FALSE) {
-        throw failure.to_error(repository_.path(), shown);
-    }
-    const VariantHandle trusted(loaded);
-    const VariantHandle meta = untrusted(loaded);
+    const VariantHandle meta = commit_.load(OSTREE_OBJECT_TYPE_DIR_META, node.meta, shown);
     const VariantHandle attributes(g_variant_get_child_value(meta.get(), 3));
     tree.attributes = node_attributes(described, attributes.get());
     for (const auto& [name, child] : commit_.list(node, shown)) {

@@ -10,7 +10,7 @@
 
 #include "disk/ext4.hpp"
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {

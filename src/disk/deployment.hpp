@@ -8,7 +8,7 @@
 #include "disk/ext4.hpp"
 #include "disk/image_labels.hpp"
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 #include "disk/boot_loaders.hpp"
 #include "disk/disk.hpp"
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

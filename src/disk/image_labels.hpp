@@ -7,7 +7,7 @@
 
 #include "disk/ext4.hpp"
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 #include "selinux/labels/file_contexts.hpp"
 
 namespace edgegpu {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "report/tree_size.hpp"
+#include "repository/tree_size.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
 

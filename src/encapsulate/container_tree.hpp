@@ -7,7 +7,7 @@
 
 #include "encapsulate/tar_writer.hpp"
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

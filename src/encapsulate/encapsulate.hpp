@@ -7,7 +7,7 @@
 
 #include "encapsulate/image_documents.hpp"
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

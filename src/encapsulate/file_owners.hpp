@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oci/manifest.hpp"
-#include "report/ostree_object.hpp"
+#include "repository/ostree_object.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"

@@ -8,7 +8,7 @@
 
 #include "encapsulate/blob_writer.hpp"
 #include "encapsulate/layer_plan.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "commit/object.hpp"
-#include "report/file_object.hpp"
+#include "repository/file_object.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"

@@ -6,7 +6,7 @@
 #include "encapsulate/container_tree.hpp"
 #include "encapsulate/tar_writer.hpp"
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "support/file.hpp"
 
 namespace edgegpu {
 
@@ -29,28 +27,10 @@ std::string_view without_trailing_slashes(std::string_view path) {
     return path;
 }
 
-// glibc has no function for openat2(2). EAGAIN means that something on the machine was renamed
-// while `..` was resolved.
 Fd open_in_root(int root, std::string_view path, std::uint64_t flags) {
-    constexpr int most_tries = 100000;
-    if (path.find('\0') != std::string_view::npos) {
-        errno = EINVAL;
-        return {};
-    }
-    struct open_how how {};
-    how.flags = flags | O_CLOEXEC;
-    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
     // With a slash at the end, a link would be followed.
-    const std::string text = path.empty() ? "." : std::string(without_trailing_slashes(path));
-    for (int tries = 0;; ++tries) {
-        const long fd = ::syscall(SYS_openat2, root, text.c_str(), &how, sizeof how);
-        if (fd >= 0 || (errno != EINTR && (errno != EAGAIN || tries > most_tries))) {
-            return Fd(static_cast<int>(fd));
-        }
-        if (tries > 10) {
-            ::sched_yield();
-        }
-    }
+    return open_at(root, path.empty() ? "." : std::string(without_trailing_slashes(path)), flags,
+                   RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
 bool is_absent(int code) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -49,7 +49,7 @@ bool is_abandoned(const fs::path& path, std::string_view number) {
         return false;
     }
     const Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    return directory && ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0;
+    return directory && lock_file(directory.get(), LOCK_EX | LOCK_NB);
 }
 
 /// Removes what killed runs left of an image of this name.
@@ -82,7 +82,7 @@ public:
                 .hinted("the image is written there: name a file elsewhere with --output");
         }
         lock_ = Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!lock_ || ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (!lock_ || !lock_file(lock_.get(), LOCK_EX | LOCK_NB)) {
             throw errno_error(path_.string(), errno);
         }
     }

@@ -10,7 +10,7 @@
 #include "execution/stage.hpp"
 #include "image_file/disk_format.hpp"
 #include "installer/target_rule.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "disk/injection.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

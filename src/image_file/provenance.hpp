@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "image_file/image.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -13,7 +13,6 @@
 
 #include "openpgp/detached_signature.hpp"
 #include "openpgp/key_file.hpp"
-#include "report/ostree_object.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/terminal_text.hpp"
@@ -98,23 +97,14 @@ std::vector<Certificate> keys_of(const CommitView& commit, const Injection& inje
 }
 
 /// The OpenPGP signatures beside the commit.
-std::vector<std::string> signatures_of(const RepositoryView& repository, const CommitView& commit) {
-    GVariant* metadata = nullptr;
-    GlibFailure failure;
-    if (ostree_repo_read_commit_detached_metadata(repository.handle(),
-                                                  commit.info().checksum.c_str(), &metadata,
-                                                  nullptr, failure.out()) == FALSE) {
-        throw failure.to_error(repository.path(),
-                               fmt::format("signatures of commit {}", commit.info().name));
-    }
-    const VariantHandle owned(metadata);
+std::vector<std::string> signatures_of(const CommitView& commit) {
     std::vector<std::string> signatures;
-    if (!owned) {
+    const VariantHandle metadata = commit.detached_metadata();
+    if (!metadata) {
         return signatures;
     }
-    const VariantHandle checked = untrusted(owned.get());
     const VariantHandle list(
-        g_variant_lookup_value(checked.get(), "ostree.gpgsigs", G_VARIANT_TYPE("aay")));
+        g_variant_lookup_value(metadata.get(), "ostree.gpgsigs", G_VARIANT_TYPE("aay")));
     for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
         const VariantHandle one(g_variant_get_child_value(list.get(), i));
         signatures.emplace_back(static_cast<const char*>(g_variant_get_data(one.get())),
@@ -130,9 +120,9 @@ std::string key_name(const DetachedSignature& signature) {
 
 }  // namespace
 
-void check_commit_signature(const RepositoryView& repository, const CommitView& commit,
-                            const std::string& remote, const Injection& injection) {
-    const std::vector<std::string> signatures = signatures_of(repository, commit);
+void check_commit_signature(const CommitView& commit, const std::string& remote,
+                            const Injection& injection) {
+    const std::vector<std::string> signatures = signatures_of(commit);
     if (signatures.empty()) {
         throw error("commit {} is not signed", commit.info().name)
             .hinted("sign it (ostree.sign in the blueprint)" + std::string(way_out));

@@ -10,7 +10,7 @@
 #include "disk/disk.hpp"
 #include "disk/esp.hpp"
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -40,7 +40,7 @@ bool is_build_log(std::string_view name) {
 
 bool is_written_to(const fs::path& log) {
     const Fd file(::open(log.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    return file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
+    return file && !lock_file(file.get(), LOCK_EX | LOCK_NB);
 }
 
 void remove_oldest(const fs::path& directory) {

@@ -18,6 +18,7 @@
 
 #include "log/log_record.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/terminal_text.hpp"
 
@@ -52,7 +53,7 @@ public:
         struct stat status {};
         is_file_ = ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
         if (is_file_) {
-            ::flock(file_.get(), LOCK_SH | LOCK_NB);  // says that it is in use, no more
+            static_cast<void>(lock_file(file_.get(), LOCK_SH | LOCK_NB));  // says that it is in use
         }
     }
 

@@ -18,11 +18,11 @@
 #include <linux/openat2.h>
 #include <microhttpd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "machine/server_certificate.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/percent_encoding.hpp"
 #include "support/text.hpp"
@@ -43,21 +43,11 @@ constexpr std::size_t request_limit = 32U << 10U;
 
 /// Opens a regular file below a directory, whatever `path` contains; nothing if that is not one.
 Fd open_below(int directory, const std::string& path) {
-    open_how how{};
-    how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-    // EAGAIN: something was renamed on the way.
-    for (int attempt = 0; attempt < 8; ++attempt) {
-        const long fd = ::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how);
-        if (fd >= 0 || errno != EAGAIN) {
-            Fd file(static_cast<int>(fd));
-            struct stat status {};
-            return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)
-                       ? std::move(file)
-                       : Fd();
-        }
-    }
-    return {};
+    Fd file = open_at(directory, path, O_RDONLY | O_NONBLOCK | O_NOCTTY,
+                      RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
+    struct stat status {};
+    return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) ? std::move(file)
+                                                                                : Fd();
 }
 
 /// The bytes of a file that a request asks for.

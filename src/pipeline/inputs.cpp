@@ -133,15 +133,4 @@ std::string describe(const PackageFile& package) {
     return fmt::format("{}, {}", package.package.nevra.text(), human_size(package.package.size));
 }
 
-BuildResult unchanged_result(const std::string& ref, const Resolution& resolution,
-                             const Parent& parent) {
-    BuildResult result;
-    result.resolution = resolution;
-    result.commit.ref = ref;
-    result.commit.checksum = parent.checksum;
-    result.commit.version = parent.version;
-    result.unchanged = true;
-    return result;
-}
-
 }  // namespace edgegpu

@@ -33,8 +33,4 @@ namespace edgegpu {
 /// "kmod-nvidia-open-535.261.03-6.1.0-47-3:535.261.03-1.el12.x86_64, 4 MB"
 [[nodiscard]] std::string describe(const PackageFile& package);
 
-/// The result of a build whose inputs are those of `parent`.
-[[nodiscard]] BuildResult unchanged_result(const std::string& ref, const Resolution& resolution,
-                                           const Parent& parent);
-
 }  // namespace edgegpu

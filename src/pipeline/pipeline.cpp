@@ -24,6 +24,7 @@
 #include "fetch/driver_gpus.hpp"
 #include "fetch/fetch.hpp"
 #include "fetch/images.hpp"
+#include "fetch/remote_commit.hpp"
 #include "image/account_files.hpp"
 #include "image/overlay.hpp"
 #include "kmods/check.hpp"
@@ -129,13 +130,34 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
 }
 
 /// Logs why a new commit is or is not needed.
-void record_parent(const Context& ctx, const std::optional<Parent>& parent,
-                   const std::string& inputs) {
-    ctx.log.info(parent && parent->inputs_digest == inputs ? "nothing changed since the parent"
-                                                           : "the inputs are new",
+void record_decision(const Context& ctx, const std::optional<Parent>& parent,
+                     const std::string& inputs, bool unchanged) {
+    ctx.log.info(unchanged ? "nothing changed since the parent" : "the inputs are new",
                  {{"inputs", inputs},
                   {"parent", parent ? parent->checksum : ""},
                   {"parent_inputs", parent ? parent->inputs_digest : ""}});
+}
+
+/// Warns if the server from which devices pull has a newer commit of the ref than the one that is
+/// being built: they would refuse it. `time` is that of the new commit.
+void compare_with_remote(const Context& ctx, const Blueprint& blueprint, RemoteQuestion& question,
+                         std::int64_t time) {
+    const OstreeRequest& ostree = blueprint.ostree;
+    try {
+        const std::optional<RemoteCommit> remote = question.answer();
+        if (remote && remote->time > time) {
+            ctx.console->warn(fmt::format(
+                "{}: {} has commit {} of ref {}, which is newer than the new commit will be: "
+                "devices that have it refuse an older one; pull it into the repository (ostree "
+                "pull "
+                "--mirror) and build again, so that it becomes the parent",
+                blueprint.path.string(), url_to_show(ostree.url), remote->checksum, ostree.ref));
+        }
+    } catch (const Error& failure) {
+        ctx.check_cancelled();
+        // Many builders cannot reach what devices can.
+        ctx.log.info("the commit of the remote is unknown", {{"reason", failure.message()}});
+    }
 }
 
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
@@ -177,15 +199,16 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
 
     stages.begin_quietly("repository", "opening the repository for");
     const Repo repo(ctx, options.repo, blueprint.ostree.ref);
-    const std::optional<Parent> parent = read_parent(repo, blueprint.ostree, signer);
+    const std::optional<Parent> parent = read_parent(ctx, repo, blueprint.ostree, signer);
     const std::string inputs =
         inputs_digest(blueprint, resolution, ctx.source_date_epoch,
                       signer.certificate() ? signer.certificate()->der : std::string());
-    const bool unchanged = parent && parent->inputs_digest == inputs;
-    record_parent(ctx, parent, inputs);
+    const std::optional<Commit> unchanged =
+        find_unchanged(ctx, blueprint, repo, parent, inputs, signer);
+    record_decision(ctx, parent, inputs, unchanged.has_value());
     stages.end(unchanged ? "unchanged" : "");
     if (unchanged) {
-        return unchanged_result(blueprint.ostree.ref, resolution, *parent);
+        return {resolution, *unchanged};
     }
 
     if (parent) {
@@ -196,6 +219,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     const ParentAccounts seeds = seed_accounts(blueprint.accounts, before);
 
     // From here on only `fetch` uses the network.
+    RemoteQuestion remote(ctx, blueprint.ostree);
     key.begin();
     if (KeyTrial::before_fetching(resolution.images)) {
         end_trial(key, stages);
@@ -206,6 +230,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     check_driver_gpus(ctx, blueprint.nvidia, resolution, packages.image);
     const std::vector<StoredImage> images =
         fetch_images(ctx, resolution.images, blueprint.containers, blueprint.architecture);
+    compare_with_remote(ctx, blueprint, remote, time_of_commit(ctx, repo, parent));
     stages.end(describe(packages) + describe_images(resolution.images));
 
     if (resolution.dkms_source) {
@@ -258,8 +283,10 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.begin("commit", "committing");
     composed.deflating.finish();
     Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer);
-    stages.end(fmt::format("{} new objects, {}", commit.new_objects, human_size(commit.new_bytes)));
-    return {resolution, std::move(commit), false};
+    stages.end(commit.unchanged ? "the image is that of the last commit"
+                                : fmt::format("{} new objects, {}", commit.new_objects,
+                                              human_size(commit.new_bytes)));
+    return {resolution, std::move(commit)};
 }
 
 }  // namespace

@@ -27,9 +27,6 @@ struct BuildOptions {
 struct BuildResult {
     Resolution resolution;
     Commit commit;
-    /// The inputs equal those of the parent commit: nothing was committed, and `commit` describes
-    /// the parent.
-    bool unchanged = false;
 };
 
 /// Runs all stages of a build in order. `signer` must already know what it may sign.

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "report/commit_view.hpp"
 #include "report/diff_accounts.hpp"
 #include "report/diff_files.hpp"
 #include "report/diff_packages.hpp"
 #include "report/diff_policy.hpp"
 #include "report/diff_units.hpp"
 #include "report/tree_changes.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

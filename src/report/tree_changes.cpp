@@ -3,7 +3,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "report/tree_size.hpp"
+#include "repository/tree_size.hpp"
 
 namespace edgegpu {
 

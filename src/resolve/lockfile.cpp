@@ -366,6 +366,7 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
             toml_string(image.source), toml_string(image.name), image.digest, image.manifest,
             image.size);
     }
+    remove_leftovers_of(path);
     write_file(path, out, 0644, true);
 }
 

@@ -11,9 +11,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -51,6 +55,58 @@ FileState state_of(int file, const std::string& name) {
     };
     return {static_cast<std::uint64_t>(status.st_size), nanoseconds(status.st_mtim),
             nanoseconds(status.st_ctim)};
+}
+
+std::string_view kind_of(unsigned mode) {
+    switch (mode & S_IFMT) {
+        case S_IFREG:
+            return "a file";
+        case S_IFDIR:
+            return "a directory";
+        case S_IFLNK:
+            return "a link";
+        case S_IFCHR:
+            return "a character device";
+        case S_IFBLK:
+            return "a block device";
+        case S_IFIFO:
+            return "a fifo";
+        case S_IFSOCK:
+            return "a socket";
+        default:
+            return "something else than a file";
+    }
+}
+
+Fd open_at(int directory, const std::string& path, std::uint64_t flags, std::uint64_t resolve,
+           std::uint64_t mode) {
+    constexpr int most_tries = 100000;
+    if (path.find('\0') != std::string::npos) {
+        errno = EINVAL;
+        return {};
+    }
+    struct open_how how {};
+    how.flags = flags | O_CLOEXEC;
+    how.mode = mode;
+    how.resolve = resolve;
+    for (int tries = 0;; ++tries) {
+        const long fd = ::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how);
+        if (fd >= 0 || (errno != EINTR && (errno != EAGAIN || tries > most_tries))) {
+            return Fd(static_cast<int>(fd));
+        }
+        if (tries > 10) {
+            ::sched_yield();
+        }
+    }
+}
+
+bool lock_file(int file, int operation) noexcept {
+    while (::flock(file, operation) != 0) {
+        if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
 }
 
 fs::path path_of_descriptor(int fd) {
@@ -180,22 +236,6 @@ void copy_content(int source, int target, const std::string& name, std::uint64_t
             throw errno_error(name, errno);
         }
         limit -= static_cast<std::uint64_t>(std::max<ssize_t>(moved, 0));
-    }
-}
-
-void write_file(const fs::path& path, std::string_view content, unsigned mode, bool durable) {
-    std::string temporary = path.string() + ".XXXXXX";
-    const Fd file(::mkostemp(temporary.data(), O_CLOEXEC));
-    if (!file) {
-        throw errno_error(path.string(), errno);
-    }
-    const auto fail = [&](int code) {
-        ::unlink(temporary.c_str());
-        return errno_error(path.string(), code);
-    };
-    if (!write_all(file.get(), content) || ::fchmod(file.get(), mode) != 0 ||
-        (durable && ::fsync(file.get()) != 0) || ::rename(temporary.c_str(), path.c_str()) != 0) {
-        throw fail(errno);
     }
 }
 

@@ -26,6 +26,18 @@ struct FileState {
 /// and "NAME: not a stored file" if `is_made_by_kernel`.
 [[nodiscard]] FileState state_of(int file, const std::string& name);
 
+/// "a fifo", "a directory": what an object with this st_mode is.
+[[nodiscard]] std::string_view kind_of(unsigned mode);
+
+/// openat2(2), for which glibc has no function, with O_CLOEXEC; again if a signal interrupts it, or
+/// something is renamed on the way. Empty, with errno, if that is not possible.
+[[nodiscard]] Fd open_at(int directory, const std::string& path, std::uint64_t flags,
+                         std::uint64_t resolve, std::uint64_t mode = 0);
+
+/// flock(2), again if a signal interrupts it. False, with errno, if that is not possible:
+/// EWOULDBLOCK for LOCK_NB and a lock that somebody else holds.
+[[nodiscard]] bool lock_file(int file, int operation) noexcept;
+
 /// The path under which an open object can be opened again, with a position of its own, even if its
 /// own path has changed: "/proc/self/fd/N". Valid while the descriptor is open.
 [[nodiscard]] std::filesystem::path path_of_descriptor(int fd);
@@ -63,11 +75,24 @@ void allow_open_files();
 void copy_content(int source, int target, const std::string& name,
                   std::uint64_t limit = UINT64_MAX);
 
-/// Replaces `path` atomically (temporary file in the same directory, then rename) with
-/// `content` and exactly the permission bits `mode`, whatever the umask. With `durable` the file is
-/// synced before the rename. Throws Error naming the path; a partial file is never visible.
+/// Replaces `path` atomically with `content` and exactly the permission bits `mode`, whatever the
+/// umask. With `durable` the file is synced before it gets its name. Throws Error naming the path,
+/// also for what is neither a file nor a link; a partial file is never visible. The file has no
+/// name before it is complete (O_TMPFILE), and is linked into place; only where a file is replaced,
+/// or the file system has no such files, has it the name of a leftover meanwhile: see
+/// remove_leftovers_of.
 void write_file(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644,
                 bool durable = false);
+/// The same for `name`, a single component, in the open directory. False, with errno, if that is
+/// not possible.
+[[nodiscard]] bool try_write_file_at(int directory, const std::string& name,
+                                     std::string_view content, unsigned mode, bool durable);
+
+/// Removes what write_file left of `path` in processes that were killed: files ".new-NAME.…" beside
+/// it that nobody has locked. Where the cache is cleaned, they are removed with everything else.
+void remove_leftovers_of(const std::filesystem::path& path);
+/// The same for `name` in the open directory.
+void remove_leftovers_at(int directory, const std::string& name);
 
 /// Creates a directory and its parents with mode 0755. Throws Error naming the path.
 void make_directories(const std::filesystem::path& path);

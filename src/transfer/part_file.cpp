@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "support/error.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu {
 
@@ -67,7 +68,7 @@ PartFile::PartFile(fs::path destination, const Promise& promise)
 void PartFile::open() {
     path_ = destination_.string() + ".part";
     fd_ = open_part(path_);
-    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 || !is_same_file(fd_, path_)) {
+    if (!lock_file(fd_.get(), LOCK_EX | LOCK_NB) || !is_same_file(fd_, path_)) {
         fd_ = open_own(destination_, path_);  // another job or process is writing it
     }
     struct stat status {};

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "fuzz/targets.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 #include "signing/channel.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/file.hpp"

@@ -44,7 +44,7 @@ private:
 class BadDestination : public test::BadInput {};
 
 TEST_F(BadDestination, FullDiskAtTheStart) {
-    const SmallDisk disk(work_.path() / "disk", "size=16k,nr_inodes=4");
+    const SmallDisk disk(work_.path() / "disk", "size=16k,nr_inodes=4,mode=0755");
     if (!disk.works()) {
         GTEST_SKIP() << "mounting is not permitted here";
     }
@@ -57,7 +57,7 @@ TEST_F(BadDestination, FullDiskAtTheStart) {
 }
 
 TEST_F(BadDestination, ReadOnlyRepository) {
-    const SmallDisk disk(work_.path() / "disk", "size=64k", MS_RDONLY);
+    const SmallDisk disk(work_.path() / "disk", "size=64k,mode=0755", MS_RDONLY);
     if (!disk.works()) {
         GTEST_SKIP() << "mounting is not permitted here";
     }

@@ -44,6 +44,7 @@ class OrdinaryUser:
 
     def __init__(self):
         self.made = os.geteuid() == 0
+        self.groups = []  # besides its own; of a user that was made
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="edgegpu-test-", dir="/var/tmp"))
         self.home.chmod(0o755)
         self.name = pwd.getpwuid(os.getuid()).pw_name
@@ -74,7 +75,7 @@ class OrdinaryUser:
 
     def start(self, *argv, path=None, **options):
         """Runs a program as the user; the result has status and both outputs."""
-        identity = {"user": self.uid, "group": self.gid, "extra_groups": []} if self.made else {}
+        identity = {"user": self.uid, "group": self.gid, "extra_groups": self.groups} if self.made else {}
         environment = {**self.environment, **({"PATH": str(path)} if path else {})}
         return subprocess.run([str(word) for word in argv], text=True, capture_output=True, check=False, env=environment,
                               cwd=self.home, stdin=subprocess.DEVNULL, umask=0o022, **identity, **options)

@@ -14,7 +14,21 @@ namespace edgegpu::test {
 
 namespace fs = std::filesystem;
 
-CommitFixture::CommitFixture() : console_(Color::never, true) {
+ConsoleOutput CommitFixture::output() {
+    ConsoleOutput output;
+    output.write = [this](std::string_view text) {
+        const std::lock_guard lock(mutex_);
+        said_ += text;
+    };
+    return output;
+}
+
+std::string CommitFixture::said() const {
+    const std::lock_guard lock(mutex_);
+    return said_;
+}
+
+CommitFixture::CommitFixture() : console_(output()) {
     std::string name = (fs::temp_directory_path() / "edgegpu-commit-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) {
         throw Error("mkdtemp failed");
@@ -76,7 +90,7 @@ Commit CommitFixture::build(const std::string& inputs) {
     const Repo opened(ctx_, repo(), blueprint.ostree.ref);
     Signer signer;
     signer.allow(signing_request(blueprint.ostree, blueprint.nvidia));
-    const auto parent = read_parent(opened, blueprint.ostree, signer);
+    const auto parent = read_parent(ctx_, opened, blueprint.ostree, signer);
     return write_commit(ctx_, blueprint, resolution, tree, opened, parent, inputs, signer);
 }
 

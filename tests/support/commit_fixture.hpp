@@ -1,8 +1,12 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "commit/commit.hpp"
 #include "execution/context.hpp"
@@ -23,10 +27,19 @@ public:
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
     [[nodiscard]] std::filesystem::path repo() const { return directory_ / "repo"; }
 
+    /// The time of the image.
+    void set_time(std::int64_t time) { ctx_.source_date_epoch = time; }
+    /// The flag that interrupts what is done with `ctx`.
+    void listen_to(const std::atomic<bool>& flag) { ctx_.cancelled = &flag; }
+
     /// Adds entries to `tree`; parents must be there.
     void add_directory(std::string_view path, unsigned mode = 0755);
     Entry& add_file(std::string_view path, std::string_view content, unsigned mode = 0644);
     void add_link(std::string_view path, std::string_view target);
+
+    /// What the console showed so far, and its warnings.
+    [[nodiscard]] std::string said() const;
+    [[nodiscard]] std::vector<std::string> warnings() const { return console_.warnings(); }
 
     /// Opens the repository, reads the parent and writes `tree` as a commit.
     Commit build(const std::string& inputs = "inputs");
@@ -36,7 +49,11 @@ public:
     Tree tree;
 
 private:
+    [[nodiscard]] ConsoleOutput output();
+
     std::filesystem::path directory_;
+    mutable std::mutex mutex_;
+    std::string said_;
     Console console_;
     Context ctx_;
 };

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
+#include "../support/file_locks.hpp"
 #include "commit/index.hpp"
 #include "customise_fixture.hpp"
 
@@ -34,22 +34,6 @@ void add(ObjectIndex& index, int number) {
 
 bool knows(const ObjectIndex& index, int number) {
     return index.find(key_of(number)) == checksum_of(number);
-}
-
-/// Whether somebody waits for an flock(2) on the file, as /proc/locks has it.
-bool is_waited_for(const fs::path& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) {
-        return false;
-    }
-    const std::string inode = fmt::format(":{} ", status.st_ino);
-    std::ifstream locks("/proc/locks");
-    for (std::string line; std::getline(locks, line);) {
-        if (line.find("-> FLOCK") != std::string::npos && line.find(inode) != std::string::npos) {
-            return true;
-        }
-    }
-    return false;
 }
 
 class Index : public TreeTest {

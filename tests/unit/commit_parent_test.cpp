@@ -65,7 +65,7 @@ protected:
     [[nodiscard]] Parent read(const std::string& checksum) {
         fixture_.blueprint.ostree.parent = checksum;
         Signer signer;
-        return read_parent(repo(), fixture_.blueprint.ostree, signer).value();
+        return read_parent(fixture_.ctx(), repo(), fixture_.blueprint.ostree, signer).value();
     }
 
     // NOLINTBEGIN(*-non-private-*)
@@ -101,8 +101,10 @@ TEST_F(ParentTest, DirectoriesOfHostileManifestsAreCounted) {
 }
 
 TEST_F(ParentTest, AMissingObjectIsAProblem) {
-    EXPECT_THAT(read(commit(directory({"usr"}, std::string(64, '1')))).microshift_config_problem,
-                HasSubstr("cannot read /etc/microshift/config"));
+    const std::string missing = directory({"microshift"}, std::string(64, '1'));
+    EXPECT_THAT(
+        read(commit(directory({"usr"}, directory({"etc"}, missing)))).microshift_config_problem,
+        HasSubstr("the object of /usr/etc/microshift is missing"));
     EXPECT_THAT(read(bomb("other", 2)).microshift_config_problem, IsEmpty());
 }
 
@@ -114,6 +116,15 @@ TEST_F(ParentTest, TheKeysOfItsDevices) {
     fixture_.add_file("/usr/etc/pki/edgegpu/edge.gpg", "a key");
     EXPECT_THAT(read(fixture_.build().checksum).device_keys,
                 UnorderedElementsAre(Pair("/etc/pki/edgegpu/edge.gpg", "a key")));
+}
+
+TEST_F(ParentTest, AccountsThatCannotBeReadAreNotTakenForNone) {
+    try {
+        (void)read(commit(directory({"usr"}, std::string(64, '1'))));
+        FAIL() << "a parent without accounts";
+    } catch (const Error& failure) {
+        EXPECT_THAT(failure.message(), HasSubstr("the object of /usr is missing"));
+    }
 }
 
 TEST_F(ParentTest, TheConfigurationOfMicroshift) {

@@ -45,7 +45,8 @@ protected:
             ctx.console = &console;
             const Repo repo(ctx, fixture_.repo(), fixture_.blueprint.ostree.ref);
             Signer signer;
-            const auto parent = read_parent(repo, fixture_.blueprint.ostree, signer);
+            const auto parent =
+                read_parent(fixture_.ctx(), repo, fixture_.blueprint.ostree, signer);
             add_tombstones(ctx, request, {}, KubernetesVersion{31}, repo, *parent, fixture_.tree);
         }
         return testing::internal::GetCapturedStderr();

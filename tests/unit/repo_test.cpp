@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "commit/commit.hpp"
+#include "commit/repository.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu {
 namespace {
@@ -79,12 +81,32 @@ TEST(Repo, OnlyOwnLeftoversAreRemoved) {
     CommitFixture fixture;
     EXPECT_EQ(message_of_open(fixture), "opened");
     const fs::path tmp = fixture.repo() / "tmp";
-    fs::create_directory(tmp / "edgegpu-a%2Fb-1");
-    std::ofstream(tmp / "edgegpu-a%2Fb-1" / "x.filez") << "partial";
-    fs::create_directory(tmp / "edgegpu-a%2Fc-1");
+    fs::create_directory(tmp / "edgegpu-a%2Fb@1");
+    std::ofstream(tmp / "edgegpu-a%2Fb@1" / "x.filez") << "partial";
+    fs::create_directory(tmp / "edgegpu-a%2Fc@1");
     EXPECT_EQ(message_of_open(fixture), "opened");
-    EXPECT_FALSE(fs::exists(tmp / "edgegpu-a%2Fb-1"));
-    EXPECT_TRUE(fs::exists(tmp / "edgegpu-a%2Fc-1"));
+    EXPECT_FALSE(fs::exists(tmp / "edgegpu-a%2Fb@1"));
+    EXPECT_TRUE(fs::exists(tmp / "edgegpu-a%2Fc@1"));
+}
+
+TEST(Repo, StagingOfARefWhoseNameBeginsLikeThisOneIsNotALeftover) {
+    CommitFixture fixture;
+    EXPECT_EQ(message_of_open(fixture, "lab/edge-gpu"), "opened");
+    const fs::path tmp = fixture.repo() / "tmp";
+    for (const char* ref : {"lab/edge-gpu-podman", "lab/edge-gpu-1", "lab/edge-gpu.1"}) {
+        const Repo other(fixture.ctx(), fixture.repo(), ref);
+        const Staging staging(other.impl());
+        staging.put("ab/c.filez", "unpublished");
+        EXPECT_EQ(message_of_open(fixture, "lab/edge-gpu"), "opened");
+        staging.publish({"ab/c.filez"});
+        EXPECT_EQ(read_file(fixture.repo() / "objects/ab/c.filez"), "unpublished") << ref;
+    }
+    // Nor does a killed build of this ref leave anything.
+    for (const char* leftover : {"edgegpu-lab%2Fedge-gpu@17", "edgegpu-lab%2Fedge-gpu-17"}) {
+        fs::create_directories(tmp / leftover / "ab");
+        EXPECT_EQ(message_of_open(fixture, "lab/edge-gpu"), "opened");
+        EXPECT_FALSE(fs::exists(tmp / leftover)) << leftover;
+    }
 }
 
 TEST(Repo, OneThatCannotBeWrittenIsRefused) {
@@ -112,10 +134,12 @@ TEST(Repo, ANamedParentMustExist) {
     const Repo repo(fixture.ctx(), fixture.repo(), "a/b");
     Signer signer;
     signer.allow(signing_request(fixture.blueprint.ostree, fixture.blueprint.nvidia));
-    EXPECT_FALSE(read_parent(repo, fixture.blueprint.ostree, signer));
+    EXPECT_FALSE(read_parent(fixture.ctx(), repo, fixture.blueprint.ostree, signer));
     for (const std::string& parent : {std::string("no/such"), std::string(64, 'a')}) {
         fixture.blueprint.ostree.parent = parent;
-        EXPECT_THROW((void)read_parent(repo, fixture.blueprint.ostree, signer), Error) << parent;
+        EXPECT_THROW((void)read_parent(fixture.ctx(), repo, fixture.blueprint.ostree, signer),
+                     Error)
+            << parent;
     }
 }
 
@@ -129,7 +153,7 @@ TEST(Repo, ASummaryThatAKilledBuildOwesIsMade) {
     const Repo repo(fixture.ctx(), fixture.repo(), fixture.blueprint.ostree.ref);
     Signer signer;
     signer.allow(signing_request(fixture.blueprint.ostree, fixture.blueprint.nvidia));
-    EXPECT_TRUE(read_parent(repo, fixture.blueprint.ostree, signer));
+    EXPECT_TRUE(read_parent(fixture.ctx(), repo, fixture.blueprint.ostree, signer));
     EXPECT_TRUE(fs::exists(fixture.repo() / "summary"));
     EXPECT_FALSE(fs::exists(marker));
 }

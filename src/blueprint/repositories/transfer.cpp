@@ -7,18 +7,11 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return lower;
-}
 
 /// Parses NUMBER or NUMBER.FRACTION with an optional unit: a letter of `units`, whose factor has
 /// the same index.

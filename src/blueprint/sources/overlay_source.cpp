@@ -18,6 +18,7 @@
 #include "blueprint/sources/source_directory.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/path_glob.hpp"
 #include "support/terminal_text.hpp"
@@ -223,7 +224,7 @@ void Checker::finish() const {
 }
 
 Error refuse_kind(const Checker& checker, std::string_view name, unsigned type) {
-    return checker.refused(name, unfit_kind(type)).hinted(unfit_kind_hint());
+    return checker.refused(name, fmt::format("is {}", kind_of(type))).hinted(unfit_kind_hint());
 }
 
 void visit_directory(const OverlayRequest& overlay, Checker& checker) {

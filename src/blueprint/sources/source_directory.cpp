@@ -89,7 +89,7 @@ private:
                 found.file = file.get();
             }
         } else {
-            throw refuse_(name, unfit_kind(status.st_mode)).hinted(unfit_kind_hint());
+            throw refuse_(name, fmt::format("is {}", kind_of(status.st_mode))).hinted(unfit_kind_hint());
         }
         visit_(found);
         return inside;
@@ -138,21 +138,6 @@ std::string source_head(const std::filesystem::path& path) {
         throw errno_error(path.string(), errno);
     }
     return source_head(open_regular(place.get(), path.string()).get(), path.string());
-}
-
-std::string_view unfit_kind(unsigned mode) {
-    switch (mode & S_IFMT) {
-        case S_IFCHR:
-            return "is a character device";
-        case S_IFBLK:
-            return "is a block device";
-        case S_IFIFO:
-            return "is a fifo";
-        case S_IFSOCK:
-            return "is a socket";
-        default:
-            return "is neither file, directory nor link";
-    }
 }
 
 std::string unfit_kind_hint() {

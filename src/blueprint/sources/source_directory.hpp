@@ -46,9 +46,6 @@ inline constexpr std::size_t largest_head = 16U << 20U;
 [[nodiscard]] std::string source_head(int file, const std::string& name);
 [[nodiscard]] std::string source_head(const std::filesystem::path& path);
 
-/// "is a fifo", for an object (st_mode) that an image cannot carry.
-[[nodiscard]] std::string_view unfit_kind(unsigned mode);
-
 /// The hint for such an object.
 [[nodiscard]] std::string unfit_kind_hint();
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "support/text.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -22,13 +23,6 @@ const json& properties_of(const Definition& definition) {
     static const json none = json::object();
     const auto found = definition.schema->find("properties");
     return found == definition.schema->end() ? none : *found;
-}
-
-std::string lower_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return text;
 }
 
 /// The field of the object that differs in case alone, or else is nearest by its letters.

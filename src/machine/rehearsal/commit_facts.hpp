@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

@@ -10,8 +10,8 @@
 #include "machine/file_server.hpp"
 #include "machine/rehearsal/device_under_test.hpp"
 #include "machine/rehearsal/upgrade_steps.hpp"
-#include "report/commit_view.hpp"
-#include "report/followed_ref.hpp"
+#include "repository/commit_view.hpp"
+#include "repository/followed_ref.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

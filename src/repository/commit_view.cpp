@@ -1,4 +1,4 @@
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,12 +8,13 @@
 #include <string_view>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include "report/file_object.hpp"
-#include "report/ostree_object.hpp"
+#include "repository/file_object.hpp"
+#include "repository/ostree_object.hpp"
 #include "support/error.hpp"
-#include "support/nevra.hpp"
 
 namespace edgegpu {
 
@@ -71,6 +72,8 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     info.kernel = text("ostree.linux");
     info.driver = text("edgegpu.nvidia-driver");
     info.inputs_digest = text("edgegpu.inputs-digest");
+    info.bound_refs = metadata_texts(metadata.get(), "ostree.ref-binding", info.name)
+                          .value_or(std::vector<std::string>());
     info.kernel_arguments = metadata_texts(metadata.get(), "edgegpu.kargs", info.name);
     if (!info.kernel_arguments && !info.inputs_digest.empty()) {
         // A commit of edgegpu without this key has no kernel arguments.
@@ -104,16 +107,10 @@ CommitView::CommitView(RepoHandle repo, std::string repository, std::string name
                        std::string checksum)
     : repo_(std::move(repo)), repository_(std::move(repository)) {
     info_.checksum = checksum;
-    GlibFailure failure;
-    GVariant* loaded = nullptr;
-    OstreeRepoCommitState state = OSTREE_REPO_COMMIT_STATE_NORMAL;
-    if (ostree_repo_load_commit(repo_.get(), checksum.c_str(), &loaded, &state, failure.out()) ==
-        FALSE) {
-        throw unreadable(failure, checksum, "");
-    }
-    const VariantHandle trusted(loaded);
-    const VariantHandle commit = untrusted(loaded);
-    if ((state & OSTREE_REPO_COMMIT_STATE_PARTIAL) != 0) {
+    const VariantHandle commit = load(OSTREE_OBJECT_TYPE_COMMIT, checksum, "");
+    const std::string partial = fmt::format("state/{}.commitpartial", checksum);
+    if (::faccessat(ostree_repo_get_dfd(repo_.get()), partial.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) ==
+        0) {
         throw error("{}: commit {} is incomplete: it was pulled partially", repository_, checksum)
             .hinted("pull it again without --commit-metadata-only and --subpath");
     }
@@ -138,23 +135,18 @@ Error CommitView::unreadable(const GlibFailure& failure, const std::string& chec
 }
 
 Error CommitView::malformed(std::string_view path, std::string_view what) const {
-    return error("{}: commit {}: malformed object of {}: {}", repository_, info_.checksum, path,
-                 what)
+    return error("{}: commit {}: malformed object of {}: {}", repository_, info_.checksum,
+                 path.empty() ? "the commit itself" : path, what)
         .hinted("the repository is damaged: check it with `ostree fsck`");
 }
 
 VariantHandle CommitView::load(OstreeObjectType type, const std::string& checksum,
                                std::string_view path) const {
     GlibFailure failure;
-    GVariant* loaded = nullptr;
-    if (ostree_repo_load_variant(repo_.get(), type, checksum.c_str(), &loaded, failure.out()) ==
-        FALSE) {
-        throw unreadable(failure, checksum, path);
-    }
-    const VariantHandle trusted(loaded);
-    VariantHandle object = untrusted(loaded);
-    if (g_variant_is_normal_form(object.get()) == FALSE) {
-        throw malformed(path, "not in normal form");
+    VariantHandle object = load_object(repo_.get(), type, checksum, failure);
+    if (!object) {
+        throw failure.is(G_IO_ERROR_INVALID_DATA) ? malformed(path, failure.get()->message)
+                                                  : unreadable(failure, checksum, path);
     }
     return object;
 }
@@ -240,25 +232,27 @@ FileObject CommitView::load_file(const std::string& checksum, std::string_view p
 
 VariantHandle CommitView::detached_metadata() const {
     GlibFailure failure;
-    GVariant* loaded = nullptr;
-    if (ostree_repo_read_commit_detached_metadata(repo_.get(), info_.checksum.c_str(), &loaded,
-                                                  nullptr, failure.out()) == FALSE) {
-        throw unreadable(failure, info_.checksum, "");
-    }
-    const VariantHandle trusted(loaded);
-    VariantHandle object = loaded == nullptr ? VariantHandle() : untrusted(loaded);
-    if (object && g_variant_is_normal_form(object.get()) == FALSE) {
-        throw malformed("the detached metadata", "not in normal form");
+    VariantHandle object =
+        load_object(repo_.get(), OSTREE_OBJECT_TYPE_COMMIT_META, info_.checksum, failure);
+    if (!object && !failure.is(G_IO_ERROR_NOT_FOUND)) {
+        throw failure.is(G_IO_ERROR_INVALID_DATA)
+            ? malformed("the detached metadata", failure.get()->message)
+            : unreadable(failure, info_.checksum, "the detached metadata");
     }
     return object;
 }
 
 std::optional<std::string> CommitView::read(std::string_view path, std::uint64_t limit) const {
     const std::optional<CommitNode> node = find(path);
-    if (!node || node->directory) {
+    return node ? read(*node, path, limit) : std::nullopt;
+}
+
+std::optional<std::string> CommitView::read(const CommitNode& node, std::string_view path,
+                                            std::uint64_t limit) const {
+    if (node.directory) {
         return std::nullopt;
     }
-    const StreamHandle stream = load_file(node->checksum, path).content;
+    const StreamHandle stream = load_file(node.checksum, path).content;
     if (!stream) {
         return std::nullopt;
     }
@@ -270,7 +264,7 @@ std::optional<std::string> CommitView::read(std::string_view path, std::uint64_t
         const gssize got =
             g_input_stream_read(stream.get(), buffer.data(), buffer.size(), nullptr, failure.out());
         if (got < 0) {
-            throw unreadable(failure, node->checksum, path);
+            throw unreadable(failure, node.checksum, path);
         }
         if (got == 0) {
             return content;

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "execution/context.hpp"
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 namespace edgegpu {
 

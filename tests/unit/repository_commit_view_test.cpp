@@ -1,4 +1,4 @@
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 
 #include <filesystem>
 

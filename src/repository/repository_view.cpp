@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include "report/commit_view.hpp"
-#include "report/ostree_object.hpp"
+#include "repository/check.hpp"
+#include "repository/commit_view.hpp"
+#include "repository/refs.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
 
@@ -33,33 +36,30 @@ std::string some_of(const std::vector<std::string>& names, std::size_t limit) {
 }  // namespace
 
 RepositoryView::RepositoryView(const std::filesystem::path& path) : path_(path.string()) {
-    GlibFailure failure;
-    repo_ = RepoHandle(ostree_repo_open_at(AT_FDCWD, path_.c_str(), nullptr, failure.out()));
-    if (!repo_) {
-        std::error_code ignored;
-        const bool exists = std::filesystem::exists(path, ignored);
-        throw error(ErrorKind::usage, "{}: {}", path_,
-                    exists ? "not an ostree repository" : "no such directory")
+    const auto none = [&](std::string_view what) {
+        return error(ErrorKind::usage, "{}: {}", path_, what)
             .hinted("name the repository with --repo");
+    };
+    // What is checked is what is opened, even if the path leads elsewhere by then.
+    const Fd directory(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory && errno == ENOENT) {
+        throw none("no such directory");
+    }
+    for (const char* name : {"config", "objects", "refs/heads"}) {
+        if (!directory || ::faccessat(directory.get(), name, F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
+            throw none("not an ostree repository");
+        }
+    }
+    check_repository(directory.get(), path_);
+    GlibFailure failure;
+    repo_ = RepoHandle(ostree_repo_open_at(directory.get(), ".", nullptr, failure.out()));
+    if (!repo_) {
+        throw failure.to_error(path_, "not an ostree repository that can be opened");
     }
 }
 
 std::map<std::string, std::string> RepositoryView::refs() const {
-    GlibFailure failure;
-    GHashTable* listed = nullptr;
-    if (ostree_repo_list_refs(repo_.get(), nullptr, &listed, nullptr, failure.out()) == FALSE) {
-        throw failure.to_error(path_, "cannot list the refs");
-    }
-    const TableHandle table(listed);
-    std::map<std::string, std::string> refs;
-    GHashTableIter iterator;
-    g_hash_table_iter_init(&iterator, listed);
-    void* name = nullptr;
-    void* checksum = nullptr;
-    while (g_hash_table_iter_next(&iterator, &name, &checksum) != FALSE) {
-        refs.emplace(static_cast<const char*>(name), static_cast<const char*>(checksum));
-    }
-    return refs;
+    return read_refs(ostree_repo_get_dfd(repo_.get()), path_);
 }
 
 std::vector<std::string> RepositoryView::commits_like(const std::string& prefix) const {
@@ -104,13 +104,7 @@ Error RepositoryView::unknown(const std::string& name,
 
 std::string RepositoryView::parent_of(const std::string& checksum, const std::string& name) const {
     GlibFailure failure;
-    GVariant* loaded = nullptr;
-    if (ostree_repo_load_commit(repo_.get(), checksum.c_str(), &loaded, nullptr, failure.out()) ==
-        FALSE) {
-        throw failure.to_error(path_, fmt::format("cannot read commit {}", checksum));
-    }
-    const VariantHandle trusted(loaded);
-    std::string parent = checksum_in(untrusted(loaded).get(), 1);
+    std::string parent = commit_at(checksum, name).info().parent;
     if (parent.empty()) {
         throw error(ErrorKind::usage, "{}: {} is the first of its history and has no parent", path_,
                     name)
@@ -159,9 +153,12 @@ std::string RepositoryView::resolve(const std::string& name) const {
     return checksum;
 }
 
+CommitView RepositoryView::commit_at(const std::string& checksum, const std::string& name) const {
+    return CommitView(RepoHandle(OSTREE_REPO(g_object_ref(repo_.get()))), path_, name, checksum);
+}
+
 CommitView RepositoryView::open(const std::string& name) const {
-    return CommitView(RepoHandle(OSTREE_REPO(g_object_ref(repo_.get()))), path_, name,
-                      resolve(name));
+    return commit_at(resolve(name), name);
 }
 
 }  // namespace edgegpu

@@ -6,11 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "image/tree.hpp"
-#include "resolve/resolution.hpp"
 #include "support/glib.hpp"
+#include "support/nevra.hpp"
 
 namespace edgegpu {
 
@@ -44,6 +45,8 @@ struct CommitInfo {
     std::string driver;
     /// digest of everything that a build of edgegpu read, or empty
     std::string inputs_digest;
+    /// refs that it was made for (`ostree.ref-binding`); clients take it for no other
+    std::vector<std::string> bound_refs;
     /// in order; nothing if the metadata do not have them
     std::optional<std::vector<std::string>> kernel_arguments;
     /// in the order of the metadata; nothing if these do not have them
@@ -107,6 +110,9 @@ public:
     /// The content of a regular file, or nothing if the path does not exist or is no file. Throws
     /// Error for more than `limit` bytes.
     [[nodiscard]] std::optional<std::string> read(std::string_view path, std::uint64_t limit) const;
+    /// The same for a node; `path` is for errors.
+    [[nodiscard]] std::optional<std::string> read(const CommitNode& node, std::string_view path,
+                                                  std::uint64_t limit) const;
     /// Size of a file object in the repository, which is what a device downloads, in bytes.
     [[nodiscard]] std::uint64_t stored_size(const std::string& object) const;
     /// Whether `file` and `theirs`, a file of `other`, have the same content; `path` is for errors.
@@ -140,13 +146,20 @@ private:
 /// An ostree repository of any mode, opened for reading.
 class RepositoryView {
 public:
-    /// Throws ErrorKind::usage if it is not a repository.
+    /// Throws ErrorKind::usage if it is not a repository, Error if it is a damaged one
+    /// (check_repository).
     explicit RepositoryView(const std::filesystem::path& path);
+    /// One that is open and was checked; `path` is for messages.
+    RepositoryView(RepoHandle repo, std::string path)
+        : path_(std::move(path)), repo_(std::move(repo)) {}
 
     /// Opens a commit by a ref, a checksum or the beginning of one (at least 4 digits), with any
     /// number of `^` appended for its parents. Throws ErrorKind::usage if there is no such commit
     /// or more than one, Error for an incomplete commit.
     [[nodiscard]] CommitView open(const std::string& name) const;
+    /// The commit with this checksum, called `name` in messages. Throws Error for one that is
+    /// missing or incomplete.
+    [[nodiscard]] CommitView commit_at(const std::string& checksum, const std::string& name) const;
     /// All refs ("REMOTE:REF" for those of remotes) with the checksums of their commits.
     [[nodiscard]] std::map<std::string, std::string> refs() const;
     /// The repository itself, for what reads objects as they are.

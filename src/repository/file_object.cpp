@@ -1,4 +1,4 @@
-#include "report/file_object.hpp"
+#include "repository/file_object.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "repository/ostree_object.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -31,10 +32,6 @@ constexpr unsigned file_permission_bits = 07777;
 
 using ErrorPlace = GError**;
 
-void set_missing(ErrorPlace out, const std::string& checksum) {
-    g_set_error(out, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "no file object '%s'", checksum.c_str());
-}
-
 void set_malformed(ErrorPlace out, const char* what) {
     g_set_error(out, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "malformed file object: %s", what);
 }
@@ -43,37 +40,11 @@ void set_errno(ErrorPlace out, int code) {
     g_set_error_literal(out, G_IO_ERROR, g_io_error_from_errno(code), g_strerror(code));
 }
 
-std::string loose_path(const std::string& checksum, const char* extension) {
-    return fmt::format("objects/{}/{}.{}", checksum.substr(0, 2), checksum.substr(2), extension);
-}
-
 std::string_view bytes_of(GVariant* value) {
     gsize size = 0;
     const auto* data =
         static_cast<const char*>(g_variant_get_fixed_array(value, &size, sizeof(char)));
     return {data, size};
-}
-
-/// A file object in this repository or those that it refers to as parents; its mode decides on the
-/// extension, as in libostree. `found` is the repository that has it.
-Fd open_object(OstreeRepo* repo, const std::string& checksum, OstreeRepo*& found, ErrorPlace out) {
-    for (found = repo; found != nullptr; found = ostree_repo_get_parent(found)) {
-        const bool archive = ostree_repo_get_mode(found) == OSTREE_REPO_MODE_ARCHIVE;
-        const std::string path = loose_path(checksum, archive ? "filez" : "file");
-        // Not blocked by a fifo.
-        Fd file(::openat(ostree_repo_get_dfd(found), path.c_str(),
-                         O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-        // ELOOP: in a bare repository, a symlink.
-        if (file || (errno == ELOOP && !archive)) {
-            return file;
-        }
-        if (errno != ENOENT) {
-            set_errno(out, errno);
-            return {};
-        }
-    }
-    set_missing(out, checksum);
-    return {};
 }
 
 /// Reads all of `buffer` from `file` at `offset`.
@@ -242,11 +213,11 @@ void read_attributes(GVariant* attributes, CommitPath& path) {
 std::optional<FileObject> load_file_object(OstreeRepo* repo, const std::string& checksum,
                                            GlibFailure& failure) {
     OstreeRepo* holder = nullptr;
-    const ErrorPlace out = failure.out();
-    Fd file = open_object(repo, checksum, holder, out);
+    Fd file = open_object(repo, checksum, {"filez", "file"}, holder, failure);
     if (failure.get() != nullptr) {
         return std::nullopt;
     }
+    const ErrorPlace out = failure.out();
     const OstreeRepoMode mode = ostree_repo_get_mode(holder);
     std::optional<FileObject> object;
     if (mode == OSTREE_REPO_MODE_ARCHIVE) {

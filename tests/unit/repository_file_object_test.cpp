@@ -1,4 +1,4 @@
-#include "report/file_object.hpp"
+#include "repository/file_object.hpp"
 
 #include <algorithm>
 #include <filesystem>

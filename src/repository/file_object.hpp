@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "report/commit_view.hpp"
+#include "repository/commit_view.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {

@@ -1,4 +1,4 @@
-#include "report/tree_size.hpp"
+#include "repository/tree_size.hpp"
 
 #include <algorithm>
 #include <deque>

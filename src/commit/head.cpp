@@ -1,0 +1,130 @@
+#include "commit/head.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+
+#include "commit/repository.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/glib.hpp"
+#include "support/shell_text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// The last one that can be written as a date, which clients do (31 December 9999).
+constexpr std::int64_t latest_time = 253402300799;
+/// "CHECKSUM INPUTS\n"
+constexpr std::uint64_t largest_record = 256;
+
+std::string bytes_of(GVariant* value) {
+    return {static_cast<const char*>(g_variant_get_data(value)), g_variant_get_size(value)};
+}
+
+/// The metadata that devices or their users see: key → value, serialised.
+std::map<std::string, std::string> visible_metadata(GVariant* commit) {
+    static const std::set<std::string_view> invisible{"edgegpu.inputs-digest",
+                                                      "rpmostree.advisories", "rpmostree.inputhash",
+                                                      "rpmostree.rpmmd-repos"};
+    const VariantHandle metadata(g_variant_get_child_value(commit, 0));
+    std::map<std::string, std::string> visible;
+    for (gsize i = 0; i < g_variant_n_children(metadata.get()); ++i) {
+        const char* key = nullptr;
+        GVariant* value = nullptr;
+        g_variant_get_child(metadata.get(), i, "{&sv}", &key, &value);
+        const VariantHandle owned(value);
+        if (!invisible.contains(key)) {
+            visible.emplace(key, g_variant_get_type_string(value) + bytes_of(value));
+        }
+    }
+    return visible;
+}
+
+std::string record_of(const std::string& checksum, const std::string& inputs_digest) {
+    return fmt::format("{} {}\n", checksum, inputs_digest);
+}
+
+}  // namespace
+
+std::optional<CommitView> read_head(const Repo::Impl& repo) {
+    const std::string checksum = find_commit(repo, repo.ref);
+    if (checksum.empty()) {
+        return std::nullopt;
+    }
+    try {
+        return repo.view().commit_at(checksum, repo.ref);
+    } catch (Error& failure) {
+        throw failure.hinted(fmt::format(
+            "the repository is damaged: check it with `ostree fsck`, pull the commit again, or "
+            "delete the ref: ostree refs --repo={} --delete {}",
+            shell_word(repo.path.string()), repo.ref));
+    }
+}
+
+bool is_made_on(const CommitInfo& head, const std::optional<Parent>& parent) {
+    const std::string checksum = parent ? parent->checksum : "";
+    return head.checksum == checksum || head.parent == checksum;
+}
+
+std::int64_t commit_time(std::int64_t image_time, const std::optional<Parent>& parent,
+                         const std::optional<CommitView>& head) {
+    std::int64_t time = image_time;
+    const auto follow = [&](const std::string& checksum, std::int64_t other) {
+        if (other < 0 || other >= latest_time) {
+            throw error("commit {} is from the year 9999 or later: there is no time after it",
+                        checksum)
+                .hinted("build onto another ref, or delete this one and have devices rebase");
+        }
+        time = std::max(time, other + 1);
+    };
+    if (parent) {
+        follow(parent->checksum, parent->time);
+    }
+    if (head) {
+        follow(head->info().checksum, head->info().time);
+    }
+    return time;
+}
+
+bool is_same_image(const CommitView& head, const std::string& object) {
+    const VariantHandle old = head.load(OSTREE_OBJECT_TYPE_COMMIT, head.info().checksum, "");
+    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(object.data(), object.size()));
+    const VariantHandle made =
+        own(g_variant_new_from_bytes(g_variant_get_type(old.get()), bytes.get(), FALSE));
+    // The subject, the root's dirtree and dirmeta (ostree-core.h).
+    const bool same = std::ranges::all_of(std::array<gsize, 3>{3, 6, 7}, [&](gsize child) {
+        const VariantHandle one(g_variant_get_child_value(old.get(), child));
+        const VariantHandle other(g_variant_get_child_value(made.get(), child));
+        return g_variant_equal(one.get(), other.get()) != FALSE;
+    });
+    return same && visible_metadata(old.get()) == visible_metadata(made.get());
+}
+
+void record_inputs(const Repo::Impl& repo, const std::string& checksum,
+                   const std::string& inputs_digest) {
+    // Without it, the next build does all of its work again and comes to the same result.
+    static_cast<void>(try_write_file_at(repo.open_directory(locks_directory).get(),
+                                        repo.inputs_record(), record_of(checksum, inputs_digest),
+                                        0644, false));
+}
+
+bool has_inputs(const Repo::Impl& repo, const CommitInfo& head, const std::string& inputs_digest) {
+    if (head.inputs_digest == inputs_digest) {
+        return true;
+    }
+    const std::string name = fmt::format("{}/{}", locks_directory, repo.inputs_record());
+    const Fd file = open_at(repo.directory.get(), name, O_RDONLY | O_NONBLOCK,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    return file && read_file(file.get(), repo.shown(name), largest_record) ==
+                       record_of(head.checksum, inputs_digest);
+}
+
+}  // namespace edgegpu
