@@ -5,6 +5,7 @@
 
 #include "machine_guests.hpp"
 #include "support/file.hpp"
+#include "support/shell_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {

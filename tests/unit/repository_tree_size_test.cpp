@@ -18,7 +18,7 @@ namespace {
 using test::CommitFixture;
 
 template <typename Call>
-std::string failure_of(const Call& call) {
+std::string refusal_of(const Call& call) {
     try {
         call();
     } catch (const Error& caught) {
@@ -52,7 +52,7 @@ protected:
     }
 
     std::string refused(const CommitView& view, const TreeLimits& limits = {}) const {
-        return failure_of([&] { require_walkable(fixture_.ctx(), view, limits); });
+        return refusal_of([&] { require_walkable(fixture_.ctx(), view, limits); });
     }
 
     CommitFixture fixture_;
@@ -70,7 +70,7 @@ TEST_F(SharedTrees, AreCountedBeforeTheyAreWalked) {
     const CommitView view = commit(41);
     EXPECT_EQ(refused(view),
               "commit " + view.info().checksum + ": its tree has more than 4194304 paths");
-    EXPECT_EQ(failure_of([&] { static_cast<void>(read_container_tree(fixture_.ctx(), view)); }),
+    EXPECT_EQ(refusal_of([&] { static_cast<void>(read_container_tree(fixture_.ctx(), view)); }),
               refused(view));
 }
 
@@ -79,7 +79,7 @@ TEST_F(SharedTrees, AreNotCompared) {
     const Commit first = fixture_.build("before");
     const CommitView after = commit(41);
     const CommitView before = RepositoryView(fixture_.repo()).open(first.checksum);
-    EXPECT_NE(failure_of([&] {
+    EXPECT_NE(refusal_of([&] {
                   static_cast<void>(compare_trees({fixture_.ctx(), before, after}));
               }).find("has more than 4194304 paths"),
               std::string::npos);

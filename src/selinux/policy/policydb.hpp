@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "blueprint/sources/policy_rule.hpp"
+#include "execution/context.hpp"
 
 namespace edgegpu::selinux {
 
