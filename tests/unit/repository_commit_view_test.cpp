@@ -90,7 +90,7 @@ TEST(RepositoryView, FindsRefsChecksumsTheirBeginningsAndParents) {
     EXPECT_EQ(info.parent, first.checksum);
     EXPECT_EQ(info.version, "1.2.4");
     EXPECT_EQ(info.kernel, "6.1.0-50-amd64");
-    EXPECT_EQ(info.time, 1700000000);
+    EXPECT_EQ(info.time, 1700000001) << "one second after the parent";
     EXPECT_EQ(info.kernel_arguments, std::vector<std::string>{});
     EXPECT_EQ(info.packages, std::vector<Nevra>{});
 }
@@ -138,6 +138,7 @@ TEST(RepositoryView, IsAnOstreeRepository) {
 TEST(RepositoryView, TellsOfParentsThatWerePruned) {
     CommitFixture fixture;
     const Commit first = fixture.build("one");
+    fixture.blueprint.version = "1.2.4";
     (void)fixture.build("two");
     fs::remove(object_file(fixture, first.checksum, "commit"));
     EXPECT_EQ(opening_fails(fixture, first.ref + "^"),

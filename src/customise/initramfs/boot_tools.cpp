@@ -58,6 +58,11 @@ constexpr std::array<std::string_view, 9> searched{
     "/etc/binfmt.d/",   "/etc/dbus-1/", "/etc/environment.d/", "/etc/sysusers.d/",  "/etc/systemd/",
     "/etc/tmpfiles.d/", "/usr/lib/",    "/usr/lib64/",         "/usr/share/dbus-1/"};
 
+/// Where a build declares the users of the blueprint: an initramfs has nobody but the system's.
+constexpr std::array<std::string_view, 4> people{"/etc/subgid", "/etc/subuid",
+                                                 "/usr/lib/edgegpu/accounts/",
+                                                 "/usr/lib/tmpfiles.d/edgegpu-users.conf"};
+
 template <std::size_t Count>
 bool begins_with_any(std::string_view path, const std::array<std::string_view, Count>& prefixes) {
     return std::any_of(prefixes.begin(), prefixes.end(),
@@ -96,6 +101,7 @@ ToolNeeds boot_tools(const Context& ctx, const Tree& tree) {
     };
     needs.hidden = [modules](std::string_view path) {
         return path == "/etc/ld.so.cache" || path.ends_with("/initramfs.img") ||
+               begins_with_any(path, people) ||
                (path.starts_with(modules) && is_module_index(path.substr(modules.size())));
     };
     for (const std::string_view path : account_files) {
