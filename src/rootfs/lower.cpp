@@ -131,8 +131,8 @@ void make_leaves(const Context& ctx, const std::vector<const Entries::value_type
     });
 }
 
-/// Whether the directory belongs to the image's root: not in a cache that was copied without owners,
-/// in which the image's programs cannot write.
+/// Whether the directory belongs to the image's root: not in a cache that was copied without
+/// owners, in which the image's programs cannot write.
 bool has_its_owner(const fs::path& lower) {
     struct stat status {};
     return ::lstat(lower.c_str(), &status) == 0 && status.st_uid == 0;

@@ -89,7 +89,8 @@ private:
                 found.file = file.get();
             }
         } else {
-            throw refuse_(name, fmt::format("is {}", kind_of(status.st_mode))).hinted(unfit_kind_hint());
+            throw refuse_(name, fmt::format("is {}", kind_of(status.st_mode)))
+                .hinted(unfit_kind_hint());
         }
         visit_(found);
         return inside;
