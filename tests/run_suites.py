@@ -25,9 +25,10 @@ REHEARSALS = ("rollback_test", "install_test", "encryption_test")
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
 LONGEST = ("dkms_test", "kill_test", "shared_cache_test", "first_change_test", "hostile_packages_test", "upgrade_test",
            "gpu_access_test", "install_test")
-# What scripts run: the program, what is installed beside it, the stand-in for rpm-ostree, programs of tests/programs, and a
-# machine to control.
-PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree", "write_deployment", "ext4_extract", "machine_driver")
+# What scripts run: the program, what is installed beside it, the stand-ins for rpm-ostree and rpmdb, programs of
+# tests/programs, and a machine to control.
+PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree", "stand_in_rpmdb", "write_deployment", "ext4_extract",
+            "machine_driver")
 # No test takes as long, even with sanitizers and others beside it, but for rehearsals.
 LIMIT_S = 30 * 60
 REHEARSAL_LIMIT_S = 90 * 60
