@@ -252,7 +252,7 @@ Commit keep(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& re
     commit.version = head.info().version;
     commit.unchanged = true;
     const VariantHandle detached = head.detached_metadata();
-    const bool unsigned_yet = signer.signs_commits() && !signatures_of(detached.get());
+    const bool unsigned_yet = signer.signs_commits() && signatures_of(detached.get()).empty();
     if (unsigned_yet) {
         const VariantHandle object = head.load(OSTREE_OBJECT_TYPE_COMMIT, commit.checksum, "");
         const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
