@@ -22,7 +22,7 @@ Cancellable::Cancellable(const Context& ctx) : handle_(g_cancellable_new()) {
         return;
     }
     const std::array flags{ctx.cancelled, ctx.abandoned};
-    watcher_ = std::jthread([flags, handle = handle_.get()](std::stop_token stop) {
+    watcher_ = std::jthread([flags, handle = handle_.get()](const std::stop_token& stop) {
         std::mutex mutex;
         std::unique_lock lock(mutex);
         std::condition_variable_any wake;
