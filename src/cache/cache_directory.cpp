@@ -14,6 +14,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/foreign_access.hpp"
+#include "support/shell_text.hpp"
 
 namespace edgegpu {
 
@@ -30,8 +31,8 @@ Error not_alone(const fs::path& path, const std::string& how) {
 }
 
 std::string removal(const fs::path& cache) {
-    return fmt::format("choose another --cache-dir, or remove this one: sudo rm -rf '{}'",
-                       cache.string());
+    return fmt::format("choose another --cache-dir, or remove this one: sudo rm -rf {}",
+                       shell_word(cache.string()));
 }
 
 void check_alone(const fs::path& cache, const fs::path& path) {
@@ -43,8 +44,9 @@ void check_alone(const fs::path& cache, const fs::path& path) {
         throw not_alone(path, how).hinted(removal(cache));
     }
     throw not_alone(path, how).hinted(
-        fmt::format("chmod go-w '{}', if nobody else has written to it; else {}", path.string(),
-                    removal(cache)));
+        fmt::format("{} {}, if nobody else has written to it; else {}",
+                    how.ends_with("list names") ? "setfacl -b" : "chmod go-w",
+                    shell_word(path.string()), removal(cache)));
 }
 
 /// Checks everything in `directory`; of what is below, with `deep`, links and directories. Nothing

@@ -13,6 +13,7 @@
 #include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/shell_text.hpp"
 
 namespace edgegpu {
 
@@ -110,7 +111,7 @@ void forget_others_files(const fs::path& cache, const std::string& image_owner) 
                 .traced(fmt::format("the files there belong to ids {}, but this build has {}",
                                     before.empty() ? "that are not known" : before, image_owner))
                 .hinted(fmt::format("sudo rm -rf {}, or choose another --cache-dir",
-                                    (cache / name).string()));
+                                    shell_word((cache / name).string())));
         }
     }
     write_file(cache / "owner", image_owner);

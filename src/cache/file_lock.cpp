@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -47,6 +48,36 @@ std::string name_holder(const fs::path& path) {
     pid.resize(trim_end(pid).size());
     const bool number = !pid.empty() && pid.find_first_not_of("0123456789") == std::string::npos;
     return number ? fmt::format("another build (pid {})", pid) : "another build";
+}
+
+/// Calls `attempt` until it returns true. Not a wait in the kernel, which no flag would end.
+void wait_until(const Context& ctx, const fs::path& path, std::string_view what,
+                const std::function<bool()>& attempt) {
+    const auto began = std::chrono::steady_clock::now();
+    bool said = false;
+    std::string holder;
+    for (auto pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
+        ctx.check_cancelled();
+        if (attempt()) {
+            break;
+        }
+        if (holder.empty()) {
+            holder = name_holder(path);
+        }
+        if (!said && ctx.console != nullptr &&
+            std::chrono::steady_clock::now() - began >= silent_wait) {
+            said = true;
+            ctx.console->note_now(fmt::format("waiting for {}, which {}", name_holder(path), what));
+        }
+        std::this_thread::sleep_for(pause);
+    }
+    if (!holder.empty()) {
+        const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
+        ctx.log.debug("waited", {{"lock", path.filename()},
+                                 {"for", holder},
+                                 {"which", what},
+                                 {"seconds", waited.count()}});
+    }
 }
 
 }  // namespace
@@ -104,32 +135,22 @@ std::optional<FileLock> FileLock::try_take(const fs::path& path, LockMode mode, 
 
 FileLock FileLock::take(const Context& ctx, const fs::path& path, LockMode mode,
                         std::string_view what, LockFile file) {
-    const auto began = std::chrono::steady_clock::now();
-    bool said = false;
-    std::string holder;
-    for (auto pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
-        ctx.check_cancelled();
-        if (std::optional<FileLock> taken = try_take(path, mode, file)) {
-            if (!holder.empty()) {
-                const std::chrono::duration<double> waited =
-                    std::chrono::steady_clock::now() - began;
-                ctx.log.debug("waited", {{"lock", path.filename()},
-                                         {"for", holder},
-                                         {"which", what},
-                                         {"seconds", waited.count()}});
-            }
-            return std::move(*taken);
+    std::optional<FileLock> taken;
+    wait_until(ctx, path, what, [&] {
+        taken = try_take(path, mode, file);
+        return taken.has_value();
+    });
+    return std::move(*taken);
+}
+
+void wait_for_lock(const Context& ctx, int file, const fs::path& path, std::string_view what) {
+    wait_until(ctx, path, what, [&] {
+        const bool taken = lock_file(file, LOCK_EX | LOCK_NB);
+        if (!taken && errno != EWOULDBLOCK) {
+            throw errno_error("cannot lock " + path.string(), errno);
         }
-        if (holder.empty()) {
-            holder = name_holder(path);
-        }
-        if (!said && ctx.console != nullptr &&
-            std::chrono::steady_clock::now() - began >= silent_wait) {
-            said = true;
-            ctx.console->note_now(fmt::format("waiting for {}, which {}", name_holder(path), what));
-        }
-        std::this_thread::sleep_for(pause);
-    }
+        return taken;
+    });
 }
 
 void FileLock::share() {

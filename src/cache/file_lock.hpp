@@ -55,4 +55,9 @@ private:
     bool abandoned_ = false;
 };
 
+/// flock(2), exclusive, of an open file or directory that is not a lock's own: `path` is for
+/// messages. Waits as FileLock::take does, and throws the same.
+void wait_for_lock(const Context& ctx, int file, const std::filesystem::path& path,
+                   std::string_view what);
+
 }  // namespace edgegpu

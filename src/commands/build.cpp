@@ -24,6 +24,7 @@
 #include "signing/signer.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/shell_text.hpp"
 
 namespace edgegpu {
 
@@ -271,8 +272,8 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
     if (const std::size_t count = console.warnings().size(); count > 0) {
         text += row("warnings", fmt::format("{}, above", count));
     }
-    return text +
-           fmt::format("\nNext: ostree --repo={} ls {} /usr/lib/modules\n", repo, commit.ref);
+    return text + fmt::format("\nNext: ostree --repo={} ls {} /usr/lib/modules\n", shell_word(repo),
+                              commit.ref);
 }
 
 /// The log of every build is in its cache. A build does not fail for lack of it.
@@ -290,21 +291,21 @@ void show_result(const GlobalOptions& global, const BuildResult& result, const B
     try {
         print_result(global.json ? json_document(result, blueprint, options, console)
                                  : summary(result, blueprint, options, console));
-    } catch (Error& failure) {
-        throw failure.traced(fmt::format("ref {} in {} has commit {} nevertheless",
-                                         result.commit.ref, options.repo.string(),
-                                         result.commit.checksum));
+    } catch (const std::exception& failure) {
+        const auto* known = dynamic_cast<const Error*>(&failure);
+        throw Error(known != nullptr ? *known
+                                     : error("the result cannot be shown: {}", failure.what()))
+            .traced(fmt::format("ref {} in {} has commit {} nevertheless", result.commit.ref,
+                                options.repo.string(), result.commit.checksum));
     }
 }
 
 /// The build has succeeded, even if the cache stays larger than it should.
 void try_to_prune(const Context& ctx, const std::string& max_size) {
-    try {
-        prune_after_build(ctx, max_size);
-    } catch (const Error& failure) {
+    if (const auto reason = reason_of_failure([&] { prune_after_build(ctx, max_size); })) {
         ctx.console->warn(fmt::format(
             "the cache is not pruned to {}: {}; later, `edgegpu cache prune --max-size {}` does it",
-            max_size, failure.message(), max_size));
+            max_size, *reason, max_size));
     }
 }
 

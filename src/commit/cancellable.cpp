@@ -1,5 +1,8 @@
 #include "commit/cancellable.hpp"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -15,15 +18,18 @@ constexpr auto look_interval = std::chrono::milliseconds(50);
 }  // namespace
 
 Cancellable::Cancellable(const Context& ctx) : handle_(g_cancellable_new()) {
-    if (ctx.cancelled == nullptr) {
+    if (ctx.cancelled == nullptr && ctx.abandoned == nullptr) {
         return;
     }
-    watcher_ = std::jthread([flag = ctx.cancelled, handle = handle_.get()](std::stop_token stop) {
+    const std::array flags{ctx.cancelled, ctx.abandoned};
+    watcher_ = std::jthread([flags, handle = handle_.get()](const std::stop_token& stop) {
         std::mutex mutex;
         std::unique_lock lock(mutex);
         std::condition_variable_any wake;
         while (!stop.stop_requested()) {
-            if (flag->load()) {
+            if (std::ranges::any_of(flags, [](const std::atomic<bool>* flag) {
+                    return flag != nullptr && flag->load();
+                })) {
                 g_cancellable_cancel(handle);
                 return;
             }

@@ -9,8 +9,8 @@
 
 namespace edgegpu {
 
-/// A GCancellable that is cancelled soon after the command is (Context::cancelled): for calls of
-/// libostree that wait.
+/// A GCancellable that is cancelled soon after the command is, or its result is abandoned
+/// (Context::check_cancelled): for calls of libostree that wait.
 class Cancellable {
 public:
     explicit Cancellable(const Context& ctx);

@@ -200,9 +200,9 @@ void set_ref(const Repo::Impl& repo, const std::string& checksum) {
     move_ref(repo, checksum);
 }
 
-/// Moves what is staged into place, the commit last, and sets the ref.
+/// Moves what is staged into place, the commit last, counts it in `commit`, and sets the ref.
 void publish(const Context& ctx, const Repo::Impl& repo, const Draft& draft, const Staging& staging,
-             Staged& staged, GVariant* detached) {
+             Staged& staged, GVariant* detached, Commit& commit) {
     // Not held any longer than this: `ostree prune`, and older versions of libostree for their
     // summary, wait until nobody holds it.
     const SharedLock lock(ctx, repo);
@@ -219,6 +219,7 @@ void publish(const Context& ctx, const Repo::Impl& repo, const Draft& draft, con
     if (detached != nullptr) {
         write_detached(repo, draft.checksum, detached);
     }
+    count_new(repo, staged, commit);
     ctx.check_cancelled();
     set_ref(repo, draft.checksum);
 }
@@ -226,9 +227,7 @@ void publish(const Context& ctx, const Repo::Impl& repo, const Draft& draft, con
 /// Updates the summary; a warning says so if that fails.
 void finish_summary(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& repo,
                     const std::string& checksum, Signer& signer) {
-    try {
-        update_summary(ctx, repo, signer);
-    } catch (const Error& failure) {
+    if (const auto reason = reason_of_failure([&] { update_summary(ctx, repo, signer); })) {
         std::string command = "ostree summary --update --repo=" + shell_word(repo.path.string());
         if (signer.signs_commits()) {
             command += " --gpg-sign=" + shell_word(blueprint.ostree.sign);
@@ -239,7 +238,7 @@ void finish_summary(const Context& ctx, const Blueprint& blueprint, const Repo::
         ctx.console->warn(fmt::format(
             "{}: ref {} has commit {}, but the summary is not up to date ({}): devices that ask "
             "it, or verify it, do not get the commit before the next build of the ref, or `{}`",
-            repo.path.string(), repo.ref, checksum, failure.message(), command));
+            repo.path.string(), repo.ref, checksum, *reason, command));
     }
 }
 
@@ -252,7 +251,7 @@ Commit keep(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& re
     commit.version = head.info().version;
     commit.unchanged = true;
     const VariantHandle detached = head.detached_metadata();
-    const bool unsigned_yet = signer.signs_commits() && !signatures_of(detached.get());
+    const bool unsigned_yet = signer.signs_commits() && signatures_of(detached.get()).empty();
     if (unsigned_yet) {
         const VariantHandle object = head.load(OSTREE_OBJECT_TYPE_COMMIT, commit.checksum, "");
         const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
@@ -272,13 +271,23 @@ Commit keep(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& re
     return commit;
 }
 
-void warn_of_version(const Context& ctx, const Blueprint& blueprint,
-                     const std::optional<CommitView>& head) {
+/// Warns if devices that have the ref's last commit or the parent, from which they may come to a
+/// new ref, show the version of the new commit, too. `object` are the bytes of its object.
+void warn_of_version(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& repo,
+                     const std::optional<CommitView>& head, const std::optional<Parent>& parent,
+                     const std::string& object) {
+    const auto warn = [&](std::string_view whose, const std::string& checksum) {
+        ctx.console->warn(
+            fmt::format("{}: version {} is that of {} too ({}), whose content is "
+                        "another: nobody can tell by it what a device has; raise "
+                        "`version`",
+                        blueprint.path.string(), blueprint.version, whose, checksum));
+    };
     if (head && head->info().version == blueprint.version) {
-        ctx.console->warn(fmt::format(
-            "{}: version {} is that of the ref's last commit too ({}), whose content is another: "
-            "nobody can tell by it what a device has; raise `version`",
-            blueprint.path.string(), blueprint.version, head->info().checksum));
+        warn("the ref's last commit", head->info().checksum);
+    } else if (parent && parent->version == blueprint.version &&
+               !has_same_files(repo.view().commit_at(parent->checksum, parent->checksum), object)) {
+        warn("the parent", parent->checksum);
     }
 }
 
@@ -316,7 +325,7 @@ Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolu
         record_inputs(impl, head->info().checksum, inputs_digest);
         return keep(ctx, blueprint, impl, *head, signer);
     }
-    warn_of_version(ctx, blueprint, head);
+    warn_of_version(ctx, blueprint, impl, head, parent, draft.object);
     Commit commit = describe_commit(blueprint, draft, parent_checksum);
     commit.is_signed = signer.signs_commits();
     {
@@ -325,8 +334,7 @@ Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolu
         stage(ctx, draft, staging, staged);
         const VariantHandle detached = signed_metadata(impl, signer, draft.checksum, draft.object,
                                                        detached_metadata(resolution).get());
-        publish(ctx, impl, draft, staging, staged, detached.get());
-        count_new(impl, staged, commit);
+        publish(ctx, impl, draft, staging, staged, detached.get(), commit);
     }
     finish_summary(ctx, blueprint, impl, commit.checksum, signer);
     return commit;

@@ -39,6 +39,7 @@ struct Parent {
     std::string inputs_digest;
     /// Unix time
     std::int64_t time = 0;
+    std::string version;
     ParentAccounts accounts;
     /// Version of its package microshift ("4.18.14"), or empty.
     std::string microshift;

@@ -1,7 +1,7 @@
 #include "commit/head.hpp"
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string_view>
@@ -46,6 +46,29 @@ std::map<std::string, std::string> visible_metadata(GVariant* commit) {
         }
     }
     return visible;
+}
+
+/// Parts of a commit object (ostree-core.h).
+constexpr gsize subject = 3;
+constexpr gsize root_tree = 6;
+constexpr gsize root_meta = 7;
+
+bool are_same(GVariant* one, GVariant* other, std::initializer_list<gsize> parts) {
+    return std::ranges::all_of(parts, [&](gsize part) {
+        const VariantHandle left(g_variant_get_child_value(one, part));
+        const VariantHandle right(g_variant_get_child_value(other, part));
+        return g_variant_equal(left.get(), right.get()) != FALSE;
+    });
+}
+
+/// The object of a commit in the repository, and a new one.
+std::pair<VariantHandle, VariantHandle> objects_of(const CommitView& commit,
+                                                   const std::string& object) {
+    VariantHandle old = commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "");
+    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(object.data(), object.size()));
+    VariantHandle made =
+        own(g_variant_new_from_bytes(g_variant_get_type(old.get()), bytes.get(), FALSE));
+    return {std::move(old), std::move(made)};
 }
 
 std::string record_of(const std::string& checksum, const std::string& inputs_digest) {
@@ -95,17 +118,14 @@ std::int64_t commit_time(std::int64_t image_time, const std::optional<Parent>& p
 }
 
 bool is_same_image(const CommitView& head, const std::string& object) {
-    const VariantHandle old = head.load(OSTREE_OBJECT_TYPE_COMMIT, head.info().checksum, "");
-    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(object.data(), object.size()));
-    const VariantHandle made =
-        own(g_variant_new_from_bytes(g_variant_get_type(old.get()), bytes.get(), FALSE));
-    // The subject, the root's dirtree and dirmeta (ostree-core.h).
-    const bool same = std::ranges::all_of(std::array<gsize, 3>{3, 6, 7}, [&](gsize child) {
-        const VariantHandle one(g_variant_get_child_value(old.get(), child));
-        const VariantHandle other(g_variant_get_child_value(made.get(), child));
-        return g_variant_equal(one.get(), other.get()) != FALSE;
-    });
-    return same && visible_metadata(old.get()) == visible_metadata(made.get());
+    const auto [old, made] = objects_of(head, object);
+    return are_same(old.get(), made.get(), {subject, root_tree, root_meta}) &&
+           visible_metadata(old.get()) == visible_metadata(made.get());
+}
+
+bool has_same_files(const CommitView& other, const std::string& object) {
+    const auto [old, made] = objects_of(other, object);
+    return are_same(old.get(), made.get(), {root_tree, root_meta});
 }
 
 void record_inputs(const Repo::Impl& repo, const std::string& checksum,

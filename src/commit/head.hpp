@@ -26,6 +26,9 @@ namespace edgegpu {
 /// digests of the inputs, the repositories' times and the advisories, which are not inputs.
 [[nodiscard]] bool is_same_image(const CommitView& head, const std::string& object);
 
+/// Whether a new commit (the bytes of its object) has the files and directories of `other`.
+[[nodiscard]] bool has_same_files(const CommitView& other, const std::string& object);
+
 /// Records in the repository that these inputs, too, make the image of commit `checksum`.
 void record_inputs(const Repo::Impl& repo, const std::string& checksum,
                    const std::string& inputs_digest);

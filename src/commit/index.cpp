@@ -8,10 +8,10 @@
 
 #include <fcntl.h>
 #include <libdeflate.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/file_lock.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/glib.hpp"
@@ -49,9 +49,9 @@ void read_lines(std::string_view text, Use use) {
     }
 }
 
-/// Opens the file, creates it if absent, and waits for flock(2). Who waited may have locked a file
+/// Opens the file, creates it if absent, and waits for its lock. Who waited may have locked a file
 /// that was replaced meanwhile (`compact`), and tries again.
-Fd open_locked(const std::filesystem::path& path) {
+Fd open_locked(const Context& ctx, const std::filesystem::path& path) {
     for (;;) {
         Fd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
         struct stat own {};
@@ -59,7 +59,8 @@ Fd open_locked(const std::filesystem::path& path) {
         if (!file) {
             throw errno_error(path.string(), errno);
         }
-        if (!lock_file(file.get(), LOCK_EX) || ::fstat(file.get(), &own) != 0) {
+        wait_for_lock(ctx, file.get(), path, "is writing the checksums of objects");
+        if (::fstat(file.get(), &own) != 0) {
             throw errno_error(path.string(), errno);
         }
         if (::stat(path.c_str(), &named) == 0 && named.st_dev == own.st_dev &&
@@ -113,8 +114,8 @@ void ObjectIndex::add(const std::string& key, const std::string& checksum) {
     added_.push_back(line_of(key, checksum));
 }
 
-void ObjectIndex::compact() {
-    const Fd file = open_locked(path_);
+void ObjectIndex::compact(const Context& ctx) {
+    const Fd file = open_locked(ctx, path_);
     std::vector<std::string> lines = std::move(added_);
     added_.clear();
     for (const auto& [key, known] : known_) {
@@ -139,10 +140,10 @@ void ObjectIndex::compact() {
     write_file(path_, all);
 }
 
-void ObjectIndex::append() {
+void ObjectIndex::append(const Context& ctx) {
     // Sorted, so that the file does not depend on the order of threads.
     std::ranges::sort(added_);
-    const Fd file = open_locked(path_);
+    const Fd file = open_locked(ctx, path_);
     std::string all = ends_incomplete(file.get(), path_.string()) ? "\n" : "";
     for (const std::string& line : added_) {
         all += line;
@@ -153,13 +154,13 @@ void ObjectIndex::append() {
     }
 }
 
-void ObjectIndex::save() {
+void ObjectIndex::save(const Context& ctx) {
     const auto used = static_cast<std::size_t>(
         std::ranges::count_if(known_, [](const auto& item) { return item.second.used; }));
     if (known_.size() > always_kept && known_.size() > 4 * (used + added_.size())) {
-        compact();
+        compact(ctx);
     } else if (!added_.empty()) {
-        append();
+        append(ctx);
     }
 }
 

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "execution/context.hpp"
+
 namespace edgegpu {
 
 /// Cached checksums of objects by content and header, so that unchanged content is neither read nor
@@ -24,12 +26,13 @@ public:
     void add(const std::string& key, const std::string& checksum);
     /// Appends added lines to the file. If most lines of a large file were not used by this build,
     /// rewrites it with added and used ones, and those that other builds added since it was read.
-    /// Other builds wait meanwhile, with flock(2). Throws Error.
-    void save();
+    /// Other builds wait meanwhile (wait_for_lock). Throws Error, interrupted if `ctx` is cancelled
+    /// while another build has the lock.
+    void save(const Context& ctx);
 
 private:
-    void compact();
-    void append();
+    void compact(const Context& ctx);
+    void append(const Context& ctx);
 
     std::filesystem::path path_;
     std::string text_;

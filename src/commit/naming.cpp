@@ -70,7 +70,7 @@ std::vector<FileObject> name_objects(const Context& ctx, const Entries& entries)
         }
         file.object = object_path(file.checksum, "filez");
     });
-    index.save();
+    index.save(ctx);
     return files;
 }
 

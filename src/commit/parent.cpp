@@ -143,6 +143,7 @@ Parent load_parent(const CommitView& commit) {
     parent.checksum = info.checksum;
     parent.inputs_digest = info.inputs_digest;
     parent.time = info.time;
+    parent.version = info.version;
     parent.accounts.passwd = both("/usr/lib/passwd", "/usr/etc/passwd");
     parent.accounts.group = both("/usr/lib/group", "/usr/etc/group");
     parent.microshift = package_version(info, "microshift");
@@ -190,16 +191,12 @@ std::optional<Parent> read_parent(const Context& ctx, const Repo& repo, const Os
     const Fd locks = impl.open_directory(locks_directory);
     if (::faccessat(locks.get(), impl.summary_marker().c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
         // A build has set the ref, and could not update the summary, or was killed before.
-        try {
-            update_summary(ctx, impl, signer);
-        } catch (const Error& failure) {
-            if (failure.kind() == ErrorKind::interrupted) {
-                throw;
-            }
+        if (const auto reason = reason_of_failure([&] { update_summary(ctx, impl, signer); })) {
+            ctx.check_cancelled();
             ctx.console->warn(
                 fmt::format("{}: the summary is not up to date since an earlier "
                             "build of ref {}: {}",
-                            impl.path.string(), impl.ref, failure.message()));
+                            impl.path.string(), impl.ref, *reason));
         }
     }
     const bool named = !ostree.parent.empty();

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,12 +73,10 @@ void set_modes(const Repo::Impl& repo, const Fd& directory) {
     }
 }
 
-void create_repository(const Repo::Impl& repo) {
+void create_repository(const Context& ctx, const Repo::Impl& repo) {
     // Several builds may find it missing at the same time: only one creates it.
     const Fd lock = repo.open_directory(".");
-    if (!lock_file(lock.get(), LOCK_EX)) {
-        throw errno_error(repo.path.string(), errno);
-    }
+    wait_for_lock(ctx, lock.get(), repo.path, "is creating the repository");
     if (is_repository(repo)) {
         return;
     }
@@ -119,7 +116,7 @@ void check_group(const Repo::Impl& repo) {
     }
 }
 
-void open_repository(Repo::Impl& repo) {
+void open_repository(const Context& ctx, Repo::Impl& repo) {
     if (::faccessat(repo.directory.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
         throw cannot_write(repo, errno);
     }
@@ -127,7 +124,7 @@ void open_repository(Repo::Impl& repo) {
     check_repository(repo.directory.get(), repo.path.string());
     check_group(repo);
     if (!is_repository(repo)) {
-        create_repository(repo);
+        create_repository(ctx, repo);
     }
     repo.make_lock_file(".lock");
     GlibFailure failure;
@@ -318,7 +315,7 @@ Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
             .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
     }
     open_top(*impl_);
-    open_repository(*impl_);
+    open_repository(ctx, *impl_);
     lock_ref(*impl_);
     check_place_of_ref(*impl_);
     remove_leftovers(*impl_);

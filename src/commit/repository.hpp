@@ -112,9 +112,6 @@ private:
     Fd objects_;
 };
 
-/// The signatures in detached metadata (which may be null), `aay`; null if there are none.
-[[nodiscard]] VariantHandle signatures_of(GVariant* metadata);
-
 /// Regenerates the summary, signs it if the blueprint names a key, and removes the marker. Waits
 /// for other builds that do the same for other refs of the repository. Throws Error, interrupted if
 /// `ctx` is cancelled meanwhile; the marker is there then.

@@ -12,15 +12,13 @@
 #include "commit/object.hpp"
 #include "commit/repository.hpp"
 #include "openpgp/packets.hpp"
+#include "repository/commit_view.hpp"
 #include "repository/ostree_object.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
 namespace edgegpu {
 namespace {
-
-/// The key of signatures in detached metadata and `summary.sig`, `aay` (libostree, ostree-repo.c).
-constexpr const char* signatures_key = "ostree.gpgsigs";
 
 VariantHandle read_detached(const Repo::Impl& repo, const std::string& checksum) {
     GlibFailure failure;
@@ -40,18 +38,6 @@ std::string issuer_of(std::string_view signature) {
     }
     const auto read = read_signature_packet(packets->front().body);
     return read ? read->issuer : std::string();
-}
-
-std::vector<std::string> texts_of(GVariant* signatures) {
-    std::vector<std::string> texts;
-    for (gsize i = 0; signatures != nullptr && i < g_variant_n_children(signatures); ++i) {
-        const VariantHandle item(g_variant_get_child_value(signatures, i));
-        gsize size = 0;
-        const auto* bytes =
-            static_cast<const char*>(g_variant_get_fixed_array(item.get(), &size, 1));
-        texts.emplace_back(bytes, size);
-    }
-    return texts;
 }
 
 /// `metadata` (may be null) with its signatures replaced.
@@ -109,19 +95,12 @@ void make_readable(const Repo::Impl& repo, const std::string& name) {
 
 }  // namespace
 
-VariantHandle signatures_of(GVariant* metadata) {
-    return VariantHandle(metadata == nullptr ? nullptr
-                                             : g_variant_lookup_value(metadata, signatures_key,
-                                                                      G_VARIANT_TYPE("aay")));
-}
-
 VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer, const std::string& checksum,
                               std::string_view object, GVariant* detached) {
     VariantHandle present = read_detached(repo, checksum);
-    const VariantHandle before = signatures_of(present.get());
-    GVariant* metadata = before ? present.get() : detached;
+    std::vector<std::string> signatures = signatures_of(present.get());
+    GVariant* metadata = signatures.empty() ? detached : present.get();
     if (signer.signs_commits()) {
-        std::vector<std::string> signatures = texts_of(before.get());
         std::string made = signature_for(repo, [&] { return signer.sign_commit(object); });
         const std::string issuer = issuer_of(made);
         const bool again = std::ranges::any_of(signatures, [&](const std::string& known) {
@@ -131,7 +110,7 @@ VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer, const std:
             signatures.push_back(std::move(made));
             return with_signatures(metadata, signatures);
         }
-    } else if (!before) {
+    } else if (signatures.empty()) {
         return VariantHandle(g_variant_ref(metadata));
     }
     return {};

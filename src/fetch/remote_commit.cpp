@@ -10,6 +10,7 @@
 #include "support/glib.hpp"
 #include "support/text.hpp"
 #include "transfer/transfer.hpp"
+#include "transfer/url.hpp"
 
 namespace edgegpu {
 
@@ -72,14 +73,17 @@ std::optional<RemoteCommit> ask(const Context& ctx, const OstreeRequest& ostree)
 
 }  // namespace
 
-RemoteQuestion::RemoteQuestion(const Context& ctx, const OstreeRequest& ostree) {
+bool RemoteQuestion::is_needed(const Context& ctx, const OstreeRequest& ostree) {
     // A local URL is a place on the device.
-    const bool server = ostree.url.starts_with("http://") || ostree.url.starts_with("https://");
-    if (ctx.offline || !server) {
+    return !ctx.offline && is_web_url(ostree.url);
+}
+
+RemoteQuestion::RemoteQuestion(const Context& ctx, const OstreeRequest& ostree) {
+    if (!is_needed(ctx, ostree)) {
         return;
     }
     Context own = ctx;
-    own.cancelled = &stop_;
+    own.abandoned = &stop_;
     answer_ = std::async(std::launch::async,
                          [own = std::move(own), &ostree] { return ask(own, ostree); });
 }

@@ -23,6 +23,8 @@ struct RemoteCommit {
 /// Nobody is asked offline, or if the URL is not one of a server.
 class RemoteQuestion {
 public:
+    /// Whether there is a server to be asked.
+    [[nodiscard]] static bool is_needed(const Context& ctx, const OstreeRequest& ostree);
     /// `ctx` and `ostree` must outlive it.
     RemoteQuestion(const Context& ctx, const OstreeRequest& ostree);
     RemoteQuestion(const RemoteQuestion&) = delete;
@@ -31,8 +33,9 @@ public:
     ~RemoteQuestion();
 
     /// Waits for the answer, a few seconds at most: nothing if the server has no such ref, or
-    /// nobody was asked. Throws ErrorKind::fetch if it cannot be asked, or its answer is not one.
-    /// To be called once.
+    /// nobody was asked. Throws ErrorKind::fetch if it cannot be asked, or its answer is not one,
+    /// ErrorKind::interrupted if the command is cancelled (`ctx.cancelled`) meanwhile. To be called
+    /// once.
     [[nodiscard]] std::optional<RemoteCommit> answer();
 
 private:

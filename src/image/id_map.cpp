@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -81,6 +80,16 @@ IdMap parse_id_map(std::string_view text) {
         }
     }
     return map;
+}
+
+std::optional<std::uint32_t> id_outside(const IdMap& map, std::uint32_t id) {
+    constexpr std::uint32_t without_id = 65534;  // the kernel's overflowuid
+    for (const IdExtent& extent : map) {
+        if (id != without_id && id >= extent.inside && id - extent.inside < extent.count) {
+            return extent.outside + (id - extent.inside);
+        }
+    }
+    return std::nullopt;
 }
 
 std::string format_id_map(const IdMap& map) {

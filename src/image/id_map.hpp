@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ using IdMap = std::vector<IdExtent>;
 
 /// Parses the text of /proc/PID/uid_map, skipping malformed lines.
 [[nodiscard]] IdMap parse_id_map(std::string_view text);
+/// The id in the parent namespace of an id of this one; nothing for an id without one, as which the
+/// kernel shows ids that are not mapped.
+[[nodiscard]] std::optional<std::uint32_t> id_outside(const IdMap& map, std::uint32_t id);
 /// The text to write to /proc/PID/uid_map.
 [[nodiscard]] std::string format_id_map(const IdMap& map);
 

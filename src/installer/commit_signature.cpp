@@ -96,23 +96,6 @@ std::vector<Certificate> keys_of(const CommitView& commit, const Injection& inje
     return keys;
 }
 
-/// The OpenPGP signatures beside the commit.
-std::vector<std::string> signatures_of(const CommitView& commit) {
-    std::vector<std::string> signatures;
-    const VariantHandle metadata = commit.detached_metadata();
-    if (!metadata) {
-        return signatures;
-    }
-    const VariantHandle list(
-        g_variant_lookup_value(metadata.get(), "ostree.gpgsigs", G_VARIANT_TYPE("aay")));
-    for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
-        const VariantHandle one(g_variant_get_child_value(list.get(), i));
-        signatures.emplace_back(static_cast<const char*>(g_variant_get_data(one.get())),
-                                g_variant_get_size(one.get()));
-    }
-    return signatures;
-}
-
 std::string key_name(const DetachedSignature& signature) {
     const std::string key = signature.key.empty() ? "an unknown key" : "the key " + signature.key;
     return printable_line(signature.signer.empty() ? key : key + " (" + signature.signer + ")");
@@ -122,7 +105,7 @@ std::string key_name(const DetachedSignature& signature) {
 
 void check_commit_signature(const CommitView& commit, const std::string& remote,
                             const Injection& injection) {
-    const std::vector<std::string> signatures = signatures_of(commit);
+    const std::vector<std::string> signatures = signatures_of(commit.detached_metadata().get());
     if (signatures.empty()) {
         throw error("commit {} is not signed", commit.info().name)
             .hinted("sign it (ostree.sign in the blueprint)" + std::string(way_out));

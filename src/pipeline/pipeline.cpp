@@ -219,11 +219,11 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     const ParentAccounts seeds = seed_accounts(blueprint.accounts, before);
 
     // From here on only `fetch` uses the network.
-    RemoteQuestion remote(ctx, blueprint.ostree);
     key.begin();
-    if (KeyTrial::before_fetching(resolution.images)) {
+    if (key.before_fetching()) {
         end_trial(key, stages);
     }
+    RemoteQuestion remote(ctx, blueprint.ostree);
     stages.begin("fetch", "fetching the packages of");
     Preparation prepared = prepare(ctx, blueprint, resolution);
     FetchedPackages packages = fetch_packages(ctx, prepared.plan);

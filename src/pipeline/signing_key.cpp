@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "fetch/remote_commit.hpp"
+#include "resolve/metadata/gpgkeys.hpp"
+#include "resolve/metadata/metadata_download.hpp"
 #include "signing/device_key.hpp"
 #include "support/file.hpp"
 
@@ -13,24 +16,25 @@ namespace edgegpu {
 
 namespace {
 
+/// Also of a repository that is disabled: those help to explain what cannot be resolved.
 bool is_remote(const Repository& repository) {
-    return repository.enabled &&
-           (!repository.metalink.empty() || !repository.mirrorlist.empty() ||
-            std::any_of(repository.baseurls.begin(), repository.baseurls.end(),
-                        [](const std::string& url) { return !url.starts_with("file:"); }));
+    return !is_local(repository) || !has_local_keys(repository);
+}
+
+bool is_in_registry(const ContainerRequest& request) {
+    return request.source.starts_with("docker://");
 }
 
 }  // namespace
 
 bool KeyTrial::before_resolving() const {
-    return !ctx_.offline &&
-           std::any_of(blueprint_.repositories.begin(), blueprint_.repositories.end(), is_remote);
+    return !ctx_.offline && (std::ranges::any_of(blueprint_.repositories, is_remote) ||
+                             std::ranges::any_of(blueprint_.containers, is_in_registry) ||
+                             !blueprint_.microshift.embed_images.empty());
 }
 
-bool KeyTrial::before_fetching(const std::vector<ResolvedImage>& images) {
-    return std::any_of(images.begin(), images.end(), [](const ResolvedImage& image) {
-        return image.source.starts_with("docker://");
-    });
+bool KeyTrial::before_fetching() const {
+    return RemoteQuestion::is_needed(ctx_, blueprint_.ostree);
 }
 
 void KeyTrial::begin() {

@@ -2,12 +2,10 @@
 
 #include <future>
 #include <optional>
-#include <vector>
 
 #include "blueprint/blueprint.hpp"
 #include "commit/commit.hpp"
 #include "execution/context.hpp"
-#include "resolve/resolution.hpp"
 #include "signing/signer.hpp"
 
 namespace edgegpu {
@@ -20,10 +18,12 @@ public:
     KeyTrial(const Context& ctx, const Blueprint& blueprint, Signer& signer)
         : ctx_(ctx), blueprint_(blueprint), signer_(signer) {}
 
-    /// Whether it has to end before packages are resolved, which downloads metadata.
+    /// Whether it has to end before packages and container images are resolved, since something is
+    /// asked of a network for it: metadata, keys of repositories, or what a tag stands for. What is
+    /// fetched later comes from the same places.
     [[nodiscard]] bool before_resolving() const;
-    /// Whether it has to end before these images are fetched, which some registry has.
-    [[nodiscard]] static bool before_fetching(const std::vector<ResolvedImage>& images);
+    /// Whether it has to end before the server of `[ostree] url` is asked.
+    [[nodiscard]] bool before_fetching() const;
     /// Begins in a thread of its own, unless it was made already or commits are not signed. Until
     /// `end`, nobody may use the signer.
     void begin();

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -15,7 +16,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +24,7 @@
 #include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/foreign_access.hpp"
 #include "support/handles.hpp"
 #include "support/shell_text.hpp"
 #include "support/text.hpp"
@@ -156,49 +157,43 @@ private:
     std::function<void(const Found&)> visit_;
 };
 
-/// "user alice", by the id that it has outside of the build's namespace.
-std::string user_of(uid_t uid) {
-    constexpr uid_t without_id = 65534;  // the kernel's overflowuid
+/// The name of a user, by the id that it has outside of the build's namespace.
+std::string owner_name(uid_t uid) {
     std::ostringstream map;
     map << std::ifstream("/proc/self/uid_map").rdbuf();
-    for (const IdExtent& extent : parse_id_map(map.str())) {
-        if (uid != without_id && uid >= extent.inside && uid - extent.inside < extent.count) {
-            const uid_t outside = extent.outside + (uid - extent.inside);
-            const struct passwd* account = ::getpwuid(outside);
-            return account != nullptr ? fmt::format("user {}", account->pw_name)
-                                      : fmt::format("user id {}", outside);
-        }
-    }
-    return "another user";
+    const std::optional<std::uint32_t> outside = id_outside(parse_id_map(map.str()), uid);
+    return outside ? name_of_user(*outside) : "another user";
 }
 
 /// Judges who can write to what is there.
 class Writers {
 public:
-    Writers(const struct stat& top, const std::string& shown) : top_(top), shown_(shown) {
+    Writers(int repository, const struct stat& top, const std::string& shown)
+        : repository_(repository), top_(top), shown_(shown) {
         std::vector<gid_t> groups(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
         groups.resize(static_cast<std::size_t>(
             std::max(::getgroups(static_cast<int>(groups.size()), groups.data()), 0)));
         groups.push_back(::getegid());
         const bool member = std::ranges::find(groups, top.st_gid) != groups.end();
-        shared_ = (top.st_mode & S_IWGRP) != 0 && (is_own(top) || member);
+        const OtherWriters writers = writers_of({".", top});
+        shared_ = writers == OtherWriters::group && (is_own(top) || member);
         if (!is_own(top) && !shared_) {
             throw foreign("", top);
         }
-        judge_others("", top);
+        judge_others("", writers);
     }
 
     void judge(const Found& found) const {
-        const bool group = (found.status.st_mode & S_IWGRP) != 0;
         if (!is_own(found.status) && !shared_) {
             throw foreign(found.path, found.status);
         }
-        if (group && !(shared_ && found.status.st_gid == top_.st_gid)) {
+        const OtherWriters writers = writers_of(found);
+        if (writers == OtherWriters::group && !(shared_ && found.status.st_gid == top_.st_gid)) {
             throw refused(found.path,
                           "a group can write to it that the repository is not shared with",
                           "chmod -R g-w");
         }
-        judge_others(found.path, found.status);
+        judge_others(found.path, writers);
     }
 
     [[nodiscard]] Sharing sharing() const { return shared_ ? Sharing::group : Sharing::none; }
@@ -211,9 +206,17 @@ private:
         return status.st_uid == ::geteuid() || (status.st_uid == 0 && ::geteuid() != caller_id);
     }
 
-    void judge_others(const std::string& path, const struct stat& status) const {
-        if ((status.st_mode & S_IWOTH) != 0) {
+    [[nodiscard]] OtherWriters writers_of(const Found& found) const {
+        return other_writers(path_of_descriptor(repository_) / found.path, found.status);
+    }
+
+    void judge_others(const std::string& path, OtherWriters writers) const {
+        if (writers == OtherWriters::everybody) {
             throw refused(path, "every user can write to it", "chmod -R o-w");
+        }
+        if (writers == OtherWriters::listed) {
+            throw refused(path, "whom its access control list names can write to it",
+                          "setfacl -R -b");
         }
     }
 
@@ -230,12 +233,13 @@ private:
 
     [[nodiscard]] Error foreign(const std::string& path, const struct stat& status) const {
         return error("{}: belongs to {}, who could change what is built and signed here",
-                     name_of(path), user_of(status.st_uid))
+                     name_of(path), owner_name(status.st_uid))
             .hinted(
                 "build as that user, name a repository of your own with --repo, or share this "
                 "one with a group that you are in (docs/command-line.md)");
     }
 
+    int repository_;
     const struct stat& top_;
     const std::string& shown_;
     bool shared_ = false;
@@ -260,7 +264,7 @@ Sharing check_writers(int repository, const std::string& shown) {
     if (::fstat(repository, &top) != 0) {
         throw errno_error(shown, errno);
     }
-    const Writers writers(top, shown);
+    const Writers writers(repository, top, shown);
     Walk(repository, shown, [&](const Found& found) { writers.judge(found); }).all();
     return writers.sharing();
 }

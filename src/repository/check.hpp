@@ -23,8 +23,8 @@ enum class Sharing {
 
 /// Looks at the same directories and files before something is written: whether somebody else than
 /// the caller and root could put other things there, now or later. The group may, if the directory
-/// itself is writable for it, and belongs to the caller or the caller to the group. Throws Error
-/// naming the path, who can write to it, and the way out.
+/// itself is writable for it, and belongs to the caller or the caller to the group. Nobody may by
+/// an access control list. Throws Error naming the path, who can write to it, and the way out.
 [[nodiscard]] Sharing check_writers(int repository, const std::string& shown);
 
 }  // namespace edgegpu

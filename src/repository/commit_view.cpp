@@ -316,4 +316,17 @@ bool CommitView::same_content(const CommitPath& file, const CommitView& other,
     return !first && !second;
 }
 
+std::vector<std::string> signatures_of(GVariant* metadata) {
+    std::vector<std::string> signatures;
+    const VariantHandle list(metadata == nullptr ? nullptr
+                                                 : g_variant_lookup_value(metadata, signatures_key,
+                                                                          G_VARIANT_TYPE("aay")));
+    for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
+        const VariantHandle one(g_variant_get_child_value(list.get(), i));
+        signatures.emplace_back(static_cast<const char*>(g_variant_get_data(one.get())),
+                                g_variant_get_size(one.get()));
+    }
+    return signatures;
+}
+
 }  // namespace edgegpu

@@ -143,6 +143,13 @@ private:
     CommitNode root_;
 };
 
+/// The key of the OpenPGP signatures in detached metadata and in `summary.sig`, `aay` (libostree,
+/// ostree-repo.c).
+inline constexpr const char* signatures_key = "ostree.gpgsigs";
+
+/// The OpenPGP signatures in detached metadata, which may be null: binary packets, not verified.
+[[nodiscard]] std::vector<std::string> signatures_of(GVariant* metadata);
+
 /// An ostree repository of any mode, opened for reading.
 class RepositoryView {
 public:

@@ -12,6 +12,7 @@
 #include "openpgp/detached_signature.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/shell_text.hpp"
 #include "support/source_location.hpp"
 #include "support/terminal_text.hpp"
 #include "support/text.hpp"
@@ -129,10 +130,9 @@ Error DeviceKey::refused(std::string_view reason) const {
     for (const Certificate& certificate : certificates_) {
         failure.traced("it has " + printable_line(certificate.text()));
     }
-    return failure.hinted(fmt::format(
-        "export it again: gpg --armor --export {} > {}",
-        ostree_.sign.find(' ') == std::string::npos ? ostree_.sign : '\'' + ostree_.sign + '\'',
-        file_.filename().string()));
+    return failure.hinted(fmt::format("export it again: gpg --armor --export {} > {}",
+                                      shell_word(ostree_.sign),
+                                      shell_word(file_.filename().string())));
 }
 
 std::string DeviceKey::fault_of(const TrialSignature& trial) const {

@@ -10,6 +10,7 @@
 #include "support/error.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
+#include "support/shell_text.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {
@@ -80,8 +81,8 @@ GpgmeKey find_secret_key(const KeyPlace& place, gpgme_ctx_t context) {
                 "its gpg-agent does not know it, although its file is in private-keys-v1.d: "
                 "that agent was started for another directory of the same name")
             .hinted(place.homedir.empty() ? "gpgconf --kill gpg-agent"
-                                          : fmt::format("gpgconf --homedir '{}' --kill gpg-agent",
-                                                        place.homedir.string()));
+                                          : fmt::format("gpgconf --homedir {} --kill gpg-agent",
+                                                        shell_word(place.homedir.string())));
     }
     if (gpgme_err_code(failed) == GPG_ERR_AMBIGUOUS_NAME) {
         throw ambiguous(place, context);

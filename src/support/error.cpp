@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "support/secrets.hpp"
 #include "support/terminal_text.hpp"
@@ -113,6 +114,17 @@ std::string near_names_hint(std::string_view wanted, const std::vector<std::stri
         hint += fmt::format("{}'{}'", hint.empty() ? "did you mean " : " or ", name);
     }
     return hint.empty() ? hint : hint + "?";
+}
+
+std::optional<std::string> reason_of_failure(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const std::bad_alloc&) {
+        return "out of memory";
+    } catch (const std::exception& failure) {
+        return failure.what();
+    }
+    return std::nullopt;
 }
 
 }  // namespace edgegpu

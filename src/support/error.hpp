@@ -1,6 +1,8 @@
 #pragma once
 
 #include <exception>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -94,5 +96,9 @@ template <typename... Args>
 /// "did you mean 'x' or 'y'?", or empty where nothing is near.
 [[nodiscard]] std::string near_names_hint(std::string_view wanted,
                                           const std::vector<std::string>& candidates);
+
+/// Does what may fail without making a failure of the command, such as what comes after its result
+/// is in place. Returns why it could not be done, whatever was thrown; nothing if it was.
+[[nodiscard]] std::optional<std::string> reason_of_failure(const std::function<void()>& work);
 
 }  // namespace edgegpu

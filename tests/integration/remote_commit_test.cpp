@@ -1,8 +1,11 @@
 // The question which commit a ref has on a server, answered by servers of all kinds.
 #include "fetch/remote_commit.hpp"
 
+#include <atomic>
 #include <filesystem>
+#include <future>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,6 +64,28 @@ TEST_F(RemoteCommitTest, WhatIsNoAnswerIsAnError) {
             << kind;
     }
     EXPECT_THAT(answer("http://127.0.0.1:1/repo"), StartsWith("error: "));
+}
+
+TEST_F(RemoteCommitTest, AnInterruptEndsTheWait) {
+    const OddServer server(fixture_.repo());
+    std::atomic<bool> interrupted{false};
+    fixture_.listen_to(interrupted);
+    fixture_.blueprint.ostree.url = server.url() + "/silent";
+    make_directories(fixture_.ctx().work());
+    RemoteQuestion question(fixture_.ctx(), fixture_.blueprint.ostree);
+    auto interrupting = std::async(std::launch::async, [&] {
+        while (server.count("SILENT") == 0) {
+            std::this_thread::yield();
+        }
+        interrupted = true;
+    });
+    try {
+        (void)question.answer();
+        ADD_FAILURE() << "there was an answer";
+    } catch (const Error& failure) {
+        EXPECT_EQ(failure.kind(), ErrorKind::interrupted) << failure.message();
+    }
+    interrupting.get();
 }
 
 TEST_F(RemoteCommitTest, TheCommitHasItsChecksum) {

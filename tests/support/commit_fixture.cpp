@@ -19,6 +19,9 @@ ConsoleOutput CommitFixture::output() {
     output.write = [this](std::string_view text) {
         const std::lock_guard lock(mutex_);
         said_ += text;
+        if (heard_) {
+            heard_(text);
+        }
     };
     return output;
 }

@@ -3,9 +3,11 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "commit/commit.hpp"
@@ -32,6 +34,9 @@ public:
     /// The flag that interrupts what is done with `ctx`.
     void listen_to(const std::atomic<bool>& flag) { ctx_.cancelled = &flag; }
 
+    /// Called with everything that the console shows; it may throw.
+    void on_output(std::function<void(std::string_view)> heard) { heard_ = std::move(heard); }
+
     /// Adds entries to `tree`; parents must be there.
     void add_directory(std::string_view path, unsigned mode = 0755);
     Entry& add_file(std::string_view path, std::string_view content, unsigned mode = 0644);
@@ -54,6 +59,7 @@ private:
     std::filesystem::path directory_;
     mutable std::mutex mutex_;
     std::string said_;
+    std::function<void(std::string_view)> heard_;
     Console console_;
     Context ctx_;
 };

@@ -46,8 +46,8 @@ private:
 /// time, then the file; /later/ 503 with Retry-After: 3600; /loop/ redirects to itself; /tofile/ to
 /// a file of the machine; /to/PORT/ to that port of 127.0.0.1; /auth/ only for user "u" with
 /// password "s3cret"; /empty/ 200 without a byte; /held/ after a tenth of a second, and the log
-/// says "ACTIVE N" of how many are held; /plain/ the file. As a proxy it refuses
-/// everybody. Its log has a line "STATUS PATH AUTH" for each request.
+/// says "ACTIVE N" of how many are held; /silent/ never, and the log says "SILENT"; /plain/ the
+/// file. As a proxy it refuses everybody. Its log has a line "STATUS PATH AUTH" for each request.
 class OddServer : public ServerProcess {
 public:
     explicit OddServer(const std::filesystem::path& site);

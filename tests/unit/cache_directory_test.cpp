@@ -9,7 +9,9 @@
 
 #include "../support/rpm_fixture.hpp"
 #include "compose_fixture.hpp"
+#include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/shell_text.hpp"
 
 namespace edgegpu {
 namespace {
@@ -75,6 +77,22 @@ TEST_F(CacheDirectory, WhatOthersCanWriteIsRefused) {
     make_directories(cache_);
     write_file(cache_ / "owner", "x", 0666);
     EXPECT_EQ(refusal(), "the cache cache/owner can be written by everybody");
+}
+
+TEST_F(CacheDirectory, WhatIsToBeTypedIsQuoted) {
+    const fs::path odd = top_ / "it's a cache";
+    make_directories(odd);
+    ASSERT_EQ(::chmod(odd.c_str(), 0757), 0);
+    try {
+        static_cast<void>(open_cache(odd, CacheAccess::write));
+        ADD_FAILURE() << "opened";
+    } catch (const Error& caught) {
+        const std::string word = shell_word(odd.string());
+        EXPECT_EQ(caught.hint(), "chmod go-w " + word +
+                                     ", if nobody else has written to it; else choose another "
+                                     "--cache-dir, or remove this one: sudo rm -rf " +
+                                     word);
+    }
 }
 
 TEST_F(CacheDirectory, WhatImagesOwnIsNot) {

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +12,6 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 
-#include "../support/file_locks.hpp"
 #include "commit/index.hpp"
 #include "customise_fixture.hpp"
 
@@ -49,7 +49,7 @@ protected:
         for (int i = 0; i < 200001; ++i) {
             add(index, i);
         }
-        index.save();
+        index.save(ctx);
     }
 
     /// Saves while somebody else has the lock, who calls `meanwhile` and releases it once `save`
@@ -58,10 +58,18 @@ protected:
     bool save_against_lock(ObjectIndex& index, Action meanwhile) const {
         Fd holder(::open(path.c_str(), O_RDWR | O_CLOEXEC));
         EXPECT_EQ(::flock(holder.get(), LOCK_EX), 0);
-        std::future<void> saved = std::async(std::launch::async, [&] { index.save(); });
+        std::atomic<bool> said{false};
+        ConsoleOutput output;
+        output.write = [&](std::string_view text) {
+            said = said || text.find("waiting for another build") != std::string_view::npos;
+        };
+        Console hearing(output);
+        Context waiting = ctx;
+        waiting.console = &hearing;
+        std::future<void> saved = std::async(std::launch::async, [&] { index.save(waiting); });
         bool waited = false;
         while (!waited && saved.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-            waited = is_waited_for(path);
+            waited = said.load();
             std::this_thread::yield();
         }
         meanwhile();
@@ -76,7 +84,7 @@ protected:
 TEST_F(Index, FindsWhatWasSaved) {
     ObjectIndex first(path);
     add(first, 1);
-    first.save();
+    first.save(ctx);
     ObjectIndex second(path);
     EXPECT_TRUE(knows(second, 1));
     EXPECT_TRUE(second.find(key_of(2)).empty());
@@ -85,11 +93,11 @@ TEST_F(Index, FindsWhatWasSaved) {
 TEST_F(Index, AnIncompleteLineHidesNoOther) {
     ObjectIndex first(path);
     add(first, 1);
-    first.save();
+    first.save(ctx);
     std::ofstream(path, std::ios::app) << "0123";
     ObjectIndex second(path);
     add(second, 2);
-    second.save();
+    second.save(ctx);
     const ObjectIndex third(path);
     EXPECT_TRUE(knows(third, 1));
     EXPECT_TRUE(knows(third, 2));
@@ -99,7 +107,7 @@ TEST_F(Index, ALineThatIsCutAfterTheIndexWasReadHidesNoOther) {
     ObjectIndex first(path);
     add(first, 1);
     std::ofstream(path) << "0123";  // by a build that was killed since
-    first.save();
+    first.save(ctx);
     EXPECT_TRUE(knows(ObjectIndex(path), 1));
 }
 
@@ -110,8 +118,8 @@ TEST_F(Index, ManyUnusedLinesAreDroppedAndThoseOfOtherBuildsKept) {
     add(index, 300000);
     ObjectIndex other(path);
     add(other, 300001);
-    other.save();
-    index.save();
+    other.save(ctx);
+    index.save(ctx);
     const ObjectIndex result(path);
     EXPECT_TRUE(knows(result, 5));
     EXPECT_TRUE(knows(result, 300000));
@@ -134,7 +142,7 @@ TEST_F(Index, ARewriteWaitsForAnotherWriter) {
 TEST_F(Index, WhoWaitedForARewriteWritesToTheNewFile) {
     ObjectIndex first(path);
     add(first, 1);
-    first.save();
+    first.save(ctx);
     ObjectIndex index(path);
     add(index, 2);
     EXPECT_TRUE(save_against_lock(index, [&] { write_file(path, read_file(path)); }));

@@ -22,7 +22,6 @@
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/file_locks.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -339,13 +338,40 @@ void expect_undisturbed(const std::function<void()>& work, const Waits& waits,
     EXPECT_EQ(beside.join(), "");
 }
 
+bool waits(const CommitFixture& fixture) {
+    return fixture.said().find("waiting for another build") != std::string::npos;
+}
+
 TEST(Commit, ASignalDoesNotEndTheWaitForAnotherBuild) {
     CommitFixture fixture;
     fs::create_directory(fixture.repo());
     Fd held(::open(fixture.repo().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     ASSERT_EQ(::flock(held.get(), LOCK_EX), 0);
     expect_undisturbed([&] { const Repo repo(fixture.ctx(), fixture.repo(), "a/b"); },
-                       [&] { return test::is_waited_for(fixture.repo()); }, [&] { held.reset(); });
+                       [&] { return waits(fixture); }, [&] { held.reset(); });
+}
+
+TEST(Commit, AnInterruptEndsTheWaitForAnotherBuild) {
+    CommitFixture fixture;
+    std::atomic<bool> interrupted{false};
+    fixture.listen_to(interrupted);
+    const auto ends = [&](const fs::path& locked, const std::function<void()>& work) {
+        Fd held(::open(locked.c_str(), O_RDONLY | O_CLOEXEC));
+        ASSERT_EQ(::flock(held.get(), LOCK_EX), 0);
+        const std::string before = fixture.said();
+        Beside beside(work);
+        EXPECT_TRUE(beside.wait_until([&] { return fixture.said() != before && waits(fixture); }));
+        interrupted = true;
+        EXPECT_EQ(beside.join(), Error(ErrorKind::interrupted, "interrupted").render());
+        interrupted = false;
+    };
+    fs::create_directory(fixture.repo());
+    ends(fixture.repo(), [&] { const Repo repo(fixture.ctx(), fixture.repo(), "a/b"); });
+    const Commit first = fixture.build();
+    fixture.add_file("/usr/lib/new", "new\n");
+    fixture.blueprint.version = "2";
+    ends(fixture.ctx().cache / "objects-index", [&] { (void)fixture.build("other"); });
+    EXPECT_EQ(ostree(fixture, "rev-parse " + first.ref), first.checksum + "\n");
 }
 
 TEST(Commit, ASignalDoesNotEndTheWaitForTheSummary) {
@@ -353,18 +379,10 @@ TEST(Commit, ASignalDoesNotEndTheWaitForTheSummary) {
     (void)fixture.build();
     std::vector<Fd> held = hold_summary(fixture);
     ASSERT_FALSE(held.empty());
-    const auto is_waited_for = [](const Fd& file) {
-        return test::is_waited_for(path_of_descriptor(file.get()));
-    };
     fixture.blueprint.version = "2";
     std::string checksum;
     expect_undisturbed([&] { checksum = fixture.build("other").checksum; },
-                       [&] {
-                           return std::ranges::any_of(held, is_waited_for) ||
-                                  fixture.said().find("waiting for another build") !=
-                                      std::string::npos;
-                       },
-                       [&] { held.clear(); });
+                       [&] { return waits(fixture); }, [&] { held.clear(); });
     EXPECT_TRUE(has_summary_of(fixture, checksum));
     EXPECT_THAT(fixture.warnings(), testing::IsEmpty());
 }
@@ -454,6 +472,24 @@ TEST(Commit, WhenTheRefIsSetADamagedRefOfAnotherIsAWarning) {
     EXPECT_TRUE(fixture.build("other").unchanged);
     EXPECT_TRUE(has_summary_of(fixture, second.checksum));
     EXPECT_FALSE(fs::exists(marker_of(fixture)));
+}
+
+TEST(Commit, WhenTheRefIsSetAnyExceptionIsAWarning) {
+    CommitFixture fixture;
+    const Commit first = fixture.build();
+    const std::vector<Fd> held = hold_summary(fixture);
+    ASSERT_FALSE(held.empty());
+    // Somewhere in what makes the summary.
+    fixture.on_output([](std::string_view text) {
+        if (text.find("waiting for another build") != std::string_view::npos) {
+            throw std::bad_alloc();
+        }
+    });
+    fixture.blueprint.version = "2";
+    const Commit second = fixture.build("other");
+    EXPECT_EQ(ostree(fixture, "rev-parse " + first.ref), second.checksum + "\n");
+    EXPECT_THAT(fixture.warnings(), testing::ElementsAre(testing::HasSubstr(
+                                        "but the summary is not up to date (out of memory)")));
 }
 
 TEST(Commit, PrunedObjectsAreMadeAgain) {
@@ -656,8 +692,21 @@ TEST(Commit, AVersionStandsForOneContent) {
                     testing::HasSubstr("raise `version`"))));
     fixture.add_file("/usr/lib/new", "newer\n");
     fixture.blueprint.version = "1.2.4";
-    (void)fixture.build("three");
+    const Commit third = fixture.build("three");
     EXPECT_EQ(fixture.warnings().size(), 1U);
+    // Devices of the parent get the commit by a rebase.
+    fixture.blueprint.ostree.parent = third.ref;
+    fixture.blueprint.ostree.ref = "lab/same";
+    (void)fixture.build("three");
+    EXPECT_EQ(fixture.warnings().size(), 1U) << "the same files";
+    fixture.add_file("/usr/lib/new", "newest\n");
+    fixture.blueprint.ostree.ref = "lab/other";
+    (void)fixture.build("four");
+    ASSERT_EQ(fixture.warnings().size(), 2U);
+    EXPECT_THAT(fixture.warnings().back(),
+                testing::AllOf(testing::HasSubstr("version 1.2.4 is that of the parent too (" +
+                                                  third.checksum + ")"),
+                               testing::HasSubstr("raise `version`")));
 }
 
 TEST(Commit, AFullDiskLeavesTheOldRef) {

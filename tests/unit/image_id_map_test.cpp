@@ -17,6 +17,14 @@ TEST(IdMap, ReadsWhatTheKernelWrites) {
     EXPECT_TRUE(parse_id_map("").empty());
 }
 
+TEST(IdMap, IdsOutside) {
+    const IdMap map{{0, 100000, 65535}, {65536, 1000, 1}};
+    EXPECT_EQ(id_outside(map, 5), 100005U);
+    EXPECT_EQ(id_outside(map, 65536), 1000U);
+    EXPECT_EQ(id_outside(map, 65535), std::nullopt);
+    EXPECT_EQ(id_outside(map, 65534), std::nullopt) << "as the kernel shows ids that have none";
+}
+
 TEST(IdMap, OrdinaryUsersImagesHaveTheirSubordinateIds) {
     EXPECT_EQ(format_id_map(map_for_user({{100000, 65536}}, 1000)),
               "0 100000 65535\n65536 1000 1\n");

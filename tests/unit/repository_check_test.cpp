@@ -24,6 +24,7 @@
 #include "commit/commit.hpp"
 #include "commit/object.hpp"
 #include "repository/commit_view.hpp"
+#include "support/access_list.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -335,6 +336,34 @@ TEST_F(RepositoryWriters, OnesThatEverybodyOrAnyGroupCanWriteToAreRefused) {
         }
     }
     EXPECT_EQ(opened(), "opened");
+}
+
+/// With a list, the permissions of the group are the list's mask: the user's own group may well be
+/// the repository's, and need not be who can write.
+TEST_F(RepositoryWriters, OnesThatAnAccessControlListLetsOthersWriteToAreRefused) {
+    for (const char* name : {"", "objects", "refs/heads/lab", "edgegpu-locks", "config"}) {
+        const fs::path path = std::string(name).empty() ? fixture_.repo() : at(name);
+        for (const char* kind : {"access", "default"}) {
+            if (kind == std::string("default") && !fs::is_directory(path)) {
+                continue;
+            }
+            if (!test::set_access_list(path, kind, 7, 7, 5)) {
+                GTEST_SKIP() << "a file system without access control lists";
+            }
+            EXPECT_THAT(opened(),
+                        AllOf(StartsWith(path.string() + ": whom its access control list names"),
+                              HasSubstr("setfacl -R -b '" + fixture_.repo().string() + "'")))
+                << kind;
+            ASSERT_TRUE(test::set_access_list(path, kind, 5, 7, 5));
+            EXPECT_EQ(opened(), "opened") << kind << ": one that lets somebody read";
+        }
+    }
+    // All of it, as setfacl -R does it: it is not the group that may write.
+    for (const auto& item : fs::recursive_directory_iterator(fixture_.repo())) {
+        ASSERT_TRUE(test::set_access_list(item.path(), "access", 7, 7, 5));
+    }
+    ASSERT_TRUE(test::set_access_list(fixture_.repo(), "access", 7, 7, 5));
+    EXPECT_THAT(opened(), StartsWith(fixture_.repo().string() + ": whom its access control list"));
 }
 
 /// Modes and groups of all directories, and files that are locked.

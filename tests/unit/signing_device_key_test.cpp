@@ -118,7 +118,7 @@ TEST_F(DeviceKeyTest, AKeyOfAnotherIsRefusedEarlyByItsNumberAndElseByTheTrial) {
                           "signs: its key " +
                           fingerprint("a@x.invalid") + " is not in it: devices would refuse"));
     EXPECT_THAT(refusal_of_trial(),
-                HasSubstr("hint: export it again: gpg --armor --export a@x.invalid > key.asc"));
+                HasSubstr("hint: export it again: gpg --armor --export 'a@x.invalid' > 'key.asc'"));
 }
 
 TEST_F(DeviceKeyTest, ASubkeyThatWasAddedAfterTheExport) {

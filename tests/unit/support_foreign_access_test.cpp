@@ -1,13 +1,12 @@
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "../support/access_list.hpp"
 #include "../support/rpm_fixture.hpp"
 #include "support/file.hpp"
 #include "support/foreign_access.hpp"
@@ -55,18 +54,21 @@ TEST_F(ForeignAccess, AnotherOwner) {
 
 TEST_F(ForeignAccess, AnAccessControlList) {
     const fs::path path = made(0755);
-    // user::rwx, user:1:rwx, group::r-x, mask::rwx, other::r-x (linux/posix_acl_xattr.h)
-    struct {
-        std::uint32_t version = 2;
-        struct {
-            std::uint16_t tag, permissions;
-            std::uint32_t id;
-        } entries[5] = {{1, 7, ~0U}, {2, 7, 1}, {4, 5, ~0U}, {16, 7, ~0U}, {32, 5, ~0U}};
-    } list;
-    if (::setxattr(path.c_str(), "system.posix_acl_access", &list, sizeof list, 0) != 0) {
+    constexpr const char* listed = "can be written by whom its access control list names";
+    if (!test::set_access_list(path, "access", 7, 7, 5)) {
         GTEST_SKIP() << "a file system without access control lists";
     }
-    EXPECT_EQ(foreign_access(path), "can be written by whom its access control list names");
+    EXPECT_EQ(foreign_access(path), listed);
+    ASSERT_TRUE(test::set_access_list(path, "access", 7, 5, 5));
+    EXPECT_EQ(foreign_access(path), "") << "the mask allows no writing";
+    ASSERT_TRUE(test::set_access_list(path, "access", 5, 7, 7));
+    EXPECT_TRUE(foreign_access(path).starts_with("can be written by group "));
+    ASSERT_TRUE(test::set_access_list(path, "access", 5, 7, 5));
+    EXPECT_EQ(foreign_access(path), "") << "the permissions of the group are those of the mask";
+    ASSERT_TRUE(test::set_access_list(path, "default", 7, 7, 5));
+    EXPECT_EQ(foreign_access(path), listed) << "what is made in it";
+    ASSERT_TRUE(test::set_access_list(path, "default", 5, 7, 7));
+    EXPECT_EQ(foreign_access(path), "");
 }
 
 }  // namespace

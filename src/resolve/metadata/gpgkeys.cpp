@@ -1,5 +1,6 @@
 #include "resolve/metadata/gpgkeys.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -60,6 +61,11 @@ std::string key_material(const Context& ctx, const Repository& repository) {
         }
     }
     return material;
+}
+
+bool has_local_keys(const Repository& repository) {
+    return std::ranges::all_of(repository.gpgkeys,
+                               [](const std::string& url) { return local_file(url).has_value(); });
 }
 
 }  // namespace edgegpu

@@ -16,4 +16,7 @@ namespace edgegpu {
 /// All public keys of the repository, concatenated. Throws as read_key does.
 [[nodiscard]] std::string key_material(const Context& ctx, const Repository& repository);
 
+/// Whether all keys of a repository are files of this machine.
+[[nodiscard]] bool has_local_keys(const Repository& repository);
+
 }  // namespace edgegpu
