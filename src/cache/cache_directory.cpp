@@ -85,7 +85,12 @@ fs::path resolved(const fs::path& wanted) {
                 .hinted("choose another --cache-dir, or create that directory");
         }
     }
-    make_directories(named);
+    if (!fs::exists(named, code)) {
+        make_directories(named);
+        if (::chmod(named.c_str(), 0700) != 0) {
+            throw errno_error(named.string(), errno);
+        }
+    }
     fs::path real = fs::canonical(named, code);
     if (code) {
         throw errno_error(named.string(), code.value());

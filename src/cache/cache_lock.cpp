@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -135,6 +136,19 @@ void prepare(const fs::path& cache, const std::string& image_owner) {
     }
 }
 
+/// Creates the directories that have files of images, and takes others' access to them away: files
+/// have set-id bits and capabilities, which would give others the image's ids, and so the files of
+/// every image that is built here.
+void close_to_others(const fs::path& cache) {
+    for (const char* name : {"imports", "composed", "work"}) {
+        const fs::path directory = cache / name;
+        make_directories(directory);
+        if (::chmod(directory.c_str(), 0700) != 0) {
+            throw errno_error(directory.string(), errno);
+        }
+    }
+}
+
 FileLock share_cache(const Context& ctx, CacheUse use, const std::string& image_owner) {
     make_directories(ctx.cache);
     const fs::path path = ctx.cache / "lock";
@@ -169,6 +183,7 @@ fs::path slot_name(CacheUse use, unsigned number) {
 
 /// The first free slot.
 std::pair<fs::path, FileLock> take_slot(const Context& ctx, CacheUse use) {
+    close_to_others(ctx.cache);
     for (unsigned number = 0;; ++number) {
         fs::path slot = slot_name(use, number);
         if (std::optional<FileLock> lock =

