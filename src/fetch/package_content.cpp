@@ -29,10 +29,8 @@ Error changed(const std::string& shown) {
 
 }  // namespace
 
-std::uint64_t most_unpacked(std::uint64_t size) noexcept {
-    constexpr std::uint64_t factor = 500;
-    constexpr std::uint64_t always = 64ULL << 20U;
-    return std::max(size > UINT64_MAX / factor ? UINT64_MAX : size * factor, always);
+UnpackLimit most_in_package(std::uint64_t size) {
+    return most_unpacked(size, 64ULL << 20U, 500);
 }
 
 PackageContent::PackageContent(const std::filesystem::path& path, std::string shown)

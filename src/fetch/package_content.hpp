@@ -6,13 +6,14 @@
 
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/unpack_limit.hpp"
 
 namespace edgegpu {
 
-/// The most that an RPM of `size` bytes unpacks to: 500 times as much, or 64 MiB. Of 66,000
-/// packages of a distribution with more than 16 MiB, none has more than 250 times its size; a
-/// compressor makes 30,000 times as much of a file of zeros.
-[[nodiscard]] std::uint64_t most_unpacked(std::uint64_t size) noexcept;
+/// What an RPM of `size` bytes may unpack to: 500 times as much, and 64 MiB. Of 66,000 packages of
+/// a distribution with more than 16 MiB, none has more than 250 times its size; a compressor makes
+/// 30,000 times as much of a file of zeros.
+[[nodiscard]] UnpackLimit most_in_package(std::uint64_t size);
 
 /// An RPM file, open from the computation of its digest until it is in the package database. It is
 /// never opened again by its path, where another file may have been put since.

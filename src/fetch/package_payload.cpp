@@ -1,11 +1,14 @@
 #include "fetch/package_payload.hpp"
 
+#include <utility>
+
 #include <archive.h>
 #include <archive_entry.h>
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/nevra.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -54,6 +57,7 @@ std::vector<PayloadFile> read_payload_files(const Context& ctx, const PackageFil
         ARCHIVE_OK) {
         throw unreadable_payload(package, reader.get());
     }
+    const UnpackLimit limit = most_in_package(package.content->size());
     std::vector<PayloadFile> files;
     archive_entry* entry = nullptr;
     while (files.size() < most) {
@@ -66,10 +70,9 @@ std::vector<PayloadFile> read_payload_files(const Context& ctx, const PackageFil
             throw unreadable_payload(package, reader.get());
         }
         // Of the decompressed payload: what lies between the files is only skipped.
-        if (archive_filter_bytes(reader.get(), 0) >
-            static_cast<la_int64_t>(most_unpacked(package.content->size()))) {
-            throw error(ErrorKind::fetch, "{}: its payload is too large for a package of {} bytes",
-                        package.package.nevra.text(), package.content->size())
+        if (std::cmp_greater(archive_filter_bytes(reader.get(), 0), limit.bytes)) {
+            throw error(ErrorKind::fetch, "{}: its payload has more than {}{}",
+                        package.package.nevra.text(), human_size(limit.bytes), limit.reason)
                 .hinted("the package is corrupt or malicious; nothing of it was installed");
         }
         const char* path = archive_entry_pathname(entry);

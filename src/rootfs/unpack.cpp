@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "image/capabilities.hpp"
+#include "rootfs/declared_size.hpp"
 #include "rootfs/manifest.hpp"
-#include "rootfs/unpack_limits.hpp"
 #include "support/digest.hpp"
 #include "support/file.hpp"
 #include "support/text.hpp"

@@ -9,8 +9,7 @@
 
 namespace edgegpu {
 
-UnpackLimit most_unpacked(std::uint64_t packed, std::uint64_t spare) {
-    constexpr std::uint64_t ratio = 100;
+UnpackLimit most_unpacked(std::uint64_t packed, std::uint64_t spare, std::uint64_t ratio) {
     const bool any = packed > (std::numeric_limits<std::uint64_t>::max() - spare) / ratio;
     return {any ? std::numeric_limits<std::uint64_t>::max() : packed * ratio + spare,
             fmt::format(", which is too much for {} of compressed data", human_size(packed))};
@@ -28,7 +27,8 @@ void require_space(const std::filesystem::path& directory, std::uint64_t bytes,
     if (free < reserved || free - reserved < bytes) {
         throw error(kind, "{} needs {} on the file system of {}, which has {} free", what,
                     human_size(bytes), directory.string(), human_size(free))
-            .hinted("free some space there, or use another directory with --cache-dir");
+            .hinted("free some space there (`edgegpu cache prune --max-size 5G`), or use another directory "
+                    "with --cache-dir");
     }
 }
 

@@ -29,9 +29,10 @@ struct UnpackLimit {
     }
 };
 
-/// Bytes to which `packed` bytes may be unpacked: 100 times as many, and `spare`. Programs, texts
-/// and metadata become 2 to 20 times as large; a file of zeros, 1,000 times and more.
-[[nodiscard]] UnpackLimit most_unpacked(std::uint64_t packed, std::uint64_t spare);
+/// Bytes to which `packed` bytes may be unpacked: `ratio` times as many, and `spare`. Programs,
+/// texts and metadata become 2 to 20 times as large; a file of zeros, 1,000 times and more.
+[[nodiscard]] UnpackLimit most_unpacked(std::uint64_t packed, std::uint64_t spare,
+                                        std::uint64_t ratio = 100);
 
 /// Throws Error of `kind` unless the file system of `directory`, which exists, has space for
 /// `bytes`, and as much again or 256 MiB for what else is written there. `what` needs them.

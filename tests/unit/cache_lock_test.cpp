@@ -148,7 +148,7 @@ TEST_F(CacheLockTest, WhatAnotherFormatLeftIsRemovedOnce) {
         make(file);
     }
     { const CacheLock lock = use(); }
-    EXPECT_FALSE(has("composed"));
+    EXPECT_FALSE(has("composed/ab"));
     EXPECT_FALSE(has("kmods"));
     EXPECT_FALSE(has("work/lower"));
     EXPECT_TRUE(has("packages/abcd.rpm"));

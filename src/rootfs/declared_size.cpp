@@ -1,13 +1,10 @@
-#include "rootfs/unpack_limits.hpp"
-
-#include <algorithm>
+#include "rootfs/declared_size.hpp"
 
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 
-#include "sandbox/limits.hpp"
 #include "support/error.hpp"
 #include "support/terminal_text.hpp"
+#include "support/unpack_limit.hpp"
 
 namespace edgegpu {
 
@@ -15,7 +12,7 @@ namespace {
 
 /// An archive's header of a file (newc, the largest that librpm reads), with padding.
 constexpr std::uint64_t file_header_size = 128;
-/// Its last header, and padding.
+/// The archive's last header, and padding.
 constexpr std::uint64_t archive_end_size = 4096;
 
 void add(std::uint64_t& sum, std::uint64_t value) {
@@ -52,10 +49,10 @@ DeclaredSize declared_size(const std::vector<ImportedFile>& files, rpmfiles list
 
 void check_declared_size(const Context& ctx, const std::string& package, const DeclaredSize& size,
                          Header header, std::uint64_t rpm_size) {
-    if (size.files > most_unpacked(rpm_size)) {
+    const UnpackLimit limit = most_in_package(rpm_size);
+    if (size.files > limit.bytes) {
         throw refused(package,
-                      fmt::format("its files have {}, which is too much for a package of {}",
-                                  human_size(size.files), human_size(rpm_size)));
+                      fmt::format("its files have {}{}", human_size(size.files), limit.reason));
     }
     for (const rpmTagVal tag : {RPMTAG_ARCHIVESIZE, RPMTAG_LONGARCHIVESIZE}) {
         if (const std::uint64_t archive = header_number(header, tag); archive > size.archive) {
@@ -63,19 +60,7 @@ void check_declared_size(const Context& ctx, const std::string& package, const D
                                                human_size(archive), human_size(size.files)));
         }
     }
-    struct statvfs status {};
-    if (::statvfs(ctx.cache.c_str(), &status) != 0) {
-        return;  // Writing the files reports it.
-    }
-    const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
-    const std::uint64_t usable = free - std::min(free, space_to_leave(ctx.cache));
-    if (size.files > usable) {
-        throw error("package {}: its files need {}, and {} has {} left", package,
-                    human_size(size.files), ctx.cache.string(), human_size(usable))
-            .hinted(
-                "free some space: `edgegpu cache prune --max-size 5G`, or choose another "
-                "--cache-dir");
-    }
+    require_space(ctx.cache, size.files, "package " + package);
 }
 
 void check_archive_size(const std::string& package, const DeclaredSize& size, FD_t payload) {

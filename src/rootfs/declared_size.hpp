@@ -21,8 +21,8 @@ struct DeclaredSize {
 [[nodiscard]] DeclaredSize declared_size(const std::vector<ImportedFile>& files, rpmfiles list);
 
 /// Throws Error naming the package if the files are too large for a package of `rpm_size` bytes
-/// (most_unpacked), if `header` says of the archive that it is larger than all files together, or
-/// if the cache has no space for the files and a rest.
+/// (most_in_package), if `header` says of the archive that it is larger than all files together, or
+/// if the cache has no space for the files (require_space).
 void check_declared_size(const Context& ctx, const std::string& package, const DeclaredSize& size,
                          Header header, std::uint64_t rpm_size);
 
