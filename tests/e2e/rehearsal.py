@@ -12,7 +12,7 @@ EDGEGPU = ROOT / "build/edgegpu"
 CHECKS = pathlib.Path(__file__).resolve().parent / "checks"
 # What edgegpu finds to check in blueprints/lab-gpu.toml.
 EVERYTHING = ["multi-user", "booted-commit", "greenboot", "services", "selinux-enforcing", "labels", "read-only", "kernel-arguments",
-              "blacklisted-modules", "firewall", "bundles", "ssh-login operator", "authorized-key operator", "failed-units",
+              "blacklisted-modules", "firewall", "bundles", "ssh-login operator", "authorized-key operator", "multi-user-at-end", "failed-units",
               "labels-at-end", "selinux-denials"]
 
 

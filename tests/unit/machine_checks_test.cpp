@@ -134,10 +134,11 @@ TEST(MachineChecks, WhatTheImageDoesNotHaveIsSkippedWithTheReasonAndNotAsked) {
 
 TEST(MachineChecks, WhatGoesWrongAtAnyTimeIsCheckedLast) {
     const std::vector<Check> last = final_checks(some_facts(), {});
-    ASSERT_EQ(last.size(), 3U);
-    EXPECT_EQ(last[0].name, "failed-units");
-    EXPECT_EQ(last[1].name, "labels-at-end");
-    EXPECT_EQ(last[2].name, "selinux-denials");
+    ASSERT_EQ(last.size(), 4U);
+    EXPECT_EQ(last[0].name, "multi-user-at-end");
+    EXPECT_EQ(last[1].name, "failed-units");
+    EXPECT_EQ(last[2].name, "labels-at-end");
+    EXPECT_EQ(last[3].name, "selinux-denials");
 }
 
 TEST(MachineChecks, WhoCannotLogInByTheImageNeedNotOnTheMachine) {
@@ -354,6 +355,7 @@ systemctl() {
         'ActiveState multi-user.target' | 'ActiveState good.service') echo ActiveState=active ;;
         'ActiveState bad.service') echo ActiveState=failed ;;
         'ActiveState '*) echo ActiveState=inactive ;;
+        'ActiveExitTimestampMonotonic '*) echo ActiveExitTimestampMonotonic=0 ;;
         'Result once.service') echo Result=success ;;
         'Type once.service') echo Type=oneshot ;;
         'ExecMainExitTimestamp once.service') echo 'ExecMainExitTimestamp=Mon' ;;

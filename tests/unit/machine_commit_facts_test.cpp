@@ -110,6 +110,39 @@ TEST_F(MachineCommitFacts, EnabledUnitsWithoutMaskedOnesAndTemplates) {
     EXPECT_EQ(found.greenboot, "");
 }
 
+TEST_F(MachineCommitFacts, EnabledUnitsOfPackagesAndRequiredOnes) {
+    const std::string own = "/usr/etc/systemd/system";
+    const std::string vendor = "/usr/lib/systemd/system";
+    directories({"/usr/etc/systemd", "/usr/etc/systemd/system", "/usr/lib/systemd",
+                 "/usr/lib/systemd/system"});
+    for (const std::string& directory :
+         {own + "/multi-user.target.requires", own + "/multi-user.target.wants",
+          vendor + "/multi-user.target.wants", vendor + "/basic.target.requires",
+          vendor + "/sysinit.target.wants"}) {
+        fixture_.add_directory(directory.c_str());
+    }
+    for (const char* unit : {"a.service", "b.service", "early.service", "i@.service", "off.service",
+                             "unlinked.service"}) {
+        fixture_.add_file(vendor + '/' + unit, "[Service]\n");
+    }
+    fixture_.add_link(own + "/multi-user.target.requires/r.service", "../r.service");
+    for (const char* unit : {"a.service", "i@1.service", "off.service", "absent.service",
+                             "unlinked.service", "masked.service"}) {
+        fixture_.add_link(vendor + "/multi-user.target.wants/" + unit, "../" + std::string(unit));
+    }
+    fixture_.add_link(vendor + "/basic.target.requires/b.service", "../b.service");
+    // Distributions have some there that end, or that others end, while the machine starts.
+    fixture_.add_link(vendor + "/sysinit.target.wants/early.service", "../early.service");
+    fixture_.add_link(own + "/multi-user.target.wants/a.service", vendor + "/a.service");
+    fixture_.add_link(own + "/multi-user.target.wants/unlinked.service", "/dev/null");
+    fixture_.add_link(own + "/off.service", "/dev/null");
+    fixture_.add_link(vendor + "/masked.service", "/dev/null");
+    EXPECT_THAT(facts().enabled, ElementsAre(EnabledUnit{"a.service", "multi-user.target"},
+                                             EnabledUnit{"b.service", "basic.target"},
+                                             EnabledUnit{"i@1.service", "multi-user.target"},
+                                             EnabledUnit{"r.service", "multi-user.target"}));
+}
+
 TEST_F(MachineCommitFacts, RemotesAndWhetherTheyVerify) {
     directories({"/usr/etc/ostree", "/usr/etc/ostree/remotes.d"});
     fixture_.add_file("/usr/etc/ostree/remotes.d/a.conf", "[remote \"a\"]\nurl=http://x\n");

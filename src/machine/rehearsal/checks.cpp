@@ -40,11 +40,11 @@ std::string about_denials(std::string_view script) {
     return std::string(embedded::denied_bash) + std::string(script);
 }
 
-Check multi_user() {
-    return {"multi-user",
+Check multi_user(const std::string& name, seconds limit) {
+    return {name,
             std::string(embedded::multi_user_bash),
-            {{"WAIT", seconds_text(start_limit)}},
-            start_limit + check_margin,
+            {{"WAIT", seconds_text(limit)}},
+            limit + check_margin,
             "",
             Kind::of_boot};
 }
@@ -239,7 +239,7 @@ std::vector<Check> image_checks(const CommitFacts& facts, const CommitFacts* bef
     const bool later = before != nullptr && !before->sets_next_arguments;
     Check boot_time = plain_check("boot-time", embedded::boot_time_bash);
     boot_time.kind = Kind::information;
-    return {multi_user(),
+    return {multi_user("multi-user", start_limit),
             booted_check("booted-commit", facts.commit),
             greenboot(facts),
             services(facts),
@@ -259,11 +259,13 @@ std::vector<Check> image_checks(const CommitFacts& facts, const CommitFacts* bef
 
 std::vector<Check> final_checks(const CommitFacts& facts,
                                 const std::vector<AllowedDenial>& allowed) {
-    return {failed_units(), labels("labels-at-end", facts, true), denials(facts, allowed)};
+    return {multi_user("multi-user-at-end", check_margin), failed_units(),
+            labels("labels-at-end", facts, true), denials(facts, allowed)};
 }
 
 std::vector<Check> basic_checks(const CommitFacts& facts) {
-    return {multi_user(), booted_check("booted-commit", facts.commit), failed_units()};
+    return {multi_user("multi-user", start_limit), booted_check("booted-commit", facts.commit),
+            failed_units()};
 }
 
 Check booted_check(const std::string& name, const std::string& commit) {

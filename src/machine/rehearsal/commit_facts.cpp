@@ -148,34 +148,72 @@ bool can_be_active(std::string_view unit) {
                        [&](const char* kind) { return unit.ends_with(kind); });
 }
 
-/// Links in /etc/systemd/system/X.wants and X.requires: what presets, systemctl enable and a
-/// blueprint leave there.
+/// What presets, systemctl enable and a blueprint leave, and what packages and overlays bring.
 constexpr const char* own_units = "/usr/etc/systemd/system";
+constexpr const char* vendor_units = "/usr/lib/systemd/system";
 
-bool is_masked(const CommitView& commit, const std::string& unit) {
-    const std::optional<CommitPath> found = commit.describe(std::string(own_units) + '/' + unit);
+bool is_null_link(const CommitView& commit, const std::string& path) {
+    const std::optional<CommitPath> found = commit.describe(path);
     return found && found->type == EntryType::symlink && found->target == "/dev/null";
 }
 
-std::vector<EnabledUnit> enabled_units(const CommitView& commit) {
-    const std::string top = own_units;
-    const CommitDirectory units = directory_of(commit, top);
-    std::vector<EnabledUnit> enabled;
-    for (const auto& [name, node] : units) {
+bool is_masked(const CommitView& commit, const std::string& unit) {
+    const std::string own = std::string(own_units) + '/' + unit;
+    return is_null_link(commit, commit.describe(own) ? own : vendor_units + ('/' + unit));
+}
+
+/// Whether a package's link may count: systemd leaves out units that there are not, and what
+/// distributions have in the targets of the early boot may have ended, or been ended by others.
+bool is_vendor_target(std::string_view target) {
+    constexpr std::array targets{"basic.target",      "default.target", "graphical.target",
+                                 "multi-user.target", "paths.target",   "sockets.target",
+                                 "timers.target"};
+    return std::find(targets.begin(), targets.end(), target) != targets.end();
+}
+
+bool has_unit(const CommitView& commit, const std::string& unit) {
+    const std::size_t at = unit.find('@');
+    const std::string file =
+        at == std::string::npos ? unit : unit.substr(0, at + 1) + unit.substr(unit.rfind('.'));
+    return commit.describe(std::string(own_units) + '/' + file) ||
+           commit.describe(std::string(vendor_units) + '/' + file);
+}
+
+/// Calls `visit` with each link in X.wants and X.requires of a directory.
+void each_enabled(const CommitView& commit, const std::string& top,
+                  const std::function<void(const EnabledUnit&, const std::string& link)>& visit) {
+    for (const auto& [name, node] : directory_of(commit, top)) {
         for (const std::string_view relation : {".wants", ".requires"}) {
             if (!node.directory || !name.ends_with(relation)) {
                 continue;
             }
             for (const auto& [unit, link] : commit.list(node, top + '/' + name)) {
                 if (!link.directory && can_be_active(unit) && !is_masked(commit, unit)) {
-                    enabled.push_back({unit, name.substr(0, name.size() - relation.size())});
+                    visit({unit, name.substr(0, name.size() - relation.size())},
+                          '/' + name + '/' + unit);
                 }
             }
         }
     }
-    std::sort(enabled.begin(), enabled.end(), [](const EnabledUnit& a, const EnabledUnit& b) {
-        return std::tie(a.unit, a.wanted_by) < std::tie(b.unit, b.wanted_by);
+}
+
+std::vector<EnabledUnit> enabled_units(const CommitView& commit) {
+    std::set<std::pair<std::string, std::string>> found;
+    each_enabled(commit, own_units, [&](const EnabledUnit& one, const std::string& link) {
+        if (!is_null_link(commit, own_units + link)) {
+            found.emplace(one.unit, one.wanted_by);
+        }
     });
+    each_enabled(commit, vendor_units, [&](const EnabledUnit& one, const std::string& link) {
+        if (is_vendor_target(one.wanted_by) && has_unit(commit, one.unit) &&
+            !is_null_link(commit, own_units + link)) {
+            found.emplace(one.unit, one.wanted_by);
+        }
+    });
+    std::vector<EnabledUnit> enabled;
+    for (const auto& [unit, wanted_by] : found) {
+        enabled.push_back({unit, wanted_by});
+    }
     return enabled;
 }
 

@@ -64,6 +64,25 @@ state() {
     esac
 }
 
+# read_until_now FUNCTION ARGUMENT…: has the function set `messages` to the journal's, until they have what is written to the
+# kernel's log now: a journal that stopped tells nothing
+read_until_now() {
+    local mark="edgegpu-test reads the journal: $RANDOM$RANDOM$RANDOM" marked='' tries
+    if [ "$(</proc/sys/kernel/printk_devkmsg)" = off ]; then
+        marked=unknown
+    else
+        { echo "<6>$mark" >/dev/kmsg; } 2>/dev/null || failed "cannot be checked: nothing can be written to the kernel's log"
+    fi
+    for ((tries = 0; tries < 10; tries++)); do
+        "$@"
+        [ -n "$messages" ] || failed "cannot be checked: the journal of this boot has nothing of the kernel"
+        [[ $messages != *"$mark"* ]] || marked=yes
+        [ -z "$marked" ] || return 0
+        sleep 1 || break
+    done
+    failed "cannot be checked: the journal does not have what was just written to the kernel's log"
+}
+
 # explain UNIT: state and journal of a unit in this boot
 explain() {
     systemctl status --no-pager --full --lines=12 "$1" 2>&1

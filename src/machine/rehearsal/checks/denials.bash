@@ -5,21 +5,7 @@
 
 # The log has to be one from which denials can be told: it goes back to the kernel's record that the policy was loaded, which
 # there is none of if auditing is off (audit=0), and comes to now, to a line of this check; nothing was lost on the way.
-mark="edgegpu-test looks for denials: $RANDOM$RANDOM$RANDOM"
-marked=
-if [ "$(</proc/sys/kernel/printk_devkmsg)" = off ]; then
-    marked=unknown
-else
-    { echo "<6>$mark" >/dev/kmsg; } 2>/dev/null || failed "cannot be checked: nothing can be written to the kernel's log"
-fi
-for ((tries = 0; tries < 10; tries++)); do
-    read_denials ''
-    [ -n "$messages" ] || failed "cannot be checked: the journal of this boot has nothing of the kernel"
-    [[ $messages != *"$mark"* ]] || marked=yes
-    [ -z "$marked" ] || break
-    sleep 1 || break
-done
-[ -n "$marked" ] || failed "cannot be checked: the journal does not have what was just written to the kernel's log"
+read_until_now read_denials ''
 [[ $messages == *type=1403* || $messages == *MAC_POLICY_LOAD* ]] ||
     failed "cannot be checked: the journal of this boot does not have the kernel's record that the policy was loaded"
 lost='audit_lost=[1-9]|audit: backlog limit exceeded|audit: rate limit exceeded'

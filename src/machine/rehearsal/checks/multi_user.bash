@@ -12,4 +12,12 @@ if [ "$state" != active ]; then
 fi
 property multi-user.target ActiveEnterTimestampMonotonic
 [[ $answer =~ ^[1-9][0-9]{0,17}$ ]] || failed "cannot be checked: systemctl says that multi-user.target was reached at '$answer'"
-passed "multi-user.target was reached $((answer / 1000000)) s after the kernel started"
+reached=$((answer / 1000000))
+# Where something that it requires is restarted, it is restarted as well, and active again.
+property multi-user.target ActiveExitTimestampMonotonic
+[[ $answer =~ ^[0-9]{1,18}$ ]] || failed "cannot be checked: systemctl says that multi-user.target was left at '$answer'"
+if [ "$answer" != 0 ]; then
+    journalctl -b --no-pager -o short-monotonic -n 20 -u multi-user.target 2>&1
+    failed "multi-user.target was left again, $((answer / 1000000)) s after the kernel started"
+fi
+passed "multi-user.target was reached $reached s after the kernel started"

@@ -12,7 +12,12 @@ active=0 over=0 unmet='' bad='' unreached=''
 while read -r target unit; do
     state "$target"
     [ "$answer" = active ] || {
-        unreached="$unreached $unit ($target)"
+        property "$target" ActiveExitTimestampMonotonic
+        if [ "$answer" = 0 ]; then
+            unreached="$unreached $unit ($target)"
+        else
+            bad="$bad, $unit ($target is no longer active)"
+        fi
         continue
     }
     state "$unit"
