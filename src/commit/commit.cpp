@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <ctime>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "commit/repository.hpp"
 #include "execution/parallel.hpp"
 #include "image/deflate.hpp"
+#include "signing/device_key.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -242,6 +244,38 @@ void finish_summary(const Context& ctx, const Blueprint& blueprint, const Repo::
     }
 }
 
+/// Signs the commit again unless it has a signature by the key that the blueprint names, which
+/// devices accept now. Returns whether it did.
+bool sign_again(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& repo,
+                const CommitView& head, Signer& signer) {
+    if (!signer.signs_commits()) {
+        return false;
+    }
+    const std::string& checksum = head.info().checksum;
+    const VariantHandle variant = head.load(OSTREE_OBJECT_TYPE_COMMIT, checksum, "");
+    const std::string_view object{static_cast<const char*>(g_variant_get_data(variant.get())),
+                                  g_variant_get_size(variant.get())};
+    const VariantHandle detached = head.detached_metadata();
+    const std::vector<std::string> signatures = signatures_of(detached.get());
+    const DeviceKey key(blueprint, std::time(nullptr));
+    if (std::ranges::any_of(signatures, [&](const std::string& signature) {
+            return key.accepts(object, signature, signer.sign_trial());
+        })) {
+        return false;
+    }
+    const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
+    const VariantHandle made =
+        signed_metadata(repo, signer, checksum, object, detached ? detached.get() : none.get());
+    write_detached(repo, checksum, made.get());
+    if (!signatures.empty()) {
+        ctx.console->note(
+            fmt::format("commit {} is signed again: devices would not have verified it with the "
+                        "key {}",
+                        checksum, blueprint.ostree.sign));
+    }
+    return true;
+}
+
 /// The answer if the ref keeps its commit, which may still lack a signature, or a ref of its own.
 Commit keep(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& repo,
             const CommitView& head, Signer& signer) {
@@ -250,22 +284,11 @@ Commit keep(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& re
     commit.checksum = head.info().checksum;
     commit.version = head.info().version;
     commit.unchanged = true;
-    const VariantHandle detached = head.detached_metadata();
-    const bool unsigned_yet = signer.signs_commits() && signatures_of(detached.get()).empty();
-    if (unsigned_yet) {
-        const VariantHandle object = head.load(OSTREE_OBJECT_TYPE_COMMIT, commit.checksum, "");
-        const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
-        const VariantHandle made =
-            signed_metadata(repo, signer, commit.checksum,
-                            {static_cast<const char*>(g_variant_get_data(object.get())),
-                             g_variant_get_size(object.get())},
-                            detached ? detached.get() : none.get());
-        write_detached(repo, commit.checksum, made.get());
-    }
+    const bool signed_now = sign_again(ctx, blueprint, repo, head, signer);
     if (repo.ref_at_start.empty()) {
         set_ref(repo, commit.checksum);
     }
-    if (unsigned_yet || repo.ref_at_start.empty()) {
+    if (signed_now || repo.ref_at_start.empty()) {
         finish_summary(ctx, blueprint, repo, commit.checksum, signer);
     }
     return commit;

@@ -118,8 +118,8 @@ private:
 void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer);
 
 /// The detached metadata that the commit `checksum` is to have: `detached`, or what it has already
-/// if that has a signature; and if the blueprint names a key, a signature by it. Null if there is
-/// nothing to write. `object` are the bytes of the commit object.
+/// if that has a signature; and if the blueprint names a key, a new signature by it instead of an
+/// older one by it. Null if there is nothing to write. `object` are the bytes of the commit object.
 [[nodiscard]] VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer,
                                             const std::string& checksum, std::string_view object,
                                             GVariant* detached);

@@ -103,14 +103,13 @@ VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer, const std:
     if (signer.signs_commits()) {
         std::string made = signature_for(repo, [&] { return signer.sign_commit(object); });
         const std::string issuer = issuer_of(made);
-        const bool again = std::ranges::any_of(signatures, [&](const std::string& known) {
+        std::erase_if(signatures, [&](const std::string& known) {
             return !issuer.empty() && issuer_of(known) == issuer;
         });
-        if (!again) {
-            signatures.push_back(std::move(made));
-            return with_signatures(metadata, signatures);
-        }
-    } else if (signatures.empty()) {
+        signatures.push_back(std::move(made));
+        return with_signatures(metadata, signatures);
+    }
+    if (signatures.empty()) {
         return VariantHandle(g_variant_ref(metadata));
     }
     return {};

@@ -73,13 +73,9 @@ std::optional<RemoteCommit> ask(const Context& ctx, const OstreeRequest& ostree)
 
 }  // namespace
 
-bool RemoteQuestion::is_needed(const Context& ctx, const OstreeRequest& ostree) {
-    // A local URL is a place on the device.
-    return !ctx.offline && is_web_url(ostree.url);
-}
-
 RemoteQuestion::RemoteQuestion(const Context& ctx, const OstreeRequest& ostree) {
-    if (!is_needed(ctx, ostree)) {
+    // A local URL is a place on the device.
+    if (ctx.offline || !is_web_url(ostree.url)) {
         return;
     }
     Context own = ctx;

@@ -23,8 +23,6 @@ struct RemoteCommit {
 /// Nobody is asked offline, or if the URL is not one of a server.
 class RemoteQuestion {
 public:
-    /// Whether there is a server to be asked.
-    [[nodiscard]] static bool is_needed(const Context& ctx, const OstreeRequest& ostree);
     /// `ctx` and `ostree` must outlive it.
     RemoteQuestion(const Context& ctx, const OstreeRequest& ostree);
     RemoteQuestion(const RemoteQuestion&) = delete;

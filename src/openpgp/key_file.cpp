@@ -284,4 +284,12 @@ std::vector<Certificate> read_key_file(std::string_view content, const std::stri
     return certificates;
 }
 
+std::string binary_keyring(const std::vector<Certificate>& certificates) {
+    std::string packets;
+    for (const Certificate& certificate : certificates) {
+        packets += certificate.packets;
+    }
+    return packets;
+}
+
 }  // namespace edgegpu

@@ -51,4 +51,8 @@ struct Certificate {
 [[nodiscard]] std::vector<Certificate> read_key_file(std::string_view content,
                                                      const std::string& origin);
 
+/// The certificates one after the other, binary: what every GnuPG reads. It does not read all
+/// armor that `read_key_file` reads: indented blocks, and some without a checksum.
+[[nodiscard]] std::string binary_keyring(const std::vector<Certificate>& certificates);
+
 }  // namespace edgegpu

@@ -96,6 +96,7 @@ bool take_issuer(unsigned type, std::string_view body, SignaturePacket& signatur
 /// Takes a subpacket that the signature covers. False for a second, different time of creation.
 bool take_signed(unsigned type, std::string_view body, SignaturePacket& signature) {
     constexpr unsigned creation = 2;
+    constexpr unsigned expiration = 3;
     constexpr unsigned key_expiration = 9;
     constexpr unsigned key_flags = 27;
     constexpr unsigned signer = 28;
@@ -105,6 +106,8 @@ bool take_signed(unsigned type, std::string_view body, SignaturePacket& signatur
             return false;
         }
         signature.made = made;
+    } else if (type == expiration && body.size() == 4) {
+        signature.lifetime = static_cast<std::int64_t>(big_endian(body));
     } else if (type == key_expiration && body.size() == 4) {
         signature.key_lifetime = static_cast<std::int64_t>(big_endian(body));
     } else if (type == key_flags && !body.empty()) {

@@ -46,6 +46,8 @@ struct SignaturePacket {
     std::string issuer_fingerprint;
     /// User id of the signer, or empty if the packet does not have it.
     std::string signer;
+    /// Seconds from `made` to the expiration of the signature itself; 0: never.
+    std::int64_t lifetime = 0;
     /// Seconds from the key's creation to its expiration; 0: never, or not in the packet.
     std::int64_t key_lifetime = 0;
     /// First octet of the key flags.

@@ -168,8 +168,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.end("");
 
     KeyTrial key(given, snapshot, signer);
+    key.begin();
     if (key.before_resolving()) {
-        key.begin();
         end_trial(key, stages);
     }
 
@@ -197,6 +197,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     bundles = pin_resolved_images(given, blueprint.microshift, resolution, std::move(bundles));
     stages.end(describe(resolution));
 
+    // Also if nothing has changed: a commit that devices do not verify any more is signed again.
+    end_trial(key, stages);
     stages.begin_quietly("repository", "opening the repository for");
     const Repo repo(ctx, options.repo, blueprint.ostree.ref);
     const std::optional<Parent> parent = read_parent(ctx, repo, blueprint.ostree, signer);
@@ -219,10 +221,6 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     const ParentAccounts seeds = seed_accounts(blueprint.accounts, before);
 
     // From here on only `fetch` uses the network.
-    key.begin();
-    if (key.before_fetching()) {
-        end_trial(key, stages);
-    }
     RemoteQuestion remote(ctx, blueprint.ostree);
     stages.begin("fetch", "fetching the packages of");
     Preparation prepared = prepare(ctx, blueprint, resolution);
@@ -234,7 +232,6 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.end(describe(packages) + describe_images(resolution.images));
 
     if (resolution.dkms_source) {
-        end_trial(key, stages);
         stages.begin("kmods", "compiling the kernel modules of");
         packages.image.push_back(module_package(ctx, blueprint.repositories, resolution,
                                                 std::move(prepared.modules), packages, signer));
@@ -248,7 +245,6 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     check_kernel_modules(ctx, resolution.driver_version, tree);
     stages.end(counted(tree.entries.size(), "path"));
 
-    end_trial(key, stages);
     if (parent) {
         key.warn_of_parent(*parent);
     }

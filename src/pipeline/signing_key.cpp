@@ -6,11 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "fetch/remote_commit.hpp"
 #include "resolve/metadata/gpgkeys.hpp"
 #include "resolve/metadata/metadata_download.hpp"
 #include "signing/device_key.hpp"
-#include "support/file.hpp"
 
 namespace edgegpu {
 
@@ -33,35 +31,34 @@ bool KeyTrial::before_resolving() const {
                              !blueprint_.microshift.embed_images.empty());
 }
 
-bool KeyTrial::before_fetching() const {
-    return RemoteQuestion::is_needed(ctx_, blueprint_.ostree);
-}
-
 void KeyTrial::begin() {
-    if (signer_.signs_commits() && !made_) {
+    if (signer_.signs_commits()) {
         running_ = std::async(std::launch::async, [this] {
-            TrialSignature trial = signer_.sign_trial();
-            DeviceKey(blueprint_, std::time(nullptr)).require(trial);
-            return trial;
+            const DeviceKey key(blueprint_, std::time(nullptr));
+            const TrialSignature& trial = signer_.sign_trial();
+            key.require(trial);
+            return Passed{trial, key.keyring(), key.warnings(trial)};
         });
     }
 }
 
 void KeyTrial::end() {
     if (running()) {
-        made_ = running_.get();
+        passed_ = running_.get();
+        for (const std::string& warning : passed_->warnings) {
+            ctx_.console->warn(warning);
+        }
     }
 }
 
 void KeyTrial::warn_of_parent(const Parent& parent) const {
-    const std::filesystem::path& own = blueprint_.ostree.gpg_public_key;
-    const bool same = !own.empty() && parent.device_keys.size() == 1 &&
-                      parent.device_keys.begin()->second == read_file(own);
-    if (parent.device_keys.empty() || (made_ && same)) {
+    const bool same = passed_ && parent.device_keys.size() == 1 &&
+                      parent.device_keys.begin()->second == passed_->keyring;
+    if (parent.device_keys.empty() || same) {
         return;
     }
     const std::string fault =
-        made_ ? refusal_by_parent(parent.device_keys, *made_) : "nobody signs it";
+        passed_ ? refusal_by_parent(parent.device_keys, passed_->trial) : "nobody signs it";
     if (!fault.empty()) {
         ctx_.console->warn(fmt::format(
             "devices with the parent commit {} will refuse this one: they verify it with the keys "

@@ -10,6 +10,7 @@
 
 #include "blueprint/stored_source.hpp"
 #include "openpgp/detached_signature.hpp"
+#include "openpgp/packets.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/shell_text.hpp"
@@ -22,6 +23,8 @@ namespace edgegpu {
 namespace {
 
 constexpr std::uint64_t largest_key_file = 1U << 20U;
+/// A key that expires within this time, in seconds, is a warning.
+constexpr std::int64_t soon = 180LL * 86400;
 
 /// What may follow "sign": an id or fingerprint as GnuPG takes it, "0x…" or "…!" included, in
 /// upper case; empty for a name or address.
@@ -59,6 +62,24 @@ std::string unusable(const PublicKey& key, bool fips, std::int64_t now) {
         return "expired on " + day_text(key.expires);
     }
     return unverifiable_kind(key, fips);
+}
+
+/// The signatures in binary OpenPGP data.
+std::vector<SignaturePacket> read_signatures(std::string_view data) {
+    std::vector<SignaturePacket> signatures;
+    for (const Packet& packet : split_packets(data).value_or(std::vector<Packet>())) {
+        if (const auto read = read_signature_packet(packet.body)) {
+            signatures.push_back(*read);
+        }
+    }
+    return signatures;
+}
+
+/// "30 days", "3600 seconds".
+std::string duration_text(std::int64_t seconds) {
+    constexpr std::int64_t day = 86400;
+    return seconds % day != 0 ? fmt::format("{} seconds", seconds)
+                              : fmt::format("{} day{}", seconds / day, seconds == day ? "" : "s");
 }
 
 /// What is wrong with a signature of the trial, or empty.
@@ -161,7 +182,32 @@ std::string DeviceKey::fault_of(const TrialSignature& trial) const {
                                 signature.key, fault);
 }
 
+void DeviceKey::require_plain(const TrialSignature& trial) const {
+    const auto hint = [&](std::string_view option) {
+        return fmt::format("remove {} from {}", option,
+                           ostree_.gpg_homedir.empty()
+                               ? "gpg.conf of the user's GPG home"
+                               : (ostree_.gpg_homedir / "gpg.conf").string());
+    };
+    const std::vector<SignaturePacket> made = read_signatures(trial.signature);
+    if (made.size() > 1) {
+        throw error_at(ostree_.location,
+                       "GnuPG makes {} signatures instead of one by {}: commits would be signed by "
+                       "keys that the blueprint does not name",
+                       made.size(), ostree_.sign)
+            .hinted(hint("local-user"));
+    }
+    if (!made.empty() && made.front().lifetime != 0) {
+        throw error_at(ostree_.location,
+                       "signatures of {} expire after {}: devices would refuse the commit from "
+                       "then on",
+                       ostree_.sign, duration_text(made.front().lifetime))
+            .hinted(hint("default-sig-expire"));
+    }
+}
+
 void DeviceKey::require(const TrialSignature& trial) const {
+    require_plain(trial);
     if (certificates_.empty()) {
         return;
     }
@@ -171,7 +217,6 @@ void DeviceKey::require(const TrialSignature& trial) const {
 }
 
 std::vector<std::string> DeviceKey::warnings() const {
-    constexpr std::int64_t soon = 180LL * 86400;
     std::int64_t last = 0;
     for (const Certificate& certificate : certificates_) {
         for (const PublicKey& key : certificate.keys) {
@@ -191,6 +236,39 @@ std::vector<std::string> DeviceKey::warnings() const {
         fmt::format("{}: gpg_public_key {} expires on {}: from then on devices refuse every "
                     "upgrade, unless they have got an image with an extended key before",
                     ostree_.location.text(), file_.string(), day_text(last))};
+}
+
+std::vector<std::string> DeviceKey::warnings(const TrialSignature& trial) const {
+    const std::vector<SignaturePacket> made = read_signatures(trial.signature);
+    if (made.empty() || !warnings().empty()) {
+        return {};
+    }
+    for (const Certificate& certificate : certificates_) {
+        const PublicKey* const key = certificate.find(made.front().issuer);
+        if (key != nullptr && key->expires != 0 && key->expires <= now_ + soon) {
+            return {fmt::format(
+                "{}: gpg_public_key {}: the key {} of it, with which GnuPG signs, expires on {}: "
+                "from then on devices refuse every upgrade that it signed, unless they have got an "
+                "image with an extended key before",
+                ostree_.location.text(), file_.string(), key->fingerprint, day_text(key->expires))};
+        }
+    }
+    return {};
+}
+
+bool DeviceKey::accepts(std::string_view commit, std::string_view signature,
+                        const TrialSignature& trial) const {
+    const std::vector<SignaturePacket> made = read_signatures(signature);
+    const std::vector<SignaturePacket> tried = read_signatures(trial.signature);
+    if (made.size() != 1 || tried.empty() || made.front().issuer != tried.front().issuer) {
+        return false;
+    }
+    if (certificates_.empty()) {
+        return made.front().lifetime == 0 || made.front().made + made.front().lifetime > now_;
+    }
+    const DetachedSignature checked = check_detached_signature(commit, signature, certificates_);
+    return checked.verdict == SignatureVerdict::good &&
+           (checked.key_expired == 0 || checked.key_expired > now_);
 }
 
 std::string refusal_by_parent(const std::map<std::string, std::string>& key_files,

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
@@ -21,12 +22,23 @@ public:
     /// devices' GnuPG does not know, or `sign` is the id or fingerprint of a key that is not in it.
     DeviceKey(const Blueprint& blueprint, std::int64_t now);
 
-    /// Throws ErrorKind::usage unless it verifies `trial`, a signature with the key `sign`.
+    /// Throws ErrorKind::usage unless it verifies `trial`, a signature with the key `sign`, today
+    /// and later; also if GnuPG's configuration adds signatures of other keys.
     void require(const TrialSignature& trial) const;
     /// What is accepted but ends some day, each beginning "FILE:LINE:COLUMN: ".
     [[nodiscard]] std::vector<std::string> warnings() const;
+    /// The same for the key that made the trial, which may be a subkey.
+    [[nodiscard]] std::vector<std::string> warnings(const TrialSignature& trial) const;
+    /// Whether devices take `signature` (binary) of a commit for one by the key of `trial` that is
+    /// valid now. Without a file it is not verified, only whose it is and that it has not expired.
+    [[nodiscard]] bool accepts(std::string_view commit, std::string_view signature,
+                               const TrialSignature& trial) const;
+    /// The keys as the image has them; empty if the blueprint names no file.
+    [[nodiscard]] std::string keyring() const { return binary_keyring(certificates_); }
 
 private:
+    /// Throws ErrorKind::usage for what GnuPG's configuration does to signatures.
+    void require_plain(const TrialSignature& trial) const;
     [[nodiscard]] Error refused(std::string_view reason) const;
     /// Why it does not verify the signature, or empty.
     [[nodiscard]] std::string fault_of(const TrialSignature& trial) const;

@@ -179,13 +179,16 @@ std::string Signer::ask_for_signature(std::uint32_t kind, std::string_view conte
     return std::move(answer.fields[0]);
 }
 
-TrialSignature Signer::sign_trial() {
+const TrialSignature& Signer::sign_trial() {
     static_cast<void>(request());
+    if (trial_) {
+        return *trial_;
+    }
     Message answer = ask(signing_message::trial, {});
     if (answer.fields.size() != 2 || answer.fields[0].empty()) {
         throw Error("the signing process gave no signature");
     }
-    return {std::move(answer.fields[0]), std::move(answer.fields[1])};
+    return trial_.emplace(TrialSignature{std::move(answer.fields[0]), std::move(answer.fields[1])});
 }
 
 std::string Signer::sign_commit(std::string_view object) {

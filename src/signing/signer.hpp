@@ -42,9 +42,9 @@ public:
     /// The certificate of kernel modules' signatures; nothing if modules are not signed.
     [[nodiscard]] const std::optional<ModuleCertificate>& certificate() const;
 
-    /// A signature of a text of the signing process, to see whether the key can be used. Throws the
-    /// errors of make_gpg_signature.
-    [[nodiscard]] TrialSignature sign_trial();
+    /// A signature of a text of the signing process, to see whether the key can be used; made once.
+    /// Throws the errors of make_gpg_signature.
+    [[nodiscard]] const TrialSignature& sign_trial();
     /// See SigningKeys: the detached signature of a commit object, of a summary, and what has to be
     /// appended to a kernel module.
     [[nodiscard]] std::string sign_commit(std::string_view object);
@@ -64,6 +64,7 @@ private:
     Channel channel_;
     std::optional<SigningRequest> request_;
     std::optional<ModuleCertificate> certificate_;
+    std::optional<TrialSignature> trial_;
 };
 
 }  // namespace edgegpu

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "customise/files/files.hpp"
@@ -111,7 +112,12 @@ TEST_F(Files, Identity) {
 }
 
 TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
-    host_file("key.gpg", "KEY");
+    // The smallest public key, twice: indented and without checksums, as GnuPG does not read it.
+    constexpr std::string_view block =
+        "Key:\n  -----BEGIN PGP PUBLIC KEY BLOCK-----\n\n  mAgEAAAAAAEAAA==\n"
+        "  -----END PGP PUBLIC KEY BLOCK-----\n";
+    const std::string key("\x98\x08\x04\0\0\0\0\x01\0\0", 10);
+    host_file("key.gpg", fmt::format("{0}{0}", block));
     blueprint.ostree.url = "https://edge.example/repo";
     add_remote(ctx, blueprint.ostree, tree);
     EXPECT_EQ(console.warnings().size(), 1U);
@@ -120,7 +126,7 @@ TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
     EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
               "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=true\n"
               "gpgkeypath=/etc/pki/edgegpu/edge.gpg\n");
-    EXPECT_EQ(text("/etc/pki/edgegpu/edge.gpg"), "KEY");
+    EXPECT_EQ(text("/etc/pki/edgegpu/edge.gpg"), key + key);
 }
 
 }  // namespace

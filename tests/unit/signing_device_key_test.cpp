@@ -134,6 +134,29 @@ TEST_F(DeviceKeyTest, ASubkeyThatWasAddedAfterTheExport) {
     EXPECT_EQ(refusal_of_trial(), "none");
 }
 
+TEST_F(DeviceKeyTest, ConfigurationThatSpoilsSignatures) {
+    make_key("a@x.invalid");
+    make_key("b@x.invalid");
+    blueprint_.ostree.sign = "a@x.invalid";
+    for (const bool with_file : {false, true}) {
+        if (with_file) {
+            put_key({"a@x.invalid", "b@x.invalid"});
+        }
+        write_file(home_.path() / "gpg.conf", "default-sig-expire 30d\n");
+        EXPECT_EQ(
+            refusal_of_trial(),
+            "error: b.toml:3:1: signatures of a@x.invalid expire after 30 days: devices would "
+            "refuse the commit from then on\nhint: remove default-sig-expire from gpg.conf\n");
+        write_file(home_.path() / "gpg.conf", "local-user b@x.invalid\n");
+        EXPECT_EQ(refusal_of_trial(),
+                  "error: b.toml:3:1: GnuPG makes 2 signatures instead of one by a@x.invalid: "
+                  "commits would be signed by keys that the blueprint does not name\n"
+                  "hint: remove local-user from gpg.conf\n");
+        write_file(home_.path() / "gpg.conf", "");
+        EXPECT_EQ(refusal_of_trial(), "none");
+    }
+}
+
 TEST_F(DeviceKeyTest, ExpiredAndRevokedKeys) {
     constexpr std::int64_t day = 86400;
     make_key("a@x.invalid", "ed25519", "sign", "30d");

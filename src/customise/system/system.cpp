@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "customise/system/locale.hpp"
+#include "openpgp/key_file.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/source_location.hpp"
@@ -103,7 +104,9 @@ void add_remote(const Context& ctx, const OstreeRequest& ostree, Tree& tree) {
         text += "gpg-verify=false\n";
     } else {
         const std::string key = fmt::format("/etc/pki/edgegpu/{}.gpg", ostree.remote);
-        put_entry(tree, key, make_file_entry(ctx, read_file(ostree.gpg_public_key), 0644));
+        const std::string keyring = binary_keyring(read_key_file(
+            read_file(ostree.gpg_public_key), "gpg_public_key " + ostree.gpg_public_key.string()));
+        put_entry(tree, key, make_file_entry(ctx, keyring, 0644));
         text += fmt::format("gpg-verify=true\ngpgkeypath={}\n", key);
     }
     put_entry(tree, fmt::format("/etc/ostree/remotes.d/{}.conf", ostree.remote),
