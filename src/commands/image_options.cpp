@@ -24,11 +24,13 @@ void add_source_options(CLI::App& verb, ImageCommand& image) {
     verb.add_option("--blueprint", image.blueprint,
                     "Blueprint of the commit: its [image], customizations.filesystem and "
                     "customizations.disk apply where no option does, and FILE.json names it")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(not_empty());
     verb.add_option("--lock", image.lockfile,
                     "Lockfile of the commit, which FILE.json names (default: the blueprint's name "
                     "with .lock, next to the repository, if it exists)")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(not_empty());
 }
 
 void add_signing_options(CLI::App& verb, ImageCommand& image) {
@@ -36,10 +38,12 @@ void add_signing_options(CLI::App& verb, ImageCommand& image) {
             "--sign", image.sign,
             "GPG key that signs the image; FILE.asc is the detached signature (default: that of "
             "the blueprint's [ostree], if its [image] has sign = true)")
-        ->type_name("KEY");
+        ->type_name("KEY")
+        ->check(not_empty());
     verb.add_option("--gpg-homedir", image.gpg_homedir,
                     "GPG home with the secret key (default: the user's)")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(not_empty());
 }
 
 void add_disk_options(CLI::App& verb, ImageCommand& image) {
@@ -49,10 +53,12 @@ void add_disk_options(CLI::App& verb, ImageCommand& image) {
         ->check(size_text());
     verb.add_option("--stateroot", image.stateroot,
                     "Name of ostree's stateroot (default: ID of the image's os-release)")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->check(not_empty());
     verb.add_option("--remote", image.remote,
                     "Remote that the device upgrades from (default: the image's, if it has one)")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->check(not_empty());
     verb.add_option("--karg", image.kernel_arguments,
                     "Add a kernel argument to those of the commit; can be given several times")
         ->type_name("ARGUMENT")
@@ -61,7 +67,8 @@ void add_disk_options(CLI::App& verb, ImageCommand& image) {
     verb.add_option("--inject", image.injection,
                     "TOML file with what belongs to one machine: host name, SSH keys, network, "
                     "files of /etc and /var")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(not_empty());
     verb.add_option("--encrypt", image.encrypt,
                     "Encrypt the root partition with LUKS2; tpm2: at its first boot the device "
                     "makes the key and gives it to its TPM (default: none)")
@@ -74,7 +81,8 @@ void add_installer_options(CLI::App& verb, ImageCommand& image) {
                     "installer-iso: the disk to overwrite, as conditions with commas between them, "
                     "which exactly one disk has to meet: size>=100G,model=Samsung*; or any, for "
                     "the only disk")
-        ->type_name("RULE");
+        ->type_name("RULE")
+        ->check(not_empty());
     verb.add_flag("--allow-unsigned", image.allow_unsigned,
                   "installer-iso: install a commit whose signature cannot be verified");
 }
@@ -83,7 +91,8 @@ void add_oci_options(CLI::App& verb, ImageCommand& image) {
     verb.add_option("--previous", image.previous,
                     "oci: an earlier version of the image (oci:DIR[:TAG] or "
                     "docker://HOST/NAME[:TAG]), whose layers keep their packages")
-        ->type_name("IMAGE");
+        ->type_name("IMAGE")
+        ->check(not_empty());
     verb.add_flag("--no-tls-verify", image.no_tls_verify,
                   "oci: use a registry without a certificate that is trusted");
 }
@@ -100,7 +109,8 @@ void add_image(CLI::App& app, ImageCommand& image) {
         ->type_name("COMMIT");
     verb->add_option("--repo", image.repo,
                      "ostree repository of the commit (default: repo, in the working directory)")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(not_empty());
     const std::vector<std::string> types = image_types();
     verb->add_option(
             "--type", image.type,
@@ -114,7 +124,8 @@ void add_image(CLI::App& app, ImageCommand& image) {
                      "directory); FILE.sha256 and FILE.json are written beside it, of raw images "
                      "FILE.bmap. oci: "
                      "oci:DIR[:TAG], oci-archive:FILE[:TAG] or docker://HOST/NAME[:TAG]")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(not_empty());
     add_source_options(*verb, image);
     add_disk_options(*verb, image);
     add_installer_options(*verb, image);

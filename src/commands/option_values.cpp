@@ -20,6 +20,14 @@ CLI::Validator one_of(std::vector<std::string> choices) {
             ""};
 }
 
+CLI::Validator not_empty() {
+    return {[](std::string& value) -> std::string {
+                return value.empty() ? "the value is empty; without the option there is the default"
+                                     : "";
+            },
+            ""};
+}
+
 CLI::Validator number_in(int least, int most) {
     return {[least, most](std::string& value) -> std::string {
                 int number = 0;

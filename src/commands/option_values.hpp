@@ -12,6 +12,9 @@ namespace edgegpu {
 /// One of these words.
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> choices);
 
+/// Not empty: an empty text, as an unset variable of a script gives, is not the default.
+[[nodiscard]] CLI::Validator not_empty();
+
 /// An integer in [least, most].
 [[nodiscard]] CLI::Validator number_in(int least, int most);
 

@@ -10,6 +10,7 @@
 
 #include "disk/commit_objects.hpp"
 #include "disk/deployment.hpp"
+#include "disk/grub.hpp"
 #include "disk/kernel_layout.hpp"
 #include "image/kernel_arguments.hpp"
 #include "support/boot_arguments.hpp"
@@ -291,6 +292,10 @@ std::vector<std::string> kernel_arguments_of(const CommitView& commit, const Dis
             .hinted(
                 "each boot entry has its own root=, ostree= and initrd; blanks are in double "
                 "quotes, as the kernel reads them");
+    }
+    for (const std::string& argument : arguments) {
+        // Every boot entry is started by GRUB.
+        static_cast<void>(grub_argument(argument));
     }
     return arguments;
 }

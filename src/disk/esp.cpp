@@ -142,10 +142,16 @@ void add_fallback(EspFiles& files, const std::vector<std::string>& directories) 
     }
 }
 
-/// Programs that work on a FAT file system, whose times are all `time`.
+/// The file system in the directory of EspStaging.
+constexpr const char* fat_name = "fat";
+
+/// Programs that work on a FAT file system, whose times are all `time`. They run in `directory` and
+/// get names that are relative to it: mtools splits the name of a disk at "@@" and takes a
+/// backslash for a slash, and the directory may have any name.
 class EspTools {
 public:
-    EspTools(const Context& ctx, std::int64_t time) : ctx_(ctx), time_(time) {}
+    EspTools(const Context& ctx, fs::path directory, std::int64_t time)
+        : ctx_(ctx), directory_(std::move(directory)), time_(time) {}
 
     void run(std::vector<std::string> argv) const {
         ProcessRequest request;
@@ -153,6 +159,7 @@ public:
         // Without PATH run_process looks where these programs are.
         request.env = {"LC_ALL=C.UTF-8", "TZ=UTC", "MTOOLSRC=/dev/null", "MTOOLS_SKIP_CHECK=1",
                        fmt::format("SOURCE_DATE_EPOCH={}", time_)};
+        request.cwd = directory_;
         request.purpose = "EFI system partition";
         const ProcessResult result = run_process(ctx_, request);
         if (result.status != 0) {
@@ -163,6 +170,7 @@ public:
 
 private:
     const Context& ctx_;
+    fs::path directory_;
     std::int64_t time_;
 };
 
@@ -170,22 +178,27 @@ private:
 class EspStaging {
 public:
     explicit EspStaging(const fs::path& disk) : place_(disk.string() + ".esp") {}
+    [[nodiscard]] const fs::path& path() const { return place_.path(); }
     /// Writes a file with a time.
-    [[nodiscard]] fs::path put(const std::string& path, std::string_view content,
-                               std::int64_t time) const {
-        fs::path file = place_ / "files" / path;
-        make_directories(file.parent_path());
+    [[nodiscard]] fs::path put(std::string_view content, std::int64_t time) const {
+        const fs::path file = place_ / "file";
         write_file(file, content);
         const std::array<timespec, 2> times{timespec{time, 0}, timespec{time, 0}};
         if (::utimensat(AT_FDCWD, file.c_str(), times.data(), 0) != 0) {
             throw errno_error(file.string(), errno);
         }
-        return file;
+        return file.filename();
+    }
+    /// What the file system has in the file.
+    [[nodiscard]] std::string get(const EspTools& tools, const std::string& path) const {
+        fs::remove(place_ / "back");
+        tools.run({"mcopy", "-n", "-i", fat_name, "::/" + path, "back"});
+        return read_file(place_ / "back");
     }
     /// An empty file for the file system: mkfs.vfat takes its parameters from the size of the whole
     /// file, even if it is told to use a part.
     [[nodiscard]] fs::path make_empty(std::uint64_t size) const {
-        fs::path file = place_ / "fat";
+        fs::path file = place_ / fat_name;
         write_file(file, "");
         if (::truncate(file.c_str(), static_cast<off_t>(size)) != 0) {
             throw write_error(place_.path().parent_path().string(), file.string(), errno);
@@ -250,26 +263,33 @@ std::uint64_t esp_size(const EspFiles& files) {
 void write_esp(const Context& ctx, const fs::path& disk, const Partition& esp,
                const EspFiles& files, std::int64_t time) {
     const std::int64_t fat_time = std::clamp(time, fat_first, fat_last);
-    const EspTools tools(ctx, fat_time);
     const EspStaging staging(disk);
+    const EspTools tools(ctx, staging.path(), fat_time);
     const fs::path fat = staging.make_empty(esp.size);
     std::string id = esp.file_system_uuid;
     std::erase(id, '-');
     // --invariant has a number of its own, which -i replaces. Hidden sectors are those before the
     // partition.
     tools.run({"mkfs.vfat", "--invariant", "-F", "32", "-S", std::to_string(sector_size), "-i", id,
-               "-n", "EFI", "-h", std::to_string(esp.offset / sector_size), fat.string()});
+               "-n", "EFI", "-h", std::to_string(esp.offset / sector_size), fat_name});
     std::set<std::string> directories;
     for (const auto& [path, content] : files) {
         ctx.check_cancelled();
         for (std::size_t slash = path.find('/'); slash != std::string::npos;
              slash = path.find('/', slash + 1)) {
             if (directories.insert(path.substr(0, slash)).second) {
-                tools.run({"mmd", "-i", fat.string(), "::/" + path.substr(0, slash)});
+                tools.run({"mmd", "-i", fat_name, "::/" + path.substr(0, slash)});
             }
         }
-        const fs::path file = staging.put(path, content, fat_time);
-        tools.run({"mcopy", "-m", "-n", "-i", fat.string(), file.string(), "::/" + path});
+        const fs::path file = staging.put(content, fat_time);
+        tools.run({"mcopy", "-m", "-n", "-i", fat_name, file.string(), "::/" + path});
+    }
+    for (const auto& [path, content] : files) {
+        ctx.check_cancelled();
+        if (staging.get(tools, path) != content) {
+            throw error("EFI system partition: mcopy wrote {} with another content", path)
+                .hinted("the machine could not be started from it: mtools 4.0 is tested");
+        }
     }
     copy_into(disk, esp.offset, fat);
 }

@@ -27,8 +27,9 @@ using EspFiles = std::map<std::string, std::string>;
 /// The size of a file system for these files and a later, larger version of them beside, in bytes.
 [[nodiscard]] std::uint64_t esp_size(const EspFiles& files);
 
-/// Makes a FAT32 file system in the partition `esp` of `disk` with mkfs.vfat, and copies the files
-/// with mtools. All times are `time` (Unix time, FAT has 1980 to 2107). Throws Error.
+/// Makes a FAT32 file system in the partition `esp` of `disk`, whatever its name, with mkfs.vfat,
+/// copies the files with mtools and reads them back. All times are `time` (Unix time, FAT has 1980
+/// to 2107). Throws Error, also if a file is not there as it was given.
 void write_esp(const Context& ctx, const std::filesystem::path& disk, const Partition& esp,
                const EspFiles& files, std::int64_t time);
 

@@ -1,10 +1,13 @@
 #include "disk/grub.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "embedded_grub.hpp"
+#include "support/error.hpp"
 #include "support/shell_text.hpp"
 #include "support/text.hpp"
 
@@ -27,21 +30,33 @@ std::string count_down() {
     return text;
 }
 
-/// A word of a command line as GRUB's shell takes it literally. ostree's own generator does not
-/// quote; plain words look the same.
-std::string grub_word(std::string_view word) {
-    if (word.find_first_of("$;|&{}<>\\'#") == std::string_view::npos) {
-        return std::string(word);
-    }
-    std::string quoted = "'";
-    for (const char character : word) {
-        if (character == '\'') {
-            quoted += "'\\''";
-        } else {
-            quoted += character;
+/// An argument without the quotes by which the kernel keeps its blanks (next_arg of Linux's
+/// lib/cmdline.c): those around it, or around its value.
+std::string unquoted(std::string argument) {
+    const std::size_t equals = argument.find('=');
+    const std::size_t value = equals == std::string::npos ? 0 : equals + 1;
+    for (const std::size_t begin : {std::size_t{0}, value}) {
+        if (argument.size() >= begin + 2 && argument[begin] == '"' && argument.back() == '"') {
+            argument.pop_back();
+            argument.erase(begin, 1);
+            break;
         }
     }
-    return quoted + '\'';
+    return argument;
+}
+
+/// Whether GRUB puts a backslash before a character of the word. RHEL's passes \x20 as it is.
+bool is_escaped(std::string_view word) {
+    for (std::size_t at = 0; at < word.size(); ++at) {
+        if (word[at] == '\\' && word.size() - at >= 4 && word[at + 1] == 'x' &&
+            std::isxdigit(static_cast<unsigned char>(word[at + 2])) != 0 &&
+            std::isxdigit(static_cast<unsigned char>(word[at + 3])) != 0) {
+            at += 3;
+        } else if (word[at] == '"' || word[at] == '\'' || word[at] == '\\') {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::string continue_at(std::string_view boot_uuid) {
@@ -77,10 +92,26 @@ std::string grub_environment() {
     return text;
 }
 
+std::string grub_argument(const std::string& argument) {
+    const std::string word = unquoted(argument);
+    if (is_escaped(word)) {
+        throw error(ErrorKind::usage,
+                    "GRUB cannot pass the kernel argument {}: it puts a backslash before each \\, "
+                    "' and \" inside",
+                    argument)
+            .hinted("quotes can be around all of an argument or its value: name=\"a b\"");
+    }
+    const auto plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 ||
+               std::string_view("_-+.,:/=@%").find(static_cast<char>(c)) != std::string_view::npos;
+    };
+    return std::all_of(word.begin(), word.end(), plain) ? word : shell_word(word);
+}
+
 std::string loader_grub_cfg(const GrubEntry& entry, std::string_view boot_uuid) {
     std::string options;
     for (const std::string& argument : entry.arguments) {
-        options += ' ' + grub_word(argument);
+        options += ' ' + grub_argument(argument);
     }
     std::string text = fmt::format(
         "menuentry {} --class gnu-linux --class gnu --class os --unrestricted 'ostree-0-{}' {{\n"

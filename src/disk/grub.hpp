@@ -24,6 +24,14 @@ inline constexpr std::size_t grub_environment_size = 1024;
 /// The first /boot/grub2/grubenv.
 [[nodiscard]] std::string grub_environment();
 
+/// A kernel argument, which may have quotes around itself or its value, as a word of GRUB's
+/// language with which the kernel gets that argument. GRUB adds the quotes again: it puts an
+/// argument with blanks between double quotes, and a backslash, which the kernel does not know,
+/// before quotes and backslashes in any (grub_create_loader_cmdline of GRUB's lib/cmdline.c).
+/// Throws ErrorKind::usage for an argument that has such a
+/// character in it; \xHH is none, which RHEL's GRUB passes as it is.
+[[nodiscard]] std::string grub_argument(const std::string& argument);
+
 /// One boot entry as /boot/loader/grub.cfg has it.
 struct GrubEntry {
     std::string title;
@@ -35,6 +43,7 @@ struct GrubEntry {
 };
 
 /// The first /boot/loader/grub.cfg, in the form in which ostree's generator writes the next ones.
+/// Throws as grub_argument does.
 [[nodiscard]] std::string loader_grub_cfg(const GrubEntry& entry, std::string_view boot_uuid);
 
 }  // namespace edgegpu

@@ -6,6 +6,7 @@
 
 #include "repository/tree_size.hpp"
 #include "support/error.hpp"
+#include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -43,6 +44,15 @@ private:
             const std::string child = prefix + name;
             if (child == "/etc") {
                 throw commit_.malformed(child, "commits have it as /usr/etc");
+            }
+            if (name.starts_with(".wh.") && !path_in_image(child).empty()) {
+                throw error(
+                    "commit {}: {}: container engines take this name for a whiteout, which "
+                    "removes other files",
+                    commit_.info().name, printable(child))
+                    .hinted(
+                        "a container image cannot have the file: remove it from the commit, or "
+                        "deliver the commit by its repository or as a disk image");
             }
             if (node.directory) {
                 descend(node, child);

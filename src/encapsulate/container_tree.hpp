@@ -40,7 +40,8 @@ struct ContainerTree {
 
 /// Reads all directories and the headers of all file objects. Throws Error for objects that are
 /// missing or malformed, for trees of more than 200 levels or a million paths, for a tree with both
-/// /etc and /usr/etc, and ErrorKind::interrupted.
+/// /etc and /usr/etc, for names that container engines take for whiteouts (".wh."), and
+/// ErrorKind::interrupted.
 [[nodiscard]] ContainerTree read_container_tree(const Context& ctx, const CommitView& commit);
 
 /// Where the container format has a path of the commit: "etc/passwd" for "/usr/etc/passwd". Empty

@@ -8,6 +8,7 @@
 #include "oci/skopeo.hpp"
 #include "support/directory.hpp"
 #include "support/error.hpp"
+#include "support/output.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -32,8 +33,13 @@ void split_tag(std::string_view text, ImageDestination& destination) {
             throw error(ErrorKind::usage, "\"{}\" is not a tag", destination.tag)
                 .hinted("a tag has letters, digits, '_', '.' and '-': oci:DIR:1.2");
         }
+        if (text.find(':', text.rfind('/') + 1) != std::string_view::npos) {
+            throw error(ErrorKind::usage, "\"{}:{}\" has two tags", text, destination.tag)
+                .hinted("there is one: oci:DIR:TAG or oci-archive:FILE:TAG");
+        }
     }
     destination.path = text;
+    check_output_name(destination.path);
     if (destination.path.filename().empty()) {
         destination.path = destination.path.parent_path();
     }
@@ -69,12 +75,44 @@ void require_free(const fs::path& path) {
     }
 }
 
-/// Where an image is made: beside its destination, or for a registry where large files belong.
-fs::path scratch_prefix(const ImageDestination& destination) {
-    if (destination.kind == ImageDestination::Kind::registry) {
-        return large_temporary_directory() / "edgegpu-image";
+EncapsulatedImage write_to_path(const Context& ctx, const CommitView& commit,
+                                const EncapsulateRequest& request,
+                                const ImageDestination& destination) {
+    require_free(destination.path);
+    try {
+        const Unfinished scratch(destination.path);
+        const fs::path layout = scratch.file("layout");
+        EncapsulatedImage image = write_oci_layout(ctx, commit, request, layout);
+        if (destination.kind == ImageDestination::Kind::layout) {
+            publish(layout, destination.path, Existing::refuse);
+        } else {
+            write_oci_archive(ctx, layout, scratch.file("archive"));
+            publish(scratch.file("archive"), destination.path, Existing::refuse);
+        }
+        return image;
+    } catch (Error& failure) {
+        hint_at_full_disk(failure);
+        throw;
     }
-    return destination.path.parent_path() / ('.' + destination.path.filename().string());
+}
+
+EncapsulatedImage push_to_registry(const Context& ctx, const CommitView& commit,
+                                   const EncapsulateRequest& request,
+                                   const ImageDestination& destination) {
+    const fs::path place = large_temporary_directory();
+    try {
+        const TemporaryDirectory scratch(place / "edgegpu-image");
+        EncapsulatedImage image = write_oci_layout(ctx, commit, request, scratch / "layout");
+        push_image(ctx, scratch / "layout", {destination.place, destination.tls_verify, {}});
+        return image;
+    } catch (Error& failure) {
+        if (is_disk_full(failure)) {
+            failure.hinted(
+                fmt::format("free some space in {}, or set TMPDIR to a directory that has more",
+                            place.string()));
+        }
+        throw;
+    }
 }
 
 }  // namespace
@@ -119,26 +157,9 @@ ImageDestination parse_destination(std::string_view text) {
 EncapsulatedImage deliver_image(const Context& ctx, const CommitView& commit,
                                 EncapsulateRequest request, const ImageDestination& destination) {
     request.tag = destination.tag;
-    if (destination.kind != ImageDestination::Kind::registry) {
-        require_free(destination.path);
-    }
-    const TemporaryDirectory scratch(scratch_prefix(destination));
-    const fs::path layout = scratch / "layout";
-    const fs::path archive = scratch / "archive";
-    EncapsulatedImage image = write_oci_layout(ctx, commit, request, layout);
-    switch (destination.kind) {
-        case ImageDestination::Kind::layout:
-            publish(layout, destination.path, Existing::refuse);
-            break;
-        case ImageDestination::Kind::archive:
-            write_oci_archive(ctx, layout, archive);
-            publish(archive, destination.path, Existing::refuse);
-            break;
-        case ImageDestination::Kind::registry:
-            push_image(ctx, layout, {destination.place, destination.tls_verify, {}});
-            break;
-    }
-    return image;
+    return destination.kind == ImageDestination::Kind::registry
+               ? push_to_registry(ctx, commit, request, destination)
+               : write_to_path(ctx, commit, request, destination);
 }
 
 EarlierLayers read_earlier_layers(const Context& ctx, std::string_view text, bool tls_verify) {

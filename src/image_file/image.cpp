@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <csignal>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +22,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
+#include "support/output.hpp"
 #include "support/terminal_text.hpp"
 
 namespace edgegpu {
@@ -39,67 +37,6 @@ fs::path beside(const fs::path& output, std::string_view suffix) {
     return output.string() + std::string(suffix);
 }
 
-/// Whether a directory `.FILE.unfinished-PID` is that of a run that was killed: nobody holds its
-/// lock, and there is no process of its number, which may not have taken the lock yet.
-bool is_abandoned(const fs::path& path, std::string_view number) {
-    pid_t pid = 0;
-    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), pid);
-    if (code != std::errc{} || end != number.data() + number.size() || pid <= 0 ||
-        ::kill(pid, 0) == 0 || errno != ESRCH) {
-        return false;
-    }
-    const Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    return directory && lock_file(directory.get(), LOCK_EX | LOCK_NB);
-}
-
-/// Removes what killed runs left of an image of this name.
-void remove_abandoned(const fs::path& output) {
-    const std::string prefix = fmt::format(".{}.unfinished-", output.filename().string());
-    std::error_code ignored;
-    std::vector<fs::path> abandoned;
-    for (fs::directory_iterator entry(output.parent_path(), ignored), end; entry != end;
-         entry.increment(ignored)) {
-        const std::string name = entry->path().filename().string();
-        if (name.starts_with(prefix) &&
-            is_abandoned(entry->path(), std::string_view(name).substr(prefix.size()))) {
-            abandoned.push_back(entry->path());
-        }
-    }
-    for (const fs::path& path : abandoned) {
-        fs::remove_all(path, ignored);
-    }
-}
-
-/// A directory beside the output for what is not complete, removed at the end.
-class Unfinished {
-public:
-    explicit Unfinished(const fs::path& output)
-        : path_(output.parent_path() /
-                fmt::format(".{}.unfinished-{}", output.filename().string(), ::getpid())) {
-        remove_abandoned(output);
-        if (::mkdir(path_.c_str(), 0700) != 0) {
-            throw errno_error(output.parent_path().string(), errno)
-                .hinted("the image is written there: name a file elsewhere with --output");
-        }
-        lock_ = Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!lock_ || !lock_file(lock_.get(), LOCK_EX | LOCK_NB)) {
-            throw errno_error(path_.string(), errno);
-        }
-    }
-    Unfinished(const Unfinished&) = delete;
-    Unfinished& operator=(const Unfinished&) = delete;
-    ~Unfinished() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    [[nodiscard]] fs::path file(std::string_view name) const { return path_ / name; }
-
-private:
-    fs::path path_;
-    /// until the process ends, however it does
-    Fd lock_;
-};
-
 void require_free_names(const ImageRequest& request) {
     for (const char* suffix : {"", ".sha256", ".json", ".bmap", ".asc"}) {
         const fs::path path = beside(request.output, suffix);
@@ -111,6 +48,11 @@ void require_free_names(const ImageRequest& request) {
         if (fs::is_directory(status)) {
             throw error(ErrorKind::usage, "{}: is a directory", path.string())
                 .hinted("name a file with --output");
+        }
+        if (fs::is_symlink(status) && request.replace) {
+            throw error(ErrorKind::usage, "{}: is a symbolic link, which --force does not replace",
+                        path.string())
+                .hinted("remove it, or name another file with --output");
         }
         if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_symlink(status)) {
             throw error(ErrorKind::usage, "{}: is not a file", path.string())
@@ -318,9 +260,7 @@ Image write_image(const Context& ctx, Stages& stages, const RepositoryView& repo
     try {
         return ImageWriter(ctx, stages, repository, commit, request).write();
     } catch (Error& failure) {
-        if (failure.message().ends_with("no space left on device")) {
-            failure.hinted("free some space, or name a file elsewhere with --output");
-        }
+        hint_at_full_disk(failure);
         throw;
     }
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/output.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -76,6 +77,7 @@ std::string image_file_name(const ImageRequest& request, const CommitInfo& commi
 void check_image_name(const ImageRequest& request) {
     const std::string whole = request.output.filename().string();
     std::string_view name = whole;
+    check_output_name(request.output);
     const bool named_zstd = ends_like(name, zstd_ending);
     if (named_zstd) {
         name.remove_suffix(zstd_ending.size());

@@ -12,7 +12,7 @@ namespace edgegpu {
 
 /// Throws ErrorKind::usage if the name of `request.output` ends like one of another form than it
 /// will have: ".iso" for what is compressed, ".qcow2" for a raw disk. Programs go by these names.
-/// Any other name is accepted.
+/// The same for control characters, which FILE.sha256 cannot have. Any other name is accepted.
 void check_image_name(const ImageRequest& request);
 
 }  // namespace edgegpu

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 #include <vector>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "disk/grub.hpp"
 #include "embedded_medium.hpp"
 #include "execution/process.hpp"
 #include "support/error.hpp"
@@ -47,15 +47,6 @@ bool only_installed(std::string_view argument) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// A word of GRUB's language, in quotation marks only where it needs them.
-std::string grub_word(const std::string& word) {
-    const auto plain = [](unsigned char c) {
-        return std::isalnum(c) != 0 ||
-               std::string_view("_-+.,:/=@%").find(static_cast<char>(c)) != std::string_view::npos;
-    };
-    return std::all_of(word.begin(), word.end(), plain) ? word : shell_word(word);
-}
-
 }  // namespace
 
 std::string medium_kernel_arguments(const std::vector<std::string>& image) {
@@ -64,7 +55,7 @@ std::string medium_kernel_arguments(const std::vector<std::string>& image) {
     for (const std::string& argument : image) {
         if (!only_installed(argument)) {
             console = console || argument.starts_with("console=");
-            arguments += ' ' + grub_word(argument);
+            arguments += ' ' + grub_argument(argument);
         }
     }
     return console ? arguments : arguments + " console=ttyS0,115200n8 console=tty0";
@@ -97,7 +88,12 @@ EspFiles medium_esp_files(const CommitView& commit, const BootLoaders& loaders,
 void write_iso(const Context& ctx, const IsoContent& content, const std::filesystem::path& path) {
     ProcessRequest request;
     request.purpose = "installation medium";
-    request.argv = {"xorriso", "-no_rc", "-as", "mkisofs", "-quiet", "-o", path.string(), "-V",
+    // xorriso interprets names ("=", "\\", "stdio:"): it gets none but edgegpu's own.
+    request.cwd = path.parent_path();
+    const auto name_of = [&](const std::filesystem::path& file) {
+        return file.lexically_relative(request.cwd).string();
+    };
+    request.argv = {"xorriso", "-no_rc", "-as", "mkisofs", "-quiet", "-o", name_of(path), "-V",
                     content.label,
                     // Level 3: files of more than 4 GiB; Rock Ridge, with everything root's.
                     "-iso-level", "3", "-r",
@@ -108,14 +104,14 @@ void write_iso(const Context& ctx, const IsoContent& content, const std::filesys
     };
     if (!content.eltorito.empty()) {
         add({"-b", content.eltorito, "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table",
-             "--grub2-boot-info", "--grub2-mbr", content.hybrid.string()});
+             "--grub2-boot-info", "--grub2-mbr", name_of(content.hybrid)});
     }
     if (!content.esp.empty()) {
-        add({"-append_partition", "2", "0xef", content.esp.string(), "-appended_part_as_gpt",
+        add({"-append_partition", "2", "0xef", name_of(content.esp), "-appended_part_as_gpt",
              "-eltorito-alt-boot", "-e", "--interval:appended_partition_2:all::", "-no-emul-boot"});
     }
     for (const auto& [name, file] : content.files) {
-        add({fmt::format("{}={}", name, file.string())});
+        add({fmt::format("{}={}", name, name_of(file))});
     }
     // All times but those, and the numbers of the partition table, come from it.
     request.env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC",

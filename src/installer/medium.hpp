@@ -33,7 +33,7 @@ struct MediumBoot {
 /// The kernel arguments of a medium, as GRUB's language has them: the installer in place of the
 /// image's init, and the image's own, which its hardware may need, without those that say where its
 /// root is or keep the kernel quiet. Without a console among them there is the first serial port
-/// beside the screen.
+/// beside the screen. Throws as grub_argument does.
 [[nodiscard]] std::string medium_kernel_arguments(const std::vector<std::string>& image);
 
 /// grub.cfg of a medium: the installer, unless the disk is installed already; then that is started,
@@ -61,7 +61,8 @@ struct IsoContent {
     std::filesystem::path hybrid;
 };
 
-/// Writes the ISO image with xorriso. Throws Error.
+/// Writes the ISO image with xorriso; all files are in its directory or below it, which may have
+/// any name. Throws Error.
 void write_iso(const Context& ctx, const IsoContent& content, const std::filesystem::path& path);
 
 }  // namespace edgegpu

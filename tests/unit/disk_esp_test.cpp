@@ -157,5 +157,44 @@ TEST(Esp, IsTheSameFileSystemWheneverItIsMade) {
     EXPECT_FALSE(std::filesystem::exists(disk.string() + ".esp"));
 }
 
+/// mtools takes "@@" in the name of a disk for an offset, and a backslash for a slash.
+TEST(Esp, HasItsFilesWhateverTheNameOfTheDisk) {
+    for (const char* name : {"a@@0.raw", "a\\b", "c:d", "-e?offset=0"}) {
+        const test::CommitFixture fixture;
+        const std::filesystem::path place = fixture.directory() / name;
+        make_directories(place);
+        const std::filesystem::path disk = place / name;
+        Partition esp;
+        esp.name = "esp";
+        esp.size = 128 * mib;
+        esp.file_system_uuid = "ABCD-1234";
+        write_file(disk, "");
+        std::filesystem::resize_file(disk, esp.size);
+        write_esp(fixture.ctx(), disk, esp, {{"EFI/BOOT/BOOTX64.EFI", "boot\n"}}, 1700000000);
+        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 1) << name;
+        const std::filesystem::path plain = fixture.directory() / "plain";
+        std::filesystem::rename(disk, plain);
+        int status = 0;
+        EXPECT_EQ(
+            test::output_of("mtype -i " + plain.string() + " ::/EFI/BOOT/BOOTX64.EFI", &status),
+            "boot\n")
+            << name;
+    }
+}
+
+/// Two names that FAT does not tell apart, which esp_files refuses.
+TEST(Esp, FilesThatAreNotThereAsTheyWereGivenAreAnError) {
+    const test::CommitFixture fixture;
+    const std::filesystem::path disk = fixture.directory() / "disk";
+    Partition esp;
+    esp.size = 128 * mib;
+    esp.file_system_uuid = "ABCD-1234";
+    write_file(disk, "");
+    std::filesystem::resize_file(disk, esp.size);
+    EXPECT_THROW(write_esp(fixture.ctx(), disk, esp, {{"grub.cfg", "one\n"}, {"GRUB.CFG", "two\n"}},
+                           1700000000),
+                 Error);
+}
+
 }  // namespace
 }  // namespace edgegpu

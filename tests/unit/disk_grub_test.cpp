@@ -71,11 +71,11 @@ TEST(Grub, FirstMenuTakesHostileTitlesAndArgumentsLiterally) {
     entry.title = "it's; reboot {";
     entry.linux = "/ostree/lab-1/vmlinuz-6";
     entry.initrd = "/ostree/lab-1/initramfs-6.img";
-    entry.arguments = {"root=UUID=x", "a=$b;reboot", "c=it's", "quiet"};
+    entry.arguments = {"root=UUID=x", "a=$b;reboot", R"(c="d e; f")", "quiet"};
     const std::string text = loader_grub_cfg(entry, grub_boot_id);
     EXPECT_EQ(grub_says(text), "");
     EXPECT_NE(text.find("menuentry 'it'\\''s; reboot {' "), std::string::npos) << text;
-    EXPECT_NE(text.find("\nlinux /ostree/lab-1/vmlinuz-6 root=UUID=x 'a=$b;reboot' 'c=it'\\''s' "
+    EXPECT_NE(text.find("\nlinux /ostree/lab-1/vmlinuz-6 root=UUID=x 'a=$b;reboot' 'c=d e; f' "
                         "quiet\ninitrd /ostree/lab-1/initramfs-6.img\n}\n"),
               std::string::npos)
         << text;

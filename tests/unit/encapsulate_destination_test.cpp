@@ -37,13 +37,26 @@ TEST(ImageDestination, HasATransportOrAPath) {
 }
 
 TEST(ImageDestination, IsRefusedWithAWayOut) {
-    for (const std::string& text :
-         {std::string(""), std::string("oci:"), std::string("oci::1"), std::string("oci:a:b c"),
-          std::string("oci:a:"), std::string("oci-archive:"), std::string("edge.iso"),
-          std::string("oci-archive:edge.tar.gz"), std::string("edge.tar.zst:v1"),
-          std::string("docker://"), std::string("docker://quay.io/UPPER"), std::string("dir:x"),
-          std::string("docker-archive:x"), std::string("containers-storage:x"),
-          std::string("https://quay.io/x"), "docker://quay.io/x@sha256:" + std::string(64, 'a')}) {
+    for (const std::string& text : {std::string(""),
+                                    std::string("oci:"),
+                                    std::string("oci::1"),
+                                    std::string("oci:a:b c"),
+                                    std::string("oci:a:"),
+                                    std::string("oci-archive:"),
+                                    std::string("edge.iso"),
+                                    std::string("oci-archive:edge.tar.gz"),
+                                    std::string("edge.tar.zst:v1"),
+                                    std::string("docker://"),
+                                    std::string("docker://quay.io/UPPER"),
+                                    std::string("dir:x"),
+                                    std::string("docker-archive:x"),
+                                    std::string("oci:x:y:z"),
+                                    std::string("oci-archive:x:y:z"),
+                                    std::string("oci:a\nb"),
+                                    std::string("x\x7f.tar"),
+                                    std::string("containers-storage:x"),
+                                    std::string("https://quay.io/x"),
+                                    "docker://quay.io/x@sha256:" + std::string(64, 'a')}) {
         try {
             static_cast<void>(parse_destination(text));
             ADD_FAILURE() << text;

@@ -147,6 +147,27 @@ TEST_F(Encapsulated, BothPlacesOfEtcAreRefused) {
               std::string::npos);
 }
 
+/// Container engines take files of these names for whiteouts, and remove others.
+TEST_F(Encapsulated, NamesOfWhiteoutsAreRefused) {
+    for (const char* path : {"/usr/lib/.wh.os-release", "/usr/bin/.wh..wh..opq", "/usr/.wh.lib"}) {
+        test::CommitFixture& fixture = fixture_;
+        fixture.add_file(path, "");
+        static_cast<void>(fixture.build(path));
+        EXPECT_NE(refusal().find(path), std::string::npos) << refusal();
+        fixture.tree.entries.erase(path);
+    }
+    fixture_.add_directory("/usr/lib/.wh.d");
+    static_cast<void>(fixture_.build("directory"));
+    EXPECT_NE(refusal().find("/usr/lib/.wh.d"), std::string::npos) << refusal();
+    fixture_.tree.entries.erase("/usr/lib/.wh.d");
+    // In the repository alone, under the name of its object.
+    fixture_.add_directory("/sysroot");
+    fixture_.add_file("/sysroot/.wh.x", "");
+    fixture_.add_file("/usr/lib/.whatever", "");
+    static_cast<void>(fixture_.build("sysroot"));
+    EXPECT_EQ(refusal(), "no error");
+}
+
 TEST_F(Encapsulated, WhatIsInSysrootIsInTheRepositoryAlone) {
     fixture_.add_directory("/sysroot");
     fixture_.add_directory("/sysroot/ostree");

@@ -54,6 +54,13 @@ TEST(ImageName, SaysWhatTheFileIs) {
     }
 }
 
+TEST(ImageName, HasNoControlCharacters) {
+    for (const char* name : {"a\nb.raw", "a\x7f"}) {
+        EXPECT_NE(verdict(ImageType::raw, false, name).find("name the image without"),
+                  std::string::npos);
+    }
+}
+
 TEST(ImageName, OfAnotherFormIsAnErrorWithAWayOut) {
     using enum ImageType;
     struct Case {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error.hpp"
+
 namespace edgegpu {
 namespace {
 
@@ -25,8 +27,28 @@ TEST(MediumKernelArgumentsTest, WithoutAConsoleThereIsTheSerialPort) {
 }
 
 TEST(MediumKernelArgumentsTest, CannotBeCommandsOfGrub) {
-    EXPECT_EQ(medium_kernel_arguments({"console=tty0", "x=$root;halt", "y='a b'", "z=\"{}\""}),
-              R"(rdinit=/edgegpu/install console=tty0 'x=$root;halt' 'y='\''a b'\''' 'z="{}"')");
+    EXPECT_EQ(medium_kernel_arguments({"console=tty0", "x=$root;halt", "z=\"{}\""}),
+              "rdinit=/edgegpu/install console=tty0 'x=$root;halt' 'z={}'");
+}
+
+TEST(MediumKernelArgumentsTest, BlanksReachTheKernelInOneArgument) {
+    // GRUB puts quotes around what has blanks, and a backslash before quotes in it.
+    EXPECT_EQ(medium_kernel_arguments({"console=tty0", R"(dyndbg="file a.c +p; file b.c +p")",
+                                       R"("x=a b")", R"(a=b\x2dc)"}),
+              "rdinit=/edgegpu/install console=tty0 'dyndbg=file a.c +p; file b.c +p' 'x=a b' "
+              "'a=b\\x2dc'");
+}
+
+TEST(MediumKernelArgumentsTest, WhatGrubCannotPassIsAnError) {
+    for (const char* argument : {R"(a=b"c d")", R"(a=b\c)", R"(a=\x2)", "a=it's"}) {
+        try {
+            static_cast<void>(medium_kernel_arguments({argument}));
+            ADD_FAILURE() << argument;
+        } catch (const Error& caught) {
+            EXPECT_NE(caught.message().find(argument), std::string::npos) << caught.message();
+            EXPECT_FALSE(caught.hint().empty());
+        }
+    }
 }
 
 TEST(MediumGrubCfgTest, StartsWhatIsInstalledAlready) {
