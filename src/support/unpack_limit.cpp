@@ -27,8 +27,10 @@ void require_space(const std::filesystem::path& directory, std::uint64_t bytes,
     if (free < reserved || free - reserved < bytes) {
         throw error(kind, "{} needs {} on the file system of {}, which has {} free", what,
                     human_size(bytes), directory.string(), human_size(free))
-            .hinted("free some space there (`edgegpu cache prune --max-size 5G`), or use another directory "
-                    "with --cache-dir");
+            .hinted(
+                "free some space there (`edgegpu cache prune --max-size 5G`), or use another "
+                "directory "
+                "with --cache-dir");
     }
 }
 
