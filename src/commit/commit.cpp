@@ -248,6 +248,8 @@ void finish_summary(const Context& ctx, const Blueprint& blueprint, const Repo::
 /// devices accept now. Returns whether it did.
 bool sign_again(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& repo,
                 const CommitView& head, Signer& signer) {
+    // Devices read it, signed or not.
+    const VariantHandle detached = head.detached_metadata();
     if (!signer.signs_commits()) {
         return false;
     }
@@ -255,7 +257,6 @@ bool sign_again(const Context& ctx, const Blueprint& blueprint, const Repo::Impl
     const VariantHandle variant = head.load(OSTREE_OBJECT_TYPE_COMMIT, checksum, "");
     const std::string_view object{static_cast<const char*>(g_variant_get_data(variant.get())),
                                   g_variant_get_size(variant.get())};
-    const VariantHandle detached = head.detached_metadata();
     const std::vector<std::string> signatures = signatures_of(detached.get());
     const DeviceKey key(blueprint, std::time(nullptr));
     if (std::ranges::any_of(signatures, [&](const std::string& signature) {
