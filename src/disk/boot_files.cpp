@@ -32,6 +32,7 @@ WrittenDeployment paths_and_arguments(const DeploymentPlan& plan, const KernelLa
             written.arguments.push_back(argument);
         }
     }
+    written.arguments.insert(written.arguments.end(), target.unlock.begin(), target.unlock.end());
     if (!layout.initramfs) {
         written.arguments.push_back(
             fmt::format("init={}/usr/lib/ostree/ostree-prepare-root", place));

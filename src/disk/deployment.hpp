@@ -53,6 +53,9 @@ struct DeploymentTarget {
     /// ostree's `sysroot.bootloader`: who keeps the boot loader's menu. "none": the boot loader
     /// reads the boot entries itself; "grub2": ostree calls grub2-mkconfig or its own generator
     std::string bootloader = "none";
+    /// Kernel arguments by which the initramfs unlocks the root file system (`luks_arguments`);
+    /// empty: it is not encrypted.
+    std::vector<std::string> unlock;
 };
 
 /// The boot entry of a deployment that was written.

@@ -159,7 +159,11 @@ std::string core_image(const Context& ctx, const DiskContent& content,
 
 DeploymentTarget target_of(const std::vector<Partition>& partitions, bool blscfg) {
     DeploymentTarget target;
-    target.root_uuid = find_partition(partitions, "root")->file_system_uuid;
+    const Partition& root = *find_partition(partitions, "root");
+    target.root_uuid = root.file_system_uuid;
+    if (!root.luks_uuid.empty()) {
+        target.unlock = luks_arguments(root.luks_uuid);
+    }
     target.boot_uuid = find_partition(partitions, "boot")->file_system_uuid;
     if (const Partition* esp = find_partition(partitions, "esp")) {
         target.esp_uuid = esp->file_system_uuid;
@@ -169,15 +173,12 @@ DeploymentTarget target_of(const std::vector<Partition>& partitions, bool blscfg
 }
 
 /// The request with what the device does at its first boot.
-DiskRequest with_first_boot(const DiskRequest& request, const DiskIdentity& identity) {
+DiskRequest with_first_boot(const DiskRequest& request) {
     DiskRequest complete = request;
     Injection files = grow_root_files();
     if (request.encryption != Encryption::none) {
         const Injection encrypt = encrypt_root_files();
         files.insert(files.end(), encrypt.begin(), encrypt.end());
-        for (const std::string& argument : luks_arguments(identity.uuid(luks_purpose))) {
-            complete.kernel_arguments.push_back(argument);
-        }
     }
     // First, so that the request can replace them.
     complete.injection.insert(complete.injection.begin(), files.begin(), files.end());
@@ -189,7 +190,7 @@ DiskRequest with_first_boot(const DiskRequest& request, const DiskIdentity& iden
 Disk write_disk(const Context& ctx, const RepositoryView& repository, const CommitView& commit,
                 const DiskRequest& request, const fs::path& path) {
     const DiskIdentity identity(commit.info().checksum, request);
-    const DiskRequest complete = with_first_boot(request, identity);
+    const DiskRequest complete = with_first_boot(request);
     const DiskContent content = read_disk_content(ctx, repository, commit, complete, identity);
     const DeploymentPlan& plan = content.deployment;
     Disk disk;

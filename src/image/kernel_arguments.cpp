@@ -35,8 +35,9 @@ void remove_arguments(const std::vector<std::string_view>& unwanted,
 }
 
 constexpr std::size_t longest_line = 2047;
-/// Of BOOT_IMAGE, root, rw, init and ostree, with the checksums in their paths.
-constexpr std::size_t of_boot_entry = 512;
+/// Of BOOT_IMAGE, root, rw, ostree, and init or rd.luks.name and rd.luks.options, with the
+/// checksums in their paths.
+constexpr std::size_t of_boot_entry = 640;
 
 /// As Linux splits a command line (next_arg of lib/cmdline.c).
 bool is_one_argument(std::string_view argument) {

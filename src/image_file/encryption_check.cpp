@@ -13,6 +13,7 @@
 
 #include "image_file/cloud_check.hpp"
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -84,9 +85,37 @@ std::vector<std::string> missing_in_initramfs(const CommitView& commit) {
     return missing;
 }
 
+/// Whether the initramfs leaves every encrypted disk locked (systemd-cryptsetup-generator(8), whose
+/// false values are parse_boolean's; dracut.cmdline(7) has "rd.luks=0").
+bool turns_off_luks(std::string_view argument) {
+    const std::size_t equals = std::min(argument.find('='), argument.size());
+    const std::string_view name = argument.substr(0, equals);
+    const std::string value = lower_case(argument.substr(std::min(equals + 1, argument.size())));
+    constexpr std::array no{"0"sv, "no"sv, "n"sv, "false"sv, "f"sv, "off"sv};
+    return (name == "rd.luks" || name == "luks") && std::ranges::find(no, value) != no.end();
+}
+
+void require_luks(const CommitView& commit, const std::vector<std::string>& requested) {
+    constexpr const char* consequence =
+        "the kernel argument \"{}\" would leave the encrypted disk locked, and the device would "
+        "not "
+        "boot";
+    const std::vector<std::string> own =
+        commit.info().kernel_arguments.value_or(std::vector<std::string>());
+    if (const auto off = std::ranges::find_if(own, turns_off_luks); off != own.end()) {
+        throw error("commit {}: {}", commit.info().name, fmt::format(consequence, *off))
+            .hinted("build the commit without it: customizations.kernel.append");
+    }
+    if (const auto off = std::ranges::find_if(requested, turns_off_luks); off != requested.end()) {
+        throw error(ErrorKind::usage, consequence, *off)
+            .hinted("leave it out: --karg, or append of [image]");
+    }
+}
+
 }  // namespace
 
-void check_for_encryption(const CommitView& commit) {
+void check_for_encryption(const CommitView& commit, const std::vector<std::string>& requested) {
+    require_luks(commit, requested);
     const std::vector<std::string> files = missing_in_commit(commit);
     const std::vector<std::string> early = missing_in_initramfs(commit);
     std::vector<std::string> parts;

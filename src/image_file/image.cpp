@@ -255,7 +255,7 @@ Image write_image(const Context& ctx, Stages& stages, const RepositoryView& repo
         check_for_ec2(ctx, commit, request.disk);
     }
     if (request.disk.encryption != Encryption::none) {
-        check_for_encryption(commit);
+        check_for_encryption(commit, request.disk.kernel_arguments);
     }
     try {
         return ImageWriter(ctx, stages, repository, commit, request).write();

@@ -11,6 +11,7 @@
 #include "disk/grub.hpp"
 #include "embedded_medium.hpp"
 #include "execution/process.hpp"
+#include "support/boot_arguments.hpp"
 #include "support/error.hpp"
 #include "support/shell_text.hpp"
 #include "support/text.hpp"
@@ -42,9 +43,10 @@ void complete_fallback(EspFiles& files, const std::vector<std::string>& grub_dir
 /// Whether an argument is about the root of the installed system, or about less on the console.
 bool only_installed(std::string_view argument) {
     const std::string_view name = argument.substr(0, argument.find('='));
-    constexpr std::array names{"root", "rootflags", "rootfstype", "rw",    "ro",     "ostree",
-                               "init", "rdinit",    "resume",     "quiet", "splash", "rhgb"};
-    return std::find(names.begin(), names.end(), name) != names.end();
+    constexpr std::array names{"rootflags", "rootfstype", "rw",     "rdinit",
+                               "resume",    "quiet",      "splash", "rhgb"};
+    return !boot_argument_reason(argument).empty() ||
+           std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace

@@ -180,6 +180,9 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
         check_bundle_secrets(snapshot, bundles);
         check_together(given, bundles, snapshot.microshift.manifests);
         stages.end(counted(bundles.size(), "bundle"));
+    } else {
+        // Without bundles, too: a secret may be allowed in one that is gone.
+        check_bundle_secrets(snapshot, bundles);
     }
 
     stages.begin("resolve", "resolving");

@@ -16,6 +16,7 @@
 #include "support/handles.hpp"
 #include "support/private_key_text.hpp"
 #include "support/secret_forms.hpp"
+#include "support/secret_value.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -46,7 +47,8 @@ struct Form {
 // that a hostile line takes no longer.
 const std::string value =
     R"re((?|"([^"\n]{0,4096})"|'([^'\n]{0,4096})'|([^\s"'`,;&|)}\]]{1,4096})))re";
-const std::string separator = R"re((?:["']\h{0,8}:\h{0,8}|\h{0,8}:\h{1,8}|\h{0,8}=(?!=)\h{0,8}))re";
+const std::string separator =
+    R"re((?:["']\h{0,8}:\h{0,8}|\h{0,8}:\h{1,8}(?:(?:&\w{1,64}|!!str)\h{1,8})?|\h{0,8}=(?!=)\h{0,8}))re";
 /// The beginning of a name that ends with one of the words that follow.
 const std::string name_with = R"re((?<![\w$.-])[\w.-]{0,48}?(?:)re";
 
@@ -67,16 +69,22 @@ std::vector<Form> all_forms() {
              "private[_-]?key|preshared[_-]?key|psk|wep[_-]?key\\d?)" + separator + value,
          false, true},
         {a_password, name_with + R"re(passwd)\h{0,8}=(?!=)\h{0,8})re" + value, false, true},
+        // An ampersand ends a value of a URL, but not of a setting that has a line of its own.
+        {a_password,
+         R"re(^\h{0,8}(?:export\h{1,8})?[\w.-]{0,48}?(?:password|passwd|passphrase|psk)\h{0,8}=)re"
+         R"re(\h{0,8}(&[^\s&=;]{3,1024})\h{0,8}$)re",
+         false, true},
         {a_token, name_with + "token|secret|authtok)" + separator + value, true, true},
         {a_token,
          R"re(\bauthorization["']?\h{0,8}[:=]\h{0,8}["']?(?:bearer|basic)\h{1,8}([\w+/=.~-]{16,}))re",
          true, true},
         // Options and input of programs.
         {a_password,
-         R"re(\h--(?!no-)(?:[\w-]{1,32}-)?(?:password|passwd|passphrase)\h{1,8})re" + value, false,
+         R"re((?<!\S)--(?!no-)(?:[\w-]{1,32}-)?(?:password|passwd|passphrase)\h{1,8})re" + value,
+         false, true},
+        {a_token,
+         R"re((?<!\S)--(?!no-)(?:[\w-]{1,32}-)?(?:token|secret|api-?key)\h{1,8})re" + value, true,
          true},
-        {a_token, R"re(\h--(?!no-)(?:[\w-]{1,32}-)?(?:token|secret|api-?key)\h{1,8})re" + value,
-         true, true},
         {a_password,
          R"re(\bcurl\h[^\n]{0,512}?(?:-u|--user)[ =]{1,4}["']?[^\s:"']{1,64}:([^\s"']{1,256}))re",
          false, true},
@@ -129,21 +137,6 @@ const std::vector<CompiledForm>& compiled_forms() {
     return compiled;
 }
 
-/// "input.password", "DB_PASSWORD": what a program calls it.
-bool is_variable(std::string_view value, std::string_view lower) {
-    const bool name = std::all_of(value.begin(), value.end(), [](unsigned char c) {
-        return std::isalpha(c) != 0 || c == '_' || c == '.' || c == '-';
-    });
-    const bool joined = value.find_first_of("_.") != std::string_view::npos;
-    const bool constant = std::none_of(value.begin(), value.end(),
-                                       [](unsigned char c) { return std::islower(c) != 0; });
-    const auto has = [&](std::string_view part) {
-        return lower.find(part) != std::string_view::npos;
-    };
-    return name && joined &&
-           (constant || has("passw") || has("secret") || has("token") || has("key"));
-}
-
 /// At least 16 characters with letters and digits and some variety.
 bool looks_random(std::string_view value) {
     const auto any = [&](int (*is)(int)) {
@@ -185,12 +178,50 @@ bool is_password_file(std::string_view name) {
 bool is_comment(std::string_view line) {
     line = trim(line);
     return line.starts_with('#') || line.starts_with(';') || line.starts_with("//") ||
-           line.starts_with("--") || line.starts_with("<!--") || line.starts_with("* ");
+           line.starts_with("<!--");
 }
 
 std::string_view line_at(std::string_view content, std::size_t at) {
     const std::size_t begin = at == 0 ? 0 : content.rfind('\n', at - 1) + 1;
     return content.substr(begin, std::min(content.find('\n', at), content.size()) - begin);
+}
+
+/// Whether a comment of C's is open where a line begins. Only what is near is looked at, so that a
+/// long text takes no longer.
+bool is_inside_comment(std::string_view content, std::size_t begin) {
+    constexpr std::size_t near = 4096;
+    const std::size_t from = begin - std::min(begin, near);
+    const std::string_view before = content.substr(from, begin - from);
+    const std::size_t open = before.rfind("/*");
+    return open != std::string_view::npos && before.find("*/", open) == std::string_view::npos;
+}
+
+/// Whether what is at `at` is in a line that is a comment in files of this name.
+bool is_commented(std::string_view name, std::string_view content, std::size_t at) {
+    const std::string_view line = line_at(content, at);
+    const std::string_view text = trim(line);
+    // Elsewhere these are an option on a line of its own, and cron's "* * * * *".
+    const bool two_hyphens = name.ends_with(".sql") || name.ends_with(".lua");
+    return is_comment(line) || (two_hyphens && text.starts_with("--")) ||
+           (text.starts_with("* ") &&
+            is_inside_comment(content, static_cast<std::size_t>(line.data() - content.data())));
+}
+
+/// Whether a value begins with a character that is syntax there: a tag, anchor or alias of YAML, a
+/// comment, an operator, a pattern of the shell. In quotation marks it is none.
+bool begins_with_syntax(std::string_view content, std::size_t begin, std::size_t end) {
+    if (begin == 0 || std::string_view("!&#~*").find(content[begin]) == std::string_view::npos ||
+        content[begin - 1] == '"' || content[begin - 1] == '\'') {
+        return false;
+    }
+    const std::size_t before = content.find_last_not_of(" \t", begin - 1);
+    const char separator = before == std::string_view::npos ? ' ' : content[before];
+    if (separator == '=') {
+        const bool complete =
+            end >= content.size() || std::isspace(static_cast<unsigned char>(content[end])) != 0;
+        return !complete || (content[begin] == '#' && before + 1 != begin);
+    }
+    return content[begin] != '~' && (separator == ':' || content[begin] != '!');
 }
 
 /// Reports secrets once for each line.
@@ -238,7 +269,7 @@ void find_registry_logins(std::string_view content, Found& found) {
     }
 }
 
-void find_forms(std::string_view content, bool settings, Found& found) {
+void find_forms(std::string_view name, std::string_view content, bool settings, Found& found) {
     for (const CompiledForm& compiled : compiled_forms()) {
         if (!compiled.pattern || (compiled.form.setting && !settings)) {
             continue;
@@ -256,9 +287,9 @@ void find_forms(std::string_view content, bool settings, Found& found) {
             const std::size_t group = static_cast<std::size_t>(count) - 1;
             const std::string_view text =
                 content.substr(range[2 * group], range[2 * group + 1] - range[2 * group]);
-            const bool comment = compiled.form.setting && is_comment(line_at(content, range[0]));
-            if (!comment && is_secret_value(text) &&
-                (!compiled.form.random || looks_random(text))) {
+            const bool none = begins_with_syntax(content, range[2 * group], range[2 * group + 1]) ||
+                              (compiled.form.setting && is_commented(name, content, range[0]));
+            if (!none && is_secret_value(text) && (!compiled.form.random || looks_random(text))) {
                 found.add(range[2 * group], compiled.form.kind);
             }
             at = std::max<std::size_t>(range[1], at + 1);
@@ -267,55 +298,6 @@ void find_forms(std::string_view content, bool settings, Found& found) {
 }
 
 }  // namespace
-
-bool is_secret_value(std::string_view value) {
-    constexpr std::size_t shortest = 4;
-    if (value.size() < shortest ||
-        std::string_view("$%@<{[(*&!|>~/\\.=?`#-").find(value.front()) != std::string_view::npos) {
-        return false;
-    }
-    for (const std::string_view part : {"${", "$(", "{{", "...", "…", "(", "<", " ", "\\n",
-                                        "EXAMPLE", "example", "xxxx", "XXXX", "://", "%20"}) {
-        if (value.find(part) != std::string_view::npos) {
-            return false;
-        }
-    }
-    const std::string lower = lower_case(value);
-    for (const std::string_view suffix : {".pem", ".key", ".crt", ".p12", ".der", ".pub"}) {
-        if (lower.ends_with(suffix)) {
-            return false;  // a file that has it
-        }
-    }
-    if (is_variable(value, lower)) {
-        return false;
-    }
-    for (const std::string_view scheme :
-         {"file:", "env:", "vault:", "secret:", "ref:", "keyring:", "pkcs11:", "tpm2",
-          "sha256:", "md5", "grub.pbkdf2", "your", "my-", "my_", "replace", "insert", "enter"}) {
-        if (lower.starts_with(scheme)) {
-            return false;
-        }
-    }
-    static const std::set<std::string, std::less<>> words{
-        "admin",    "always",    "auto",      "automatic",  "base64",   "blank",    "bool",
-        "boolean",  "change-me", "change_me", "changeme",   "changeit", "default",  "disable",
-        "disabled", "dummy",     "empty",     "enable",     "enabled",  "external", "false",
-        "files",    "hidden",    "ignore",    "integer",    "never",    "none",     "null",
-        "object",   "optional",  "pass",      "passphrase", "passwd",   "password", "placeholder",
-        "plain",    "plaintext", "private",   "prompt",     "redacted", "required", "secret",
-        "secrets",  "some",      "stdin",     "str",        "string",   "test",     "text",
-        "todo",     "token",     "true",      "undefined",  "unset",    "user",     "username",
-        "value"};
-    if (words.contains(trim_end(lower, "="))) {
-        return false;
-    }
-    // A number of a few digits: a limit, a version, a port.
-    const bool number = std::all_of(value.begin(), value.end(),
-                                    [](unsigned char c) { return std::isdigit(c) != 0; });
-    const bool same =
-        std::all_of(value.begin(), value.end(), [&](char c) { return c == value.front(); });
-    return !same && !(number && value.size() < 6);
-}
 
 std::vector<WrittenSecret> find_written_secrets(std::string_view path, std::string_view content) {
     const std::string_view name = path.substr(path.rfind('/') + 1);
@@ -331,7 +313,7 @@ std::vector<WrittenSecret> find_written_secrets(std::string_view path, std::stri
         found.add(at, a_key);
     }
     find_registry_logins(content, found);
-    find_forms(content, !is_source_or_document(name) && !is_program_text(content), found);
+    find_forms(name, content, !is_source_or_document(name) && !is_program_text(content), found);
     if (is_password_file(name)) {
         std::size_t at = 0;
         for (const std::string_view line : lines_of(content)) {

@@ -28,7 +28,4 @@ struct WrittenSecret {
 [[nodiscard]] std::vector<WrittenSecret> find_written_secrets(std::string_view name,
                                                               std::string_view content);
 
-/// Whether the value of a setting that holds a secret is one, and not a placeholder for it.
-[[nodiscard]] bool is_secret_value(std::string_view value);
-
 }  // namespace edgegpu

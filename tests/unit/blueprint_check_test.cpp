@@ -24,10 +24,6 @@ protected:
     [[nodiscard]] std::string check(const std::string& text) const {
         return failure(std::string(unsigned_repository) + text + std::string(no_login), true);
     }
-    /// The same without a word about who can log in.
-    [[nodiscard]] std::string check_login(const std::string& text) const {
-        return failure(std::string(unsigned_repository) + text, true);
-    }
     /// The warnings of such a blueprint, but for the one about its repository.
     [[nodiscard]] std::vector<std::string> warned(const std::string& text) const {
         std::vector<std::string> warnings =
@@ -196,72 +192,6 @@ TEST_F(BlueprintCheckTest, repositories_that_nobody_verifies_are_warned_of) {
                         .empty())
             << off;
     }
-}
-
-TEST_F(BlueprintCheckTest, somebody_can_log_in) {
-    const std::string refused =
-        "hint: add a [[customizations.user]] with a key or password; or say that users are added "
-        "when a device is installed: [accounts] login = \"provisioned\", or that nobody is to log "
-        "in: login = \"none\"\n";
-    const std::string user = "[[customizations.user]]\nname = \"op\"\n";
-    const std::string key =
-        "key = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOLnNw5NA5MJilctpDqs5ON27MVyUp2mYVcMjMFgiAlq"
-        "\"\n";
-    const std::string password =
-        "password = \"$6$salt$qFmFH.bQmmtXzyBY0s9v7Oicd2z4XSIecDzlB5KiA2/"
-        "jctKu9YterLp8wwnSq.qc.eoxqOmSuNp2xS0ktL3nh/\"\n";
-    EXPECT_EQ(check_login(""),
-              "error: b.toml:1:1: nobody could log in: the image has no user with a password or "
-              "key\n" +
-                  refused);
-    for (const std::string& locked :
-         {std::string(), std::string("password = \"!\"\n"), "shell = \"/sbin/nologin\"\n" + key,
-          key + "[customizations.services]\ndisabled = [\"sshd\"]\n",
-          key + "[[systemd.units]]\nname = \"sshd.service\"\nstate = \"masked\"\n"}) {
-        EXPECT_EQ(check_login(user + locked),
-                  "error: b.toml:7:1: nobody could log in: no user has a password or key with "
-                  "which one could log in\n" +
-                      refused)
-            << locked;
-    }
-    put("banner/etc/ssh/sshd_config.d/10-ca.conf", "TrustedUserCAKeys /etc/ssh/ca.pub\n");
-    for (const std::string& way :
-         {user + key, user + password,
-          user + password + "[customizations.services]\ndisabled = [\"sshd\"]\n",
-          std::string("[[overlays]]\nsource = \"./banner\"\n"),
-          std::string("[[customizations.files]]\npath = \"/etc/ssh/authorized_keys.d/op\"\n"),
-          std::string("[[customizations.firstboot.scripts]]\ncontents = \"useradd op\"\n"),
-          std::string("[[systemd.units]]\nname = \"getty@tty1.service\"\ndrop_ins = { "
-                      "\"a.conf\" = \"ExecStart=-/sbin/agetty --autologin op\" }\n"),
-          std::string("[accounts]\nlogin = \"provisioned\"\n"),
-          std::string("[accounts]\nlogin = \"none\"\n")}) {
-        EXPECT_EQ(check_login(way), "no error") << way;
-    }
-    EXPECT_EQ(check_login("[accounts]\nlogin = \"nobody\"\n"),
-              "error: b.toml:8:9: \"accounts.login\" must be one of \"image\", \"provisioned\", "
-              "\"none\", not \"nobody\"\n");
-}
-
-/// Image builder's edge commits have no users: FDO, Ignition or a kickstart file adds them.
-TEST_F(BlueprintCheckTest, users_may_be_added_at_the_installation) {
-    const std::string repository =
-        "[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\n"
-        "gpgkey = \"/etc/pki/x\"\n";
-    const std::string expected =
-        ": the image has no user with a password or key. If so, say it: [accounts] login = "
-        "\"provisioned\"";
-    EXPECT_EQ(warnings_of("distro = \"rhel-9.4\"\n" + repository),
-              std::vector<std::string>{"b.toml:1:1: nobody can log in unless FDO, Ignition or the "
-                                       "installer adds a user" +
-                                       expected});
-    EXPECT_EQ(
-        warnings_of("distro = \"lab-12\"\n" + repository + "[[packages]]\nname = \"cloud-init\"\n"),
-        std::vector<std::string>{"b.toml:1:1: nobody can log in unless cloud-init adds a "
-                                 "user" +
-                                 expected});
-    EXPECT_TRUE(
-        warnings_of("distro = \"rhel-9.4\"\naccounts.login = \"provisioned\"\n" + repository)
-            .empty());
 }
 
 TEST_F(BlueprintCheckTest, secrets_do_not_become_part_of_the_image) {

@@ -40,6 +40,8 @@ TEST_F(ImageTableTest, saysWhatIsWrong) {
               "b.toml:3:10: the kernel argument \"ostree\" cannot be set: ostree sets it"},
              {"append = \"root=LABEL=root\"",
               "b.toml:3:10: the kernel argument \"root\" cannot be set: each device's boot entry"},
+             {"append = \"rd.luks.options=discard\"",
+              "b.toml:3:10: the kernel argument \"rd.luks.options\" cannot be set: the boot entry"},
              {"compress = \"xz\"", "b.toml:3:12: \"image.compress\" must be"},
              {"sign = \"yes\"", "b.toml:3:8: \"image.sign\" must be"},
              {"stateroots = \"x\"", "b.toml:3:1: unknown key \"image.stateroots\""}}) {

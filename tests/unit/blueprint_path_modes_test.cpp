@@ -25,11 +25,39 @@ TEST(PathModes, WhatReadersInsistOn) {
                             {"/etc/wireguard/wg0.conf", 0600},
                             {"/etc/crio/openshift-pull-secret", 0600},
                             {"/usr/bin/tool", 0755},
+                            {"/root/.ssh/id_ed25519", 0600},
+                            {"/root/.ssh/id_ed25519.pub", 0644},
+                            {"/root/.ssh/config", 0600},
+                            {"/var/roothome/.ssh/deploy", 0600},
+                            {"/etc/skel/.ssh/authorized_keys", 0600},
+                            {"/var/home/op/.pgpass", 0600},
+                            {"/root/.netrc", 0600},
+                            {"/etc/openvpn/client/x.key", 0600},
+                            {"/etc/openvpn/x.conf", 0600},
+                            {"/var/spool/cron/root", 0600},
+                            {"/etc/logrotate.d/x", 0644},
+                            {"/etc/audit/rules.d/x.rules", 0600},
+                            {"/etc/audit/auditd.conf", 0640},
+                            {"/etc/strongswan/swanctl/private/x.pem", 0600},
+                            {"/etc/swanctl/private/x.pem", 0600},
+                            {"/etc/strongswan/ipsec.secrets", 0600},
+                            {"/etc/polkit-1/rules.d/10-x.rules", 0644},
+                            {"/etc/chrony.keys", 0640},
+                            {"/etc/security/opasswd", 0600},
+                            {"/etc/httpd/http.keytab", 0600},
+                            {"/etc/postfix/sasl_passwd", 0600},
+                            {"/etc/kernel/install.d/90-x.install", 0755},
+                            {"/usr/lib/systemd/system-environment-generators/x", 0755},
+                            {"/var/lib/cloud/scripts/per-boot/x", 0755},
                             {"/usr/share/x", 0644}}) {
         EXPECT_EQ(usual_mode(one.path, false, false), one.mode) << one.path;
         EXPECT_EQ(mode_fault(one.path, one.mode), "") << one.path;
     }
     EXPECT_EQ(usual_mode("/etc/cron.d/x", true, false), 0644U) << "cron refuses what is executable";
+    EXPECT_EQ(usual_mode("/etc/logrotate.d/x", true, false), 0644U);
+    EXPECT_EQ(usual_mode("/etc/openvpn/up.sh", true, false), 0755U) << "OpenVPN runs it";
+    EXPECT_EQ(usual_mode("/etc/wireguard/up", true, false), 0755U) << "wg-quick runs it";
+    EXPECT_EQ(usual_mode("/etc/wireguard/wg0.conf", true, false), 0600U);
     EXPECT_EQ(usual_mode("/etc/x", true, false), 0755U);
     EXPECT_EQ(usual_mode("/etc/x", false, true), 0600U);
 }
@@ -45,6 +73,17 @@ TEST(PathModes, WhatReadersRefuse) {
     EXPECT_NE(mode_fault("/etc/cron.d/x", 0755), "");
     EXPECT_NE(mode_fault("/etc/ssh/authorized_keys.d/op", 0600), "") << "sshd reads it as the user";
     EXPECT_NE(mode_fault("/usr/bin/tool", 0644), "");
+    EXPECT_EQ(mode_fault("/root/.ssh/deploy", 0640),
+              "ssh ignores private keys that others can read");
+    EXPECT_EQ(mode_fault("/root/.ssh/id_rsa.pub", 0644), "");
+    EXPECT_NE(mode_fault("/etc/skel/.ssh/authorized_keys", 0664), "");
+    EXPECT_EQ(mode_fault("/root/.ssh/known_hosts", 0644), "");
+    EXPECT_NE(mode_fault("/var/spool/cron/root", 0700), "");
+    EXPECT_NE(mode_fault("/etc/logrotate.d/x", 0755), "");
+    EXPECT_NE(mode_fault("/etc/polkit-1/rules.d/x.rules", 0600), "") << "polkitd is not root";
+    EXPECT_NE(mode_fault("/etc/openvpn/client.key", 0644), "");
+    EXPECT_NE(mode_fault("/etc/openvpn/client.key", 0755), "");
+    EXPECT_EQ(mode_fault("/etc/openvpn/up.sh", 0755), "");
     EXPECT_EQ(mode_fault("/etc/x", 0666), "");
 }
 

@@ -246,8 +246,18 @@ TEST_F(BlueprintTest, hostile_names_and_paths) {
               "hint: remove it: a device would not boot\n"
               "error: b.toml:3:10: the kernel argument \"ro\" cannot be set: boot entries have rw: "
               "with ro, /etc and /var would stay read-only\n");
+    EXPECT_EQ(
+        failure_of("[customizations.kernel]\nappend = 'rd.luks.options=discard "
+                   "rd.luks.name=d9d1e345-9100-863e-a8df-7e85cffab13f=root init=/x'\n"),
+        "error: b.toml:3:10: the kernel argument \"rd.luks.options\" cannot be set: the boot "
+        "entry of a disk with encryption has it, for its root partition\n"
+        "hint: remove it: a device would not boot\n"
+        "error: b.toml:3:10: the kernel argument \"rd.luks.name\" cannot be set: the boot "
+        "entry of a disk with encryption has it, for its root partition\n"
+        "error: b.toml:3:10: the kernel argument \"init\" cannot be set: the boot entry of an "
+        "image without initramfs has it, and systemd is /sbin/init\n");
     EXPECT_EQ(failure_of("[customizations.kernel]\nappend = 'ostree.x=1 initrd.y rw rootwait "
-                         "rootflags=data=journal'\n"),
+                         "rootflags=data=journal rd.luks.uuid=x'\n"),
               "no error");
 }
 

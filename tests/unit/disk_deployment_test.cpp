@@ -94,7 +94,7 @@ protected:
         Ext4Writer boot(fixture.ctx(), path("boot"), file("boot", made.boot_bytes));
         const ImageLabels labels(fixture.ctx(), view);
         write_deployment(fixture.ctx(), *repository, view, made, request,
-                         {"ROOT", "BOOT", "1234-ABCD", "none"}, labels, root, boot);
+                         {"ROOT", "BOOT", "1234-ABCD", "none", unlock}, labels, root, boot);
         root.finish();
         boot.finish();
     }
@@ -125,6 +125,8 @@ protected:
     Commit built;
     std::optional<RepositoryView> repository;
     DiskRequest request;
+    /// Arguments by which the initramfs unlocks the root file system.
+    std::vector<std::string> unlock;
 };
 
 TEST_F(DeploymentTest, ThePlanHasWhatOstreeWillMakeOfTheCommit) {
@@ -184,6 +186,18 @@ TEST_F(DeploymentTest, DeviceTreesArePartOfTheBootChecksum) {
     EXPECT_EQ(debugfs("boot", "cat " + kernels + "/dtb/vendor/a.dtb"), "a");
     EXPECT_EQ(debugfs("boot", "cat " + kernels + "/.vmlinuz-6.1.0-50-amd64.hmac"),
               "not part of it");
+}
+
+/// Nobody else can set them.
+TEST_F(DeploymentTest, TheBootEntryOfAnEncryptedDiskUnlocksIt) {
+    unlock = {"rd.luks.name=U=root", "rd.luks.options=U=x"};
+    request.kernel_arguments = {"quiet"};
+    write();
+    EXPECT_THAT(debugfs("boot", "cat /loader/entries/ostree-1-edge.conf"),
+                HasSubstr("options root=UUID=ROOT rw console=ttyS0 quiet rd.luks.name=U=root "
+                          "rd.luks.options=U=x ostree=/"));
+    request.kernel_arguments = {"rd.luks.options=discard"};
+    EXPECT_THAT(planning_fails(), HasSubstr("\"rd.luks.options=discard\" cannot be set"));
 }
 
 TEST_F(DeploymentTest, ALinkIsNoKernel) {

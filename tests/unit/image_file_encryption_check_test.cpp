@@ -36,8 +36,10 @@ std::vector<std::string> complete_initramfs() {
 
 /// The message and hint for a commit with this initramfs; "" if it is good.
 std::string checked(const std::vector<std::string>& initramfs, const std::string& built_in,
-                    bool programs) {
+                    bool programs, const std::string& commits = "quiet",
+                    const std::string& requested = "quiet") {
     test::CommitFixture fixture;
+    fixture.tree.kernel_arguments = {commits};
     for (const char* path : {"/usr/lib/modules", checked_kernel.c_str(), "/usr/sbin", "/usr/lib64",
                              "/usr/lib64/cryptsetup"}) {
         fixture.add_directory(path);
@@ -53,7 +55,7 @@ std::string checked(const std::vector<std::string>& initramfs, const std::string
     const Commit commit = fixture.build();
     const RepositoryView repository(fixture.repo());
     try {
-        check_for_encryption(repository.open(commit.checksum));
+        check_for_encryption(repository.open(commit.checksum), {requested});
     } catch (const Error& caught) {
         return caught.message() + " | " + caught.hint();
     }
@@ -66,6 +68,19 @@ TEST(EncryptionCheck, DriversAreInTheKernelOrInTheInitramfs) {
     EXPECT_THAT(checked(complete_initramfs(), "", true),
                 AllOf(HasSubstr("the initramfs has no driver tpm_crb"), HasSubstr("tpm2-tss"),
                       Not(HasSubstr("the image has no"))));
+}
+
+/// systemd-cryptsetup-generator and dracut leave every disk locked then.
+TEST(EncryptionCheck, KernelArgumentsDoNotTurnItOff) {
+    const std::string crb = "kernel/drivers/char/tpm/tpm_crb.ko\n";
+    for (const char* off : {"rd.luks=0", "rd.luks=no", "luks=off"}) {
+        const std::string expected =
+            "the kernel argument \"" + std::string(off) +
+            "\" would leave the encrypted disk locked, and the device would not boot";
+        EXPECT_THAT(checked(complete_initramfs(), crb, true, off), HasSubstr(expected));
+        EXPECT_THAT(checked(complete_initramfs(), crb, true, "quiet", off), HasSubstr(expected));
+    }
+    EXPECT_EQ(checked(complete_initramfs(), crb, true, "rd.luks=1", "rd.lvm=0"), "");
 }
 
 TEST(EncryptionCheck, OneErrorNamesEverythingThatIsMissing) {

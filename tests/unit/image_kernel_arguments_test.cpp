@@ -44,7 +44,7 @@ TEST(KernelArgumentsProblem, ThoseThatABootEntryCanHave) {
     for (const Arguments& good : {Arguments{},
                                   {"quiet", "console=ttyS0,115200n8", "security=selinux"},
                                   {"dyndbg=\"file drivers/usb/* +p\"", "\"a b\"", "x="},
-                                  {"rootflags=x", "ostreex=1"}}) {
+                                  {"rootflags=x", "ostreex=1", "rdinit=/x", "rd.luks.uuid=U"}}) {
         EXPECT_EQ(kernel_arguments_problem(good), "");
     }
 }
@@ -63,6 +63,9 @@ TEST(KernelArgumentsProblem, ThoseThatNoneCanHave) {
           {"root=/dev/sda1", "cannot be set"},
           {"initrd=/evil.img", "cannot be set"},
           {"BOOT_IMAGE=x", "cannot be set"},
+          {"init=/bin/sh", "cannot be set"},
+          {"rd.luks.name=U=root", "cannot be set"},
+          {"rd.luks.options=U=discard", "cannot be set"},
           {std::string(5'000'000, 'x'), "kernel arguments of 5000007 bytes are too long"}}) {
         EXPECT_NE(kernel_arguments_problem({"quiet", argument}).find(reason), std::string::npos)
             << argument.substr(0, 100) << ": " << kernel_arguments_problem({"quiet", argument});

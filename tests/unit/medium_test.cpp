@@ -12,6 +12,7 @@ namespace {
 TEST(MediumKernelArgumentsTest, AreTheImagesWithoutItsRoot) {
     EXPECT_EQ(medium_kernel_arguments({"root=UUID=1", "rw", "rootflags=x", "console=ttyS1,9600",
                                        "pci=nomsi", "quiet", "init=/bin/sh", "rdinit=/x",
+                                       "rd.luks.name=U=root", "rd.luks.options=U=x",
                                        "ostree=/ostree/boot.1/a/b/0"}),
               "rdinit=/edgegpu/install console=ttyS1,9600 pci=nomsi");
 }

@@ -1,9 +1,7 @@
 #include "support/written_secrets.hpp"
 
-#include <chrono>
 #include <string>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/file.hpp"
@@ -11,8 +9,6 @@
 
 namespace edgegpu {
 namespace {
-
-using testing::IsEmpty;
 
 /// "LINE KIND" of the first secret, or "none".
 std::string first(const std::string& content, const std::string& name = "/etc/app.conf") {
@@ -101,6 +97,34 @@ TEST(WrittenSecrets, PasswordsOfSettings) {
     EXPECT_EQ(first("- name: APP_PASSWORD\n  value: hunter2\n"), "2 a password");
 }
 
+/// A password may begin with any character, and a passphrase has blanks.
+TEST(WrittenSecrets, PasswordsOfOtherForms) {
+    for (const char* line :
+         {"password=!hunter2", "password = !hunter2", "password=&hunter2", "psk=#hunter2",
+          "password=~hunter2", "password: ~hunter2", "password=*hunter2", "password = \"!hunter2\"",
+          "password: '&hunter2'", "\"password\": \"#hunter2\"", "DB_PASSWORD='~hunter2'",
+          "password: \"*hunter2\"", "password: &anchor hunter2", "x --password '!hunter2'",
+          "x --password !hunter2", "password = \"correct horse battery staple\"",
+          "\"passphrase\": \"Tr0ub4dor and 3 friends\"", "export DB_PASSWORD='my h0use is red'",
+          "psk=\"sea4711 is near\""}) {
+        EXPECT_EQ(first(line), "1 a password") << line;
+    }
+}
+
+/// `--` begins a comment in SQL and Lua alone, and '*' only inside a comment of C.
+TEST(WrittenSecrets, LinesThatOnlyLookLikeComments) {
+    EXPECT_EQ(first("/usr/bin/x \\\n    --password hunter2\n"), "2 a password");
+    EXPECT_EQ(first("ExecStart=/usr/bin/x \\\n  --db-password=hunter2 \\\n  --quiet\n"),
+              "2 a password");
+    EXPECT_EQ(first("--password hunter2\n"), "1 a password");
+    EXPECT_EQ(first("* * * * * root x --password hunter2\n", "/etc/cron.d/x"), "1 a password");
+    EXPECT_EQ(first("/* a\n * password=hunter2\n */\n"), "none");
+    EXPECT_EQ(first("/* a */\n * password=hunter2\n"), "2 a password");
+    EXPECT_EQ(first("-- password=hunter2\n", "/usr/share/x/schema.sql"), "none");
+    EXPECT_EQ(first("-- password=hunter2\n", "/usr/share/x/a.lua"), "none");
+    EXPECT_EQ(first("password=hunter2\n", "/usr/share/x/schema.sql"), "1 a password");
+}
+
 TEST(WrittenSecrets, WhatStandsForAPasswordIsNone) {
     for (const char* line : {"password=",
                              "password=\"\"",
@@ -137,7 +161,30 @@ TEST(WrittenSecrets, WhatStandsForAPasswordIsNone) {
                              "password_pbkdf2 root grub.pbkdf2.sha512.10000.ABCDEF",
                              "psk: null",
                              "token: ${TOKEN:-0123456789abcdef0123}",
-                             "--no-ask-password daemon-reload"}) {
+                             "--no-ask-password daemon-reload",
+                             "password: !vault |",
+                             "password: !secret wifi_password",
+                             "password: *anchor",
+                             "password: &anchor",
+                             "password: ~",
+                             "password = ~/.config/x",
+                             "password: # set on the device",
+                             "password = # hunter2",
+                             "password=#{password}",
+                             "\"password\": \"**********\"",
+                             "password=*",
+                             "password=*.pem",
+                             "<password>&quot;x&quot;</password>",
+                             "password=&quot;x&quot;",
+                             "https://x.invalid/?password=&user=hunter2",
+                             "x --password && true",
+                             "x --password &",
+                             "x --password # from the terminal",
+                             "password = !read_only;",
+                             "password = \"Enter the new password\"",
+                             "\"password\": \"At least 8 characters\"",
+                             "password=\"not set\"",
+                             "\"password\": \"Mot de passe\""}) {
         EXPECT_EQ(first(line), "none") << line;
     }
     EXPECT_EQ(first("password:\n  type: string\n"), "none");
@@ -177,7 +224,7 @@ TEST(WrittenSecrets, BinaryFiles) {
     EXPECT_EQ(first(std::string("\x05\x02\0\0\0\x30hunter2hunter2", 20), "/etc/krb5.keytab"),
               "0 a private key");
     EXPECT_EQ(first(std::string("password=hunter2\n\0\0", 19), "/usr/bin/x"), "none");
-    EXPECT_EQ(first(std::string("0\x82\x01\x02not a key", 14), "/etc/pki/x.der"), "none");
+    EXPECT_EQ(first(std::string("0\x82\x01\x02not a key", 13), "/etc/pki/x.der"), "none");
 }
 
 TEST(WrittenSecrets, HostileTextTakesNoLonger) {

@@ -4,9 +4,10 @@
 #include <array>
 #include <string_view>
 
+#include "blueprint/parse/login_ways.hpp"
 #include "blueprint/sources/overlay_source.hpp"
+#include "blueprint/sources/source_directory.hpp"
 #include "support/error.hpp"
-#include "support/path_glob.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
@@ -18,34 +19,11 @@ constexpr const char* hint =
     "device is installed: [accounts] login = \"provisioned\", or that nobody is to log in: login = "
     "\"none\"";
 
-/// Programs that add users when a device is installed or boots for the first time.
-constexpr std::array<std::string_view, 8> provisioning{
-    "afterburn", "cloud-init", "fdo-client", "flightctl-agent",
-    "ignition",  "ipa-client", "realmd",     "sssd"};
-
-/// Files by which somebody may be let in: keys, certificates or commands of sshd, logins without a
-/// password on a console, users of a directory, configuration of the programs above.
-constexpr std::array<std::string_view, 13> letting_in{
-    "/etc/ssh/sshd_config",
-    "/etc/ssh/sshd_config.d/*",
-    "/etc/ssh/authorized_keys/**",
-    "/etc/ssh/authorized_keys.d/**",
-    "/**/.ssh/authorized_keys*",
-    "/**/*getty*.service.d/*",
-    "/etc/sssd/**",
-    "/etc/cloud/**",
-    "/usr/lib/ignition/**",
-    "/usr/lib/dracut/modules.d/*ignition*/**",
-    "/etc/fdo/**",
-    "/etc/shadow",
-    "/etc/flightctl/**",
-};
-
-bool lets_in(std::string_view path) {
-    static const std::vector<PathGlob> globs(letting_in.begin(), letting_in.end());
-    return std::any_of(globs.begin(), globs.end(),
-                       [&](const PathGlob& glob) { return glob.matches(path); });
-}
+/// Packages that add users, or keys of users, when a device is installed or boots for the first
+/// time, without a file of the image that says which. SSSD and programs that join a directory need
+/// one.
+constexpr std::array<std::string_view, 5> provisioning{"afterburn", "cloud-init", "fdo-client",
+                                                       "flightctl-agent", "ignition"};
 
 bool sshd_is_off(const Blueprint& blueprint) {
     const auto is_sshd = [](const std::string& unit) {
@@ -62,8 +40,7 @@ bool sshd_is_off(const Blueprint& blueprint) {
                        });
 }
 
-bool has_user(const Blueprint& blueprint) {
-    const bool keys_count = !sshd_is_off(blueprint);
+bool has_user(const Blueprint& blueprint, bool keys_count) {
     return std::any_of(
         blueprint.users.begin(), blueprint.users.end(), [&](const UserRequest& user) {
             const bool credential = is_usable_password(user.password.value_or("*")) ||
@@ -72,58 +49,66 @@ bool has_user(const Blueprint& blueprint) {
         });
 }
 
-/// Whether a unit or its drop-ins log somebody in on a console.
-bool logs_in(const UnitRequest& unit) {
-    const auto automatic = [](const std::string& text) {
-        return text.find("--autologin") != std::string::npos;
-    };
-    return (unit.name == "debug-shell.service" && unit.state == UnitState::enabled) ||
-           automatic(unit.contents.value_or("")) ||
-           std::any_of(unit.drop_ins.begin(), unit.drop_ins.end(),
-                       [&](const auto& drop_in) { return automatic(drop_in.second); });
-}
-
-/// Whether an overlay has such a file. One that cannot be visited is reported elsewhere, and may
-/// have one.
-bool has_file_letting_in(const OverlayRequest& overlay) {
-    bool found = false;
-    try {
-        visit_overlay(overlay, {},
-                      [&](const OverlayMember& member) { found = found || lets_in(member.path); });
-    } catch (const Error&) {
-        return true;
+void see_programs(const Blueprint& blueprint, LoginWays& ways) {
+    for (const UnitRequest& unit : blueprint.systemd.units) {
+        if (unit.name == "debug-shell.service" && unit.state == UnitState::enabled) {
+            ways.found();
+        }
+        ways.see_program(unit.contents.value_or(""));
+        for (const auto& [name, text] : unit.drop_ins) {
+            ways.see_program(text);
+        }
     }
-    return found;
+    for (const FirstbootScript& script : blueprint.firstboot) {
+        ways.see_program(script.contents);
+    }
 }
 
-bool has_other_way(const Blueprint& blueprint) {
-    const auto& units = blueprint.systemd.units;
-    return !blueprint.firstboot.empty() || std::any_of(units.begin(), units.end(), logs_in) ||
-           std::any_of(blueprint.files.begin(), blueprint.files.end(),
-                       [](const FileRequest& file) { return lets_in(file.path); }) ||
-           std::any_of(blueprint.overlays.begin(), blueprint.overlays.end(), has_file_letting_in);
+void see_files(const Blueprint& blueprint, LoginWays& ways) {
+    for (const FileRequest& file : blueprint.files) {
+        ways.see_file(file.path,
+                      [&] { return file.source.empty() ? file.data : source_head(file.source); });
+    }
+    for (const OverlayRequest& overlay : blueprint.overlays) {
+        visit_overlay(overlay, {}, [&](const OverlayMember& member) {
+            if (member.head) {
+                ways.see_file(member.path, member.head);
+            }
+        });
+    }
 }
 
-/// What may add users at the installation: "package set edge-commit", "package cloud-init"; empty
-/// if there is nothing.
-std::string what_provisions(const Blueprint& blueprint) {
+bool has_other_way(const Blueprint& blueprint, bool keys_count) {
+    LoginWays ways(keys_count, !blueprint.users.empty());
+    see_programs(blueprint, ways);
+    try {
+        see_files(blueprint, ways);
+    } catch (const Error&) {
+        return true;  // A file that cannot be read is reported elsewhere, and may be one.
+    }
+    return ways.any();
+}
+
+/// The package that may add users at the installation; empty if there is none.
+std::string_view what_provisions(const Blueprint& blueprint) {
     for (const PackageRequest& package : blueprint.packages) {
         for (const std::string_view name : provisioning) {
             if (package.spec.starts_with(name) &&
                 (package.spec.size() == name.size() || package.spec[name.size()] == '-')) {
-                return std::string(name);
+                return name;
             }
         }
     }
-    return blueprint.package_set.name.empty() ? "" : "FDO, Ignition or the installer";
+    return {};
 }
 
 }  // namespace
 
 void check_login(const Blueprint& blueprint, Mistakes& mistakes,
                  std::vector<std::string>& warnings) {
-    if (blueprint.accounts.login != LoginSource::image || has_user(blueprint) ||
-        has_other_way(blueprint)) {
+    const bool keys_count = !sshd_is_off(blueprint);
+    if (blueprint.accounts.login != LoginSource::image || has_user(blueprint, keys_count) ||
+        has_other_way(blueprint, keys_count)) {
         return;
     }
     const SourceLocation& location =
@@ -131,7 +116,7 @@ void check_login(const Blueprint& blueprint, Mistakes& mistakes,
     const char* const reason = blueprint.users.empty()
                                    ? "the image has no user with a password or key"
                                    : "no user has a password or key with which one could log in";
-    const std::string provided = what_provisions(blueprint);
+    const std::string_view provided = what_provisions(blueprint);
     if (provided.empty()) {
         mistakes.add(error_at(location, "nobody could log in: {}", reason).hinted(hint));
     } else {

@@ -9,10 +9,11 @@
 namespace edgegpu {
 
 /// Whether somebody will be able to log in, as far as a blueprint says: with `[accounts] login =
-/// "image"`, the default, a mistake if neither an account with a password or key, nor a file, unit
-/// or first boot script that may let somebody in, nor a package or package set by which users are
-/// added at the installation (FDO, Ignition, cloud-init); a warning if there is only one of the
-/// latter. The built image is judged by customise/accounts/login.hpp.
+/// "image"`, the default, a mistake if there is neither an account with a password or key nor
+/// anything else that lets somebody in (login_ways.hpp); only a warning if there is a package that
+/// adds users at the installation (cloud-init, FDO, Ignition, …). A package set is none: what a
+/// kickstart file adds is for the blueprint to say. The built image is judged by
+/// customise/accounts/login.hpp.
 void check_login(const Blueprint& blueprint, Mistakes& mistakes,
                  std::vector<std::string>& warnings);
 

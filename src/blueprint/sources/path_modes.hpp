@@ -19,6 +19,8 @@ struct PathMode {
     bool root_only = false;
     /// A sentence without its end: "NetworkManager ignores connections that others can read".
     std::string_view reason;
+    /// Executable files that have a script's name are programs, for which this says nothing.
+    bool scripts = false;
 };
 
 /// The row for a file at this path of the image; null if its reader takes any mode.
