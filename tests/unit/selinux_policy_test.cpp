@@ -15,6 +15,7 @@
 #include "selinux/selinux.hpp"
 #include "selinux/store/policy_result.hpp"
 #include "selinux/store/store.hpp"
+#include "small_root.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
