@@ -4,11 +4,11 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
-#include <thread>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,7 +69,9 @@ void wait_until(const Context& ctx, const fs::path& path, std::string_view what,
             said = true;
             ctx.console->note_now(fmt::format("waiting for {}, which {}", name_holder(path), what));
         }
-        std::this_thread::sleep_for(pause);
+        // A signal ends the pause: no `sleep_for`, which begins again with what is left, and the
+        // kernel adds its timer slack to that, so that frequent signals make it endless.
+        ::poll(nullptr, 0, static_cast<int>(pause.count()));
     }
     if (!holder.empty()) {
         const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
