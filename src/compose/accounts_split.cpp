@@ -19,16 +19,22 @@ bool is_ordinary(const AccountFile::Row& row) {
     return id >= first_user_id && id <= last_user_id;
 }
 
-/// Whether the image's C library finds the module: of the directories of libraries, the first that
-/// has a C library is that of the image's own architecture.
+/// Whether the image's C library finds the module: in a directory of 64-bit libraries, or in
+/// /usr/lib, which in other images has 32-bit ones, if there is no C library elsewhere.
 bool has_altfiles(const Tree& tree) {
+    const auto has = [&](const char* directory, const char* library) {
+        return find_entry(tree, fmt::format("{}/{}", directory, library)) != nullptr;
+    };
+    constexpr const char* module = "libnss_altfiles.so.2";
+    bool has_libc = false;
     for (const char* directory :
-         {"/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"}) {
-        if (find_entry(tree, fmt::format("{}/libc.so.6", directory)) != nullptr) {
-            return find_entry(tree, fmt::format("{}/libnss_altfiles.so.2", directory)) != nullptr;
+         {"/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"}) {
+        if (has(directory, module)) {
+            return true;
         }
+        has_libc = has_libc || has(directory, "libc.so.6");
     }
-    return false;
+    return !has_libc && has("/usr/lib", module);
 }
 
 bool stays_in_etc_group(const AccountFile::Row& row, const std::set<std::string>& ordinary) {

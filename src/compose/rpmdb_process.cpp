@@ -156,8 +156,8 @@ void write_both(const fs::path& scratch, const std::vector<Element>& elements) {
 }
 
 /// `input`: a line with the directory, one with the time of installation, and one for each package.
-std::string write_in_child(std::string input, const std::string& /*called*/) {
-    std::istringstream lines(std::move(input));
+std::string write_in_child(const std::string& input, const std::string& /*called*/) {
+    std::istringstream lines(input);
     std::string scratch;
     std::string time;
     if (!std::getline(lines, scratch) || !std::getline(lines, time)) {

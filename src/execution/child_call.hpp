@@ -45,7 +45,7 @@ struct ChildCall {
 class ChildFunction {
 public:
     /// `name` lives as long as the object; the second argument of `call` is for its messages.
-    using Call = std::string (*)(std::string input, const std::string& called);
+    using Call = std::string (*)(const std::string& input, const std::string& called);
     ChildFunction(const char* name, Call call) noexcept;
     ChildFunction(const ChildFunction&) = delete;
     ChildFunction& operator=(const ChildFunction&) = delete;

@@ -52,6 +52,24 @@ bool is_one_argument(std::string_view argument) {
     return !quoted && !argument.empty() && argument.front() != '=';
 }
 
+/// The first character that GRUB takes for one of its own language where it reads the line of a
+/// boot entry (`options` with blscfg, `linux` in what ostree generates), which has the argument as
+/// it is: a variable, another command, a comment. 0 if there is none.
+char boot_loader_character(std::string_view argument) {
+    bool quoted = false;
+    for (std::size_t i = 0; i < argument.size(); ++i) {
+        const char c = argument[i];
+        quoted = quoted != (c == '"');
+        const bool special =
+            c == '$' || (!quoted && (std::string_view(";&|<>").find(c) != std::string_view::npos ||
+                                     (c == '#' && i == 0)));
+        if (special) {
+            return c;
+        }
+    }
+    return argument == "{" || argument == "}" ? argument.front() : '\0';
+}
+
 }  // namespace
 
 std::string kernel_arguments_problem(const std::vector<std::string>& arguments) {
@@ -64,6 +82,12 @@ std::string kernel_arguments_problem(const std::vector<std::string>& arguments) 
         }
         if (const std::string_view reason = boot_argument_reason(argument); !reason.empty()) {
             return fmt::format("the kernel argument \"{}\" cannot be set: {}", begin, reason);
+        }
+        if (const char c = boot_loader_character(argument); c != '\0') {
+            return fmt::format(
+                "the kernel argument \"{}\" cannot be set: GRUB takes {} for a part of its own "
+                "language",
+                begin, c);
         }
         size += argument.size() + 1;
     }

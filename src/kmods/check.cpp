@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "kmods/module_file.hpp"
+#include "kmods/module_name.hpp"
+#include "kmods/symbols.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -29,16 +31,6 @@ std::vector<std::string> module_names(const std::string& driver_version) {
     return names;
 }
 
-/// "nvidia-drm" of "…/nvidia-drm.ko.xz"; empty if `path` is not a kernel module.
-std::string_view module_name(std::string_view path) {
-    const std::string_view file = path.substr(path.rfind('/') + 1);
-    const std::size_t end = file.find(".ko");
-    const std::string_view suffix = end == std::string_view::npos ? "" : file.substr(end);
-    const bool is_module =
-        suffix == ".ko" || suffix == ".ko.xz" || suffix == ".ko.gz" || suffix == ".ko.zst";
-    return is_module ? file.substr(0, end) : std::string_view();
-}
-
 /// The package with the modules, for messages.
 std::string module_package(const Tree& tree) {
     const auto found =
@@ -54,12 +46,12 @@ std::map<std::string, std::string> find_modules(const std::string& driver_versio
     std::map<std::string, std::string> found;
     for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
         if (entry.type == EntryType::file && !path.starts_with(directory + "kernel/")) {
-            found.emplace(module_name(path), path);
+            found.emplace(module_of_file(path), path);
         }
     }
     std::map<std::string, std::string> modules;
     for (const std::string& name : module_names(driver_version)) {
-        const auto at = found.find(name);
+        const auto at = found.find(kernel_module_name(name));
         if (at == found.end()) {
             throw error("kernel module {} is not in the image: {} made none for kernel {}", name,
                         module_package(tree), tree.kernel)
@@ -67,7 +59,7 @@ std::map<std::string, std::string> find_modules(const std::string& driver_versio
                     "its scriptlet has to link the modules; take another version of the "
                     "driver, or modules = \"dkms\" in [nvidia]");
         }
-        modules.insert(*at);
+        modules.emplace(name, at->second);
     }
     return modules;
 }
@@ -76,7 +68,7 @@ std::map<std::string, std::string> find_modules(const std::string& driver_versio
 std::string kernel_vermagic(const Tree& tree) {
     const std::string directory = fmt::format("/usr/lib/modules/{}/kernel", tree.kernel);
     for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
-        if (entry.type == EntryType::file && !module_name(path).empty()) {
+        if (entry.type == EntryType::file && !module_of_file(path).empty()) {
             const std::string content = unpack_module(read_file(entry.content), path);
             std::string magic = read_module(content, path).value("vermagic");
             if (!magic.empty()) {
@@ -120,6 +112,12 @@ void check_identity(const std::string& driver_version, const Tree& tree, const M
     if (!version.empty() && version != driver_version) {
         throw error("{} of {} is of version {}, the driver of {}", path, module_package(tree),
                     version, driver_version)
+            .hinted("the package is damaged: take another version of the driver");
+    }
+    // modprobe finds it by the file's name, the kernel and what depends on it by this one.
+    const std::string name = info.value("name");
+    if (!name.empty() && name != module_of_file(path)) {
+        throw error("{} of {} is another kernel module, {}", path, module_package(tree), name)
             .hinted("the package is damaged: take another version of the driver");
     }
 }
@@ -195,6 +193,7 @@ void check_kernel_modules(const Context& ctx, const std::string& driver_version,
     const std::string kernel_magic = kernel_vermagic(tree);
     const std::map<std::string, std::string> certificates = find_certificates(tree);
     std::map<std::string, std::vector<std::string>> signers;
+    std::map<std::string, ModuleInfo> modules;
     for (const auto& [name, path] : find_modules(driver_version, tree)) {
         ctx.check_cancelled();
         const std::string content = unpack_module(read_file(tree.entries.at(path).content), path);
@@ -210,7 +209,9 @@ void check_kernel_modules(const Context& ctx, const std::string& driver_version,
                                      : "certificate " + certificate);
         }
         signers[signer].push_back(name);
+        modules.emplace(path, info);
     }
+    check_symbols(ctx, tree, modules, module_package(tree));
     report(ctx, signers);
 }
 

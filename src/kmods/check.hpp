@@ -13,10 +13,10 @@ namespace edgegpu {
 void remove_module_leftovers(Tree& tree);
 
 /// Checks that the image has every kernel module of the driver, that each is for the image's kernel
-/// (with the vermagic of the kernel's own modules) and of the driver's version, and that an
-/// appended signature is well-formed and, if the image has the signer's certificate, valid. Reports
-/// the signers. Does nothing without a driver (an empty version). Throws Error naming module,
-/// package and remedy.
+/// (with the vermagic of the kernel's own modules) and of the driver's version, that the image has
+/// the symbols that it takes from others (`check_symbols`), and that an appended signature is
+/// well-formed and, if the image has the signer's certificate, valid. Reports the signers. Does
+/// nothing without a driver (an empty version). Throws Error naming module, package and remedy.
 void check_kernel_modules(const Context& ctx, const std::string& driver_version, const Tree& tree);
 
 /// Checks, after depmod, that modules.dep lists these modules. Throws Error naming the module.

@@ -28,30 +28,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Digest of the packages that compile the modules, and of the keys that they are verified with: a
-/// build that finds the modules does not fetch these packages, and must not take what was made of
-/// packages that it would refuse.
-std::string compilation_digest(const Context& ctx, const std::vector<Repository>& repositories,
-                               const Resolution& resolution) {
-    Sha256 digest;
-    digest.update_field(resolution.kernel_uname);
-    std::set<std::string> used;
-    const auto add = [&](const ResolvedPackage& package) {
-        digest.update_field(package.content_id());
-        digest.update_field(package.repository);
-        used.insert(package.repository);
-    };
-    add(*resolution.dkms_source);
-    std::for_each(resolution.build_root.begin(), resolution.build_root.end(), add);
-    for (const Repository& repository : repositories) {
-        if (used.contains(repository.id)) {
-            digest.update_field(repository.id);
-            digest.update_field(repository.gpgcheck ? key_material(ctx, repository) : "unchecked");
-        }
-    }
-    return digest.hex();
-}
-
 /// An entry contains `license` and a file for each module.
 constexpr StoreKind kept_modules{"kmods", EntryKind::kmods};
 constexpr const char* license_name = "license";
@@ -124,11 +100,29 @@ PackageFile write_package(const Context& ctx, const MadePackage& package) {
 
 }  // namespace
 
-std::optional<CompiledModules> find_compiled_modules(const Context& ctx,
-                                                     const std::vector<Repository>& repositories,
-                                                     const Resolution& resolution) {
-    const std::optional<StoredEntry> entry =
-        find_stored(ctx, kept_modules, compilation_digest(ctx, repositories, resolution));
+std::string compiled_modules_key(const Context& ctx, const std::vector<Repository>& repositories,
+                                 const Resolution& resolution) {
+    Sha256 digest;
+    digest.update_field(resolution.kernel_uname);
+    std::set<std::string> used;
+    const auto add = [&](const ResolvedPackage& package) {
+        digest.update_field(package.content_id());
+        digest.update_field(package.repository);
+        used.insert(package.repository);
+    };
+    add(*resolution.dkms_source);
+    std::for_each(resolution.build_root.begin(), resolution.build_root.end(), add);
+    for (const Repository& repository : repositories) {
+        if (used.contains(repository.id)) {
+            digest.update_field(repository.id);
+            digest.update_field(repository.gpgcheck ? key_material(ctx, repository) : "unchecked");
+        }
+    }
+    return digest.hex();
+}
+
+std::optional<CompiledModules> find_compiled_modules(const Context& ctx, const std::string& key) {
+    const std::optional<StoredEntry> entry = find_stored(ctx, kept_modules, key);
     if (!entry) {
         return std::nullopt;
     }
@@ -139,10 +133,10 @@ std::optional<CompiledModules> find_compiled_modules(const Context& ctx,
     return compiled;
 }
 
-CompiledModules build_modules(const Context& ctx, const std::vector<Repository>& repositories,
+CompiledModules build_modules(const Context& ctx, const std::string& key,
                               const Resolution& resolution, const ModuleBuildFiles& files) {
     return find_or_make(
-        ctx, kept_modules, compilation_digest(ctx, repositories, resolution),
+        ctx, kept_modules, key,
         fmt::format("is compiling the NVIDIA kernel modules of {}", resolution.kernel_uname),
         restore, [&](NewEntry& entry) {
             CompiledModules made = compile_modules(ctx, resolution, files);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "blueprint/repository.hpp"
@@ -16,15 +17,21 @@ namespace edgegpu {
 /// modules.
 inline constexpr const char* certificate_directory = "/usr/share/edgegpu/secure-boot";
 
-/// The compiled modules of resolution.dkms_source if they are in the cache: unsigned, under a
-/// digest of the sources, of all packages that compile them, and of the keys that `repositories`
-/// verify these with. Throws ErrorKind::fetch for a key that cannot be read.
-[[nodiscard]] std::optional<CompiledModules> find_compiled_modules(
-    const Context& ctx, const std::vector<Repository>& repositories, const Resolution& resolution);
+/// Under what the compiled modules of resolution.dkms_source are cached: a digest of the sources,
+/// of all packages that compile them, and of the keys that `repositories` verify these with, since
+/// a build that finds the modules does not fetch these packages, and must not take what was made
+/// of packages that it would refuse. Keys may come from the network. Throws ErrorKind::fetch for a
+/// key that cannot be read.
+[[nodiscard]] std::string compiled_modules_key(const Context& ctx,
+                                               const std::vector<Repository>& repositories,
+                                               const Resolution& resolution);
+
+/// The compiled modules, unsigned, if they are in the cache.
+[[nodiscard]] std::optional<CompiledModules> find_compiled_modules(const Context& ctx,
+                                                                   const std::string& key);
 
 /// Compiles the modules and adds them to the cache. Throws what `compile_modules` throws.
-[[nodiscard]] CompiledModules build_modules(const Context& ctx,
-                                            const std::vector<Repository>& repositories,
+[[nodiscard]] CompiledModules build_modules(const Context& ctx, const std::string& key,
                                             const Resolution& resolution,
                                             const ModuleBuildFiles& files);
 

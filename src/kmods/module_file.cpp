@@ -1,8 +1,10 @@
 #include "kmods/module_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -31,6 +33,10 @@ T read_at(std::string_view content, std::uint64_t offset, const std::string& nam
     return value;
 }
 
+std::string_view until_nul(std::string_view text) {
+    return text.substr(0, text.find('\0'));
+}
+
 std::string_view bytes_at(std::string_view content, std::uint64_t offset, std::uint64_t size,
                           const std::string& name) {
     if (offset > content.size() || content.size() - offset < size) {
@@ -39,34 +45,110 @@ std::string_view bytes_at(std::string_view content, std::uint64_t offset, std::u
     return content.substr(offset, size);
 }
 
-/// The bytes of the section `.modinfo`.
-std::string_view modinfo_section(std::string_view content, const std::string& name) {
+struct Section {
+    std::string_view title;
+    Elf64_Shdr header{};
+};
+
+std::vector<Section> read_sections(std::string_view content, const std::string& name) {
     const auto header = read_at<Elf64_Ehdr>(content, 0, name);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum) {
         throw error("{}: not a kernel module", name);
     }
-    const auto section = [&](std::size_t number) {
-        const std::uint64_t offset = number * sizeof(Elf64_Shdr);
-        if (header.e_shoff > content.size()) {
-            throw error("{}: the kernel module is truncated", name);
-        }
-        return read_at<Elf64_Shdr>(content, header.e_shoff + offset, name);
-    };
-    const Elf64_Shdr names = section(header.e_shstrndx);
+    if (header.e_shoff > content.size()) {
+        throw error("{}: the kernel module is truncated", name);
+    }
+    std::vector<Section> sections(header.e_shnum);
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+        sections[i].header =
+            read_at<Elf64_Shdr>(content, header.e_shoff + i * sizeof(Elf64_Shdr), name);
+    }
+    const Elf64_Shdr names = sections[header.e_shstrndx].header;
     const std::string_view strings = bytes_at(content, names.sh_offset, names.sh_size, name);
-    for (std::size_t i = 0; i < header.e_shnum; ++i) {
-        const Elf64_Shdr candidate = section(i);
-        if (candidate.sh_name >= strings.size()) {
+    for (Section& section : sections) {
+        if (section.header.sh_name >= strings.size()) {
             throw error("{}: the kernel module's section names are damaged", name);
         }
-        const std::string_view title = strings.substr(candidate.sh_name);
-        if (title.substr(0, title.find('\0')) == ".modinfo") {
-            return bytes_at(content, candidate.sh_offset, candidate.sh_size, name);
+        section.title = until_nul(strings.substr(section.header.sh_name));
+    }
+    return sections;
+}
+
+/// The bytes of the section; nothing if there is none.
+std::optional<std::string_view> find_section(std::string_view content,
+                                             const std::vector<Section>& sections,
+                                             std::string_view title, const std::string& name) {
+    for (const Section& section : sections) {
+        if (section.title == title) {
+            return bytes_at(content, section.header.sh_offset, section.header.sh_size, name);
         }
     }
-    throw error("{}: not a kernel module: it has no .modinfo", name);
+    return std::nullopt;
+}
+
+/// Calls `take` for every string of a section of strings that end with a NUL byte.
+template <typename Take>
+void for_each_string(std::string_view strings, const Take& take) {
+    while (!strings.empty()) {
+        const std::string_view line = until_nul(strings);
+        strings.remove_prefix(std::min(line.size() + 1, strings.size()));
+        if (!line.empty()) {
+            take(line);
+        }
+    }
+}
+
+/// Undefined symbols of the symbol table: name → whether it is weak.
+std::map<std::string, bool> read_undefined(std::string_view content,
+                                           const std::vector<Section>& sections,
+                                           const std::string& name) {
+    std::map<std::string, bool> undefined;
+    for (const Section& section : sections) {
+        if (section.header.sh_type != SHT_SYMTAB) {
+            continue;
+        }
+        if (section.header.sh_link >= sections.size()) {
+            throw error("{}: the kernel module's symbol table is damaged", name);
+        }
+        const Elf64_Shdr& names = sections[section.header.sh_link].header;
+        const std::string_view strings = bytes_at(content, names.sh_offset, names.sh_size, name);
+        const std::string_view table =
+            bytes_at(content, section.header.sh_offset, section.header.sh_size, name);
+        for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= table.size(); at += sizeof(Elf64_Sym)) {
+            const auto symbol = read_at<Elf64_Sym>(table, at, name);
+            if (symbol.st_name >= strings.size()) {
+                throw error("{}: the kernel module's symbol table is damaged", name);
+            }
+            const std::string_view title = until_nul(strings.substr(symbol.st_name));
+            // The linker's own, which the kernel ignores, too.
+            const bool ignored = title.empty() || title == "_GLOBAL_OFFSET_TABLE_";
+            if (symbol.st_shndx == SHN_UNDEF && !ignored) {
+                undefined[std::string(title)] = ELF64_ST_BIND(symbol.st_info) == STB_WEAK;
+            }
+        }
+    }
+    return undefined;
+}
+
+/// symbol → version
+std::map<std::string, std::uint32_t> read_versions(std::string_view section,
+                                                   const std::string& name) {
+    struct Version {
+        std::uint64_t checksum;
+        std::array<char, 56> symbol;
+    };
+    static_assert(sizeof(Version) == 64);
+    std::map<std::string, std::uint32_t> versions;
+    for (std::size_t at = 0; at + sizeof(Version) <= section.size(); at += sizeof(Version)) {
+        const auto version = read_at<Version>(section, at, name);
+        const std::string_view symbol = until_nul({version.symbol.data(), version.symbol.size()});
+        if (!symbol.empty()) {
+            versions[std::string(symbol)] = static_cast<std::uint32_t>(version.checksum);
+        }
+    }
+    return versions;
 }
 
 std::string issuer_text(X509_NAME* issuer) {
@@ -165,16 +247,32 @@ std::string unpack_module(std::string content, const std::string& name) {
 }
 
 ModuleInfo read_module(std::string_view content, const std::string& name) {
+    const std::vector<Section> sections = read_sections(content, name);
+    const auto section = [&](std::string_view title) {
+        return find_section(content, sections, title, name);
+    };
+    const auto modinfo = section(".modinfo");
+    if (!modinfo) {
+        throw error("{}: not a kernel module: it has no .modinfo", name);
+    }
     ModuleInfo info;
-    std::string_view rest = modinfo_section(content, name);
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find('\0'), rest.size());
-        const std::string_view line = rest.substr(0, end);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+    for_each_string(*modinfo, [&](std::string_view line) {
         if (const std::size_t equals = line.find('='); equals != std::string_view::npos) {
             info.values.try_emplace(std::string(line.substr(0, equals)), line.substr(equals + 1));
         }
+    });
+    for (const auto& [symbol, version] : read_versions(section("__versions").value_or(""), name)) {
+        info.imports[symbol] = version;
     }
+    for (const auto& [symbol, weak] : read_undefined(content, sections, name)) {
+        if (weak) {
+            info.imports.erase(symbol);
+        } else {
+            info.imports.try_emplace(symbol);
+        }
+    }
+    for_each_string(section("__ksymtab_strings").value_or(""),
+                    [&](std::string_view symbol) { info.exports.emplace(symbol); });
     info.signature = read_signature(content, name);
     return info;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,13 @@ struct ModuleInfo {
     /// value of a repeated key.
     std::map<std::string, std::string> values;
     std::optional<ModuleSignature> signature;
+    /// Symbols that it takes from the kernel or from other modules, but for weak ones, which may be
+    /// missing: name → version, a checksum of the symbol's type (section `__versions`, an array of
+    /// struct modversion_info of the kernel's include/linux/module.h). Without a version if the
+    /// module has none for it.
+    std::map<std::string, std::optional<std::uint32_t>> imports;
+    /// Symbols that it offers to other modules (section `__ksymtab_strings`).
+    std::set<std::string> exports;
 
     /// A value, or "".
     [[nodiscard]] std::string value(const std::string& key) const;

@@ -84,6 +84,8 @@ void end_trial(KeyTrial& key, Stages& stages) {
 
 /// What is in the cache already, and what is to be fetched.
 struct Preparation {
+    /// Of compiled kernel modules, in the cache.
+    std::string module_key;
     /// Compiled kernel modules from the cache. They are read before fetching, because the packages
     /// that compile them are then omitted from the plan.
     std::optional<CompiledModules> modules;
@@ -93,19 +95,20 @@ struct Preparation {
 Preparation prepare(const Context& ctx, const Blueprint& blueprint, const Resolution& resolution) {
     Preparation result;
     if (resolution.dkms_source) {
-        result.modules = find_compiled_modules(ctx, blueprint.repositories, resolution);
+        result.module_key = compiled_modules_key(ctx, blueprint.repositories, resolution);
+        result.modules = find_compiled_modules(ctx, result.module_key);
     }
     result.plan = make_plan(resolution, blueprint.repositories, {result.modules.has_value()});
     return result;
 }
 
-/// The package of compiled kernel modules; `kept` are those from the cache.
-PackageFile module_package(const Context& ctx, const std::vector<Repository>& repositories,
-                           const Resolution& resolution, std::optional<CompiledModules> kept,
+/// The package of compiled kernel modules.
+PackageFile module_package(const Context& ctx, const Resolution& resolution, Preparation prepared,
                            const FetchedPackages& packages, Signer& signer) {
     const CompiledModules modules =
-        kept ? *std::move(kept)
-             : build_modules(ctx, repositories, resolution, packages.module_build.value());
+        prepared.modules
+            ? *std::move(prepared.modules)
+            : build_modules(ctx, prepared.module_key, resolution, packages.module_build.value());
     return package_modules(ctx, resolution, modules, signer);
 }
 
@@ -236,8 +239,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
 
     if (resolution.dkms_source) {
         stages.begin("kmods", "compiling the kernel modules of");
-        packages.image.push_back(module_package(ctx, blueprint.repositories, resolution,
-                                                std::move(prepared.modules), packages, signer));
+        packages.image.push_back(
+            module_package(ctx, resolution, std::move(prepared), packages, signer));
         stages.end(describe(packages.image.back()));
     }
 

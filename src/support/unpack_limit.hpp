@@ -24,7 +24,7 @@ struct UnpackLimit {
     std::string reason;
 
     /// The lower one.
-    [[nodiscard]] UnpackLimit with(UnpackLimit other) const {
+    [[nodiscard]] UnpackLimit with(const UnpackLimit& other) const {
         return other.bytes < bytes ? other : *this;
     }
 };

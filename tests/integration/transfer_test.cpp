@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -66,10 +67,15 @@ protected:
         file.promise.checksum = checksum_of(content(name), ChecksumAlgorithm::sha512);
         return file;
     }
+    std::vector<TransferResult> get_all(const std::vector<std::string>& mirrors,
+                                        const std::vector<WantedFile>& files,
+                                        const std::function<void(std::size_t)>& tell = {}) {
+        repository_.baseurls = mirrors;
+        return transfer(ctx_, repository_, mirrors, files, tell);
+    }
     TransferResult get(const std::vector<std::string>& mirrors, const WantedFile& file) {
         const auto begin = std::chrono::steady_clock::now();
-        repository_.baseurls = mirrors;
-        TransferResult result = transfer(ctx_, repository_, mirrors, {file}).front();
+        TransferResult result = get_all(mirrors, {file}).front();
         seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         EXPECT_EQ(result.done, fs::exists(file.destination));
         return result;
@@ -128,8 +134,7 @@ TEST_F(TransferFiles, ManyComeAtOnce) {
         files.back().destination = here(std::to_string(i));
     }
     std::size_t told = 0;
-    const auto results =
-        transfer(ctx_, repository_, {nginx_->url()}, files, [&](std::size_t) { ++told; });
+    const auto results = get_all({nginx_->url()}, files, [&](std::size_t) { ++told; });
     EXPECT_EQ(told, 100U);
     for (std::size_t i = 0; i < files.size(); ++i) {
         EXPECT_TRUE(results[i].done);
@@ -142,7 +147,7 @@ TEST_F(TransferFiles, ThreeAtATimeFromOneServer) {
     for (std::size_t i = 0; i < files.size(); ++i) {
         files[i].destination = here(std::to_string(i));
     }
-    const auto results = transfer(ctx_, repository_, {odd_->url() + "/held"}, files);
+    const auto results = get_all({odd_->url() + "/held"}, files);
     EXPECT_TRUE(results.back().done);
     EXPECT_EQ(odd_->count("ACTIVE"), 12);
     EXPECT_EQ(odd_->count("ACTIVE 4"), 0) << odd_->log();
@@ -275,7 +280,7 @@ TEST_F(TransferFiles, PartOfAnotherProcessIsLeftAlone) {
 
 TEST_F(TransferFiles, SameFileMayBeWantedTwice) {
     const std::vector<WantedFile> files(4, wanted("big"));
-    for (const TransferResult& result : transfer(ctx_, repository_, {nginx_->url()}, files)) {
+    for (const TransferResult& result : get_all({nginx_->url()}, files)) {
         EXPECT_TRUE(result.done);
     }
     EXPECT_EQ(read_file(here("big")), content("big"));
@@ -298,7 +303,7 @@ TEST_F(TransferFiles, CancelledTransferEnds) {
     const std::atomic<bool> stop{true};
     ctx_.cancelled = &stop;
     try {
-        (void)transfer(ctx_, repository_, {odd_->url() + "/drip"}, {wanted("big")});
+        (void)get_all({odd_->url() + "/drip"}, {wanted("big")});
         ADD_FAILURE() << "it went on";
     } catch (const Error& problem) {
         EXPECT_EQ(problem.kind(), ErrorKind::interrupted);
@@ -308,7 +313,7 @@ TEST_F(TransferFiles, CancelledTransferEnds) {
 TEST_F(TransferFiles, FirstFileThatNobodyHasEndsTheWhole) {
     std::vector<WantedFile> files{wanted("small"), wanted("big")};
     files[0].location = "nothing";
-    const auto results = transfer(ctx_, repository_, {nginx_->url()}, files);
+    const auto results = get_all({nginx_->url()}, files);
     EXPECT_FALSE(results[0].done);
     EXPECT_EQ(transfer_error(repository_, "small", results[0]).render(),
               "error: repository 'web': cannot get small\n  " + nginx_->url() +

@@ -28,7 +28,7 @@ TEST(BuildId, IsTheNoteInTheProgramsFile) {
 }
 
 TEST(BuildId, TheIdentityIsThatOfTheProgramWithItsLibraries) {
-    const std::string identity = program_identity();
+    const std::string& identity = program_identity();
     EXPECT_EQ(identity.size(), 16U);
     EXPECT_EQ(identity.find_first_not_of("0123456789abcdef"), std::string::npos);
     EXPECT_FALSE(program_build_id().starts_with(identity));

@@ -25,27 +25,29 @@ using End = ChildCall::End;
 constexpr std::uint64_t mebibyte = 1U << 20U;
 const ChildLimits small_limits{64 * mebibyte, std::chrono::seconds(1), std::chrono::seconds(60)};
 
-const ChildFunction repeat("test repeat", [](std::string input, const std::string& called) {
+const ChildFunction repeat("test repeat", [](const std::string& input, const std::string& called) {
     return called + ':' + std::string(3 * mebibyte, input.at(0)) + input;
 });
-const ChildFunction refuse("test refuse", [](std::string input, const std::string&) -> std::string {
-    throw error("no {}", input).hinted("make one");
-});
-const ChildFunction spin("test spin", [](std::string, const std::string&) {
+const ChildFunction refuse("test refuse",
+                           [](const std::string& input, const std::string&) -> std::string {
+                               throw error("no {}", input).hinted("make one");
+                           });
+const ChildFunction spin("test spin", [](const std::string&, const std::string&) {
     while (::getppid() >= 0) {
     }
     return std::string();
 });
-const ChildFunction stay("test stay", [](std::string input, const std::string&) {
+const ChildFunction stay("test stay", [](const std::string& input, const std::string&) {
     std::ofstream(input) << "here";
     while (true) {
         ::pause();
     }
     return std::string();
 });
-const ChildFunction crash("test crash",
-                          [](std::string, const std::string&) -> std::string { std::abort(); });
-const ChildFunction look("test look", [](std::string, const std::string&) {
+const ChildFunction crash("test crash", [](const std::string&, const std::string&) -> std::string {
+    std::abort();
+});
+const ChildFunction look("test look", [](const std::string&, const std::string&) {
     std::string text;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
         std::error_code code;
@@ -66,7 +68,7 @@ bool can_map(std::size_t size) {
     return true;
 }
 
-const ChildFunction map_memory("test map", [](std::string input, const std::string&) {
+const ChildFunction map_memory("test map", [](const std::string& input, const std::string&) {
     if (!can_map(std::stoul(input))) {
         throw std::bad_alloc();
     }

@@ -44,6 +44,7 @@ TEST(KernelArgumentsProblem, ThoseThatABootEntryCanHave) {
     for (const Arguments& good : {Arguments{},
                                   {"quiet", "console=ttyS0,115200n8", "security=selinux"},
                                   {"dyndbg=\"file drivers/usb/* +p\"", "\"a b\"", "x="},
+                                  {"a=#1,{2}*", "dyndbg=\"file a +p; file b +p & <c>\"", "--", "x"},
                                   {"rootflags=x", "ostreex=1", "rdinit=/x", "rd.luks.uuid=U"}}) {
         EXPECT_EQ(kernel_arguments_problem(good), "");
     }
@@ -58,6 +59,13 @@ TEST(KernelArgumentsProblem, ThoseThatNoneCanHave) {
           {"a=\"b", "not one kernel argument"},
           {"a\nlinux /evil", "not one kernel argument"},
           {"a\x7f", "not one kernel argument"},
+          {"a=$b", "the kernel argument \"a=$b\" cannot be set: GRUB takes $ for a part"},
+          {"a=\"$b\"", "GRUB takes $ for"},
+          {"a;reboot", "GRUB takes ; for"},
+          {"a&b", "GRUB takes & for"},
+          {"a=<b>", "GRUB takes < for"},
+          {"#a", "GRUB takes # for"},
+          {"}", "GRUB takes } for"},
           {"ostree=/evil", "\"ostree=/evil\" cannot be set: ostree sets it"},
           {"ostree", "cannot be set"},
           {"root=/dev/sda1", "cannot be set"},

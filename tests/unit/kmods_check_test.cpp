@@ -81,6 +81,22 @@ TEST_F(ModulesOfADriver, AreForTheImagesKernel) {
     EXPECT_THAT(failure(), HasSubstr("is not for the image's kernel"));
 }
 
+TEST_F(ModulesOfADriver, AreTheModulesThatTheirFilesAreNamedAfter) {
+    const std::string info = "vermagic=" + std::string(magic) + '\0' + "version=535.1" + '\0';
+    put(path_of("nvidia-drm"), make_module(info + "name=nvidia_drm" + '\0'));
+    EXPECT_EQ(failure(), "");
+    put(path_of("nvidia-drm"), make_module(info + "name=nouveau" + '\0'));
+    EXPECT_THAT(failure(), HasSubstr("is another kernel module, nouveau"));
+}
+
+TEST_F(ModulesOfADriver, NeedSymbolsThatTheImageHas) {
+    put("/usr/lib/modules/6.1.0-47-amd64/symvers.xz", "0x00000001\tprintk\tvmlinux\n");
+    EXPECT_EQ(failure(), "");
+    const std::string info = "vermagic=" + std::string(magic) + '\0' + "version=535.1" + '\0';
+    put(path_of("nvidia"), test::ModuleFile(info).imports("printk", 2).content());
+    EXPECT_THAT(failure(), HasSubstr("was made for another build of kernel 6.1.0-47-amd64"));
+}
+
 TEST_F(ModulesOfADriver, AreListed) {
     put("/usr/lib/modules/6.1.0-47-amd64/modules.dep", "extra/nvidia.ko:\n");
     EXPECT_EQ(error_message([&] { check_module_index(driver, tree); }),

@@ -215,6 +215,23 @@ TEST_F(Layout, AccountsAreSplitForAltfiles) {
     EXPECT_EQ(text("/usr/etc/nsswitch.conf"), "passwd: files altfiles systemd\nhosts: files\n");
 }
 
+TEST_F(Layout, ForAltfilesInAnyDirectoryOf64BitLibraries) {
+    file("/usr/lib/x86_64-linux-gnu/libc.so.6", "");
+    file("/usr/lib64/libnss_altfiles.so.2", "");
+    file("/etc/nsswitch.conf", "passwd: files\n");
+    finish_layout(ctx, tree);
+    EXPECT_EQ(text("/usr/etc/nsswitch.conf"), "passwd: files altfiles\n");
+}
+
+TEST_F(Layout, NotForAltfilesOf32Bits) {
+    file("/usr/lib64/libc.so.6", "");
+    file("/usr/lib/libc.so.6", "");
+    file("/usr/lib/libnss_altfiles.so.2", "");
+    file("/etc/nsswitch.conf", "passwd: files\n");
+    finish_layout(ctx, tree);
+    EXPECT_EQ(text("/usr/etc/nsswitch.conf"), "passwd: files\n");
+}
+
 TEST_F(Layout, WhatHasNoPlaceIsAnError) {
     file("/data/x", "");
     EXPECT_EQ(error_of([&] { finish_layout(ctx, tree); }).substr(0, 42),

@@ -77,7 +77,7 @@ TEST(MachineChecks, OnlyInformationMayBeLeftOutByTheGuest) {
     EXPECT_EQ(result.verdict, Verdict::failed);
     EXPECT_EQ(result.text, "the machine left out a check of what the image has: nothing here");
     FakeGuest guest;
-    guest.answer = [&](const std::string&) { return answer; };
+    guest.answer = [&](const std::string&) -> GuestResult { return answer; };
     EXPECT_EQ(run_check(guest, check_named(some_facts(), "boot-time")).verdict, Verdict::skipped);
 }
 

@@ -101,7 +101,7 @@ void make_fifo(const fs::path& path) {
     EXPECT_EQ(::mkfifo(path.c_str(), 0644), 0) << std::strerror(errno);
 }
 
-std::function<void(const fs::path&)> link_to(const fs::path& target) {
+std::function<void(const fs::path&)> make_link_to(const fs::path& target) {
     return [target](const fs::path& path) { fs::create_symlink(target, path); };
 }
 
@@ -188,7 +188,7 @@ TEST_F(RepositoryCheck, LinksBelowRefsLeadToRefs) {
             EXPECT_THAT(said, testing::Not(HasSubstr("secret\n")));
         }
     }
-    replace("refs/heads/x", link_to("lab/edge"));
+    replace("refs/heads/x", make_link_to("lab/edge"));
     EXPECT_EQ(opened(), "opened");
     EXPECT_EQ(read(), "1.2.3");
     EXPECT_EQ(RepositoryView(fixture_.repo()).refs().at("x"),

@@ -8,6 +8,7 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "kmods/module_name.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -58,20 +59,6 @@ std::string make_rules(const ModprobeRequest& request) {
 }
 
 }  // namespace
-
-std::string kernel_module_name(std::string_view name) {
-    std::string known(name);
-    std::replace(known.begin(), known.end(), '-', '_');
-    return known;
-}
-
-std::string module_of_file(std::string_view path) {
-    const std::string_view file = path.substr(path.rfind('/') + 1);
-    const std::size_t end = file.find(".ko");
-    const bool module =
-        end != std::string_view::npos && (end + 3 == file.size() || file[end + 3] == '.');
-    return module ? kernel_module_name(file.substr(0, end)) : std::string();
-}
 
 void add_modprobe(const Context& ctx, const ModprobeRequest& request, Tree& tree) {
     const std::string rules = make_rules(request);

@@ -59,7 +59,7 @@ std::string value_of(const std::string& text, std::string_view key) {
 
 /// As libselinux reads it: in any case, and whatever follows.
 std::string selinux_mode(const CommitView& commit) {
-    const std::string value = value_of(read_config(commit, "/usr/etc/selinux/config"), "SELINUX");
+    std::string value = value_of(read_config(commit, "/usr/etc/selinux/config"), "SELINUX");
     for (const char* mode : {"enforcing", "permissive", "disabled"}) {
         if (begins_with_any_case(value, mode)) {
             return mode;
@@ -211,6 +211,7 @@ std::vector<EnabledUnit> enabled_units(const CommitView& commit) {
         }
     });
     std::vector<EnabledUnit> enabled;
+    enabled.reserve(found.size());
     for (const auto& [unit, wanted_by] : found) {
         enabled.push_back({unit, wanted_by});
     }

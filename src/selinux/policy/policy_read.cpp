@@ -292,7 +292,8 @@ namespace {
 
 /// In the child, which ends then: to free 100,000 nodes first takes as long as all of the passing
 /// on.
-std::string read_and_pack(std::string content, const std::string& name) {
+std::string read_and_pack(const std::string& input, const std::string& name) {
+    std::string content = input;
     const std::size_t size = content.size();
     OwnedPolicy owned = open_policy(content, name);
     std::string packed = pack_policy(convert(owned->p, size, name));

@@ -54,4 +54,5 @@ ATTACKS = [
 ]
 # The blueprint's path leads out of the image, or through a link.
 refused(ATTACKS, *(f"setting-{name}" for name in (
-    "file", "file-deep", "file-var", "ntp", "fips", "firstboot", "overlay", "overlay-deep", "overlay-owner")))
+    "file", "file-deep", "file-var", "user", "user-root", "ntp", "fips", "firstboot", "overlay", "overlay-deep",
+    "overlay-owner")))

@@ -1,5 +1,6 @@
 """Split Debian's kernel packages the way RHEL does."""
 
+import gzip
 import pathlib
 import re
 import shutil
@@ -37,6 +38,8 @@ def trees(uname, image, headers, work):
     for origin, goal in (("vmlinuz", "vmlinuz"), ("System.map", "System.map"), ("config", "config")):
         shutil.move(image / "boot" / f"{origin}-{uname}", core / folder / goal)
     (core / folder / "vmlinuz").chmod(0o755)
+    listed = (headers / f"usr/src/linux-headers-{uname}/Module.symvers").read_bytes()
+    (core / folder / "symvers.gz").write_bytes(gzip.compress(listed, mtime=0))
     licence = core / "usr/share/licenses/kernel-core/copyright"
     licence.parent.mkdir(parents=True)
     shutil.copyfile(image / f"usr/share/doc/linux-image-{uname}/copyright", licence)
