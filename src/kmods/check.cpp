@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "image/kernel_module_name.hpp"
 #include "kmods/module_file.hpp"
-#include "kmods/module_name.hpp"
 #include "kmods/symbols.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

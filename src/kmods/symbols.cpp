@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "kmods/module_name.hpp"
+#include "image/kernel_module_name.hpp"
 #include "support/decompress.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

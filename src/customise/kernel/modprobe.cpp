@@ -8,7 +8,7 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "kmods/module_name.hpp"
+#include "image/kernel_module_name.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

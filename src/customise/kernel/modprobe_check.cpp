@@ -12,7 +12,7 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "customise/kernel/modprobe.hpp"
-#include "kmods/module_name.hpp"
+#include "image/kernel_module_name.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/text.hpp"
 

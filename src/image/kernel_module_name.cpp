@@ -1,4 +1,4 @@
-#include "kmods/module_name.hpp"
+#include "image/kernel_module_name.hpp"
 
 #include <algorithm>
 
