@@ -211,30 +211,33 @@ std::string place_program(const ToolCommand& command, Additions& additions) {
     return additions.program_place.string();
 }
 
-/// Whether an ELF program is linked dynamically, or it is no ELF program: most others name an
-/// interpreter of their own.
-bool names_interpreter(const fs::path& file) {
+/// The dynamic loader of an ELF program; nothing if it is linked statically, and empty if it is no
+/// ELF program: most others name an interpreter of their own.
+std::optional<std::string> interpreter_of(const fs::path& file) {
     std::string head(1U << 12U, '\0');
     const Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     const ssize_t got = opened ? ::pread(opened.get(), head.data(), head.size(), 0) : -1;
     head.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     Elf64_Ehdr header{};
     if (!head.starts_with(ELFMAG) || head.size() < sizeof header) {
-        return true;
+        return std::string();
     }
     std::memcpy(&header, head.data(), sizeof header);
     for (std::size_t i = 0; i < header.e_phnum; ++i) {
         const std::size_t at = header.e_phoff + i * sizeof(Elf64_Phdr);
         Elf64_Phdr segment{};
         if (at > head.size() - sizeof segment) {
-            return true;
+            return std::string();
         }
         std::memcpy(&segment, head.data() + at, sizeof segment);
         if (segment.p_type == PT_INTERP) {
-            return true;
+            const std::string path = segment.p_offset < head.size()
+                                         ? head.substr(segment.p_offset, segment.p_filesz)
+                                         : std::string();
+            return path.substr(0, path.find('\0'));
         }
     }
-    return false;
+    return std::nullopt;
 }
 
 /// Writes ToolCommand::tree into a new directory.
@@ -323,13 +326,18 @@ std::string program_digest(const Context& ctx, const fs::path& file) {
     }
     Sha256 digest;
     digest.update_field(sha256_file(file));
-    if (!names_interpreter(file)) {
+    const std::string loader = interpreter_of(file).value_or("");
+    if (loader.empty()) {
         return digest.hex();
     }
-    // "libz.so.1 => /lib/libz.so.1 (0x…)"
+    // What ldd(1) calls, which a small container may not have: "libz.so.1 => /lib/libz.so.1 (0x…)"
     ProcessRequest request;
-    request.argv = {"ldd", file.string()};
+    request.argv = {loader, "--list", file.string()};
     const ProcessResult result = run_process(ctx, request);
+    if (result.status != 0) {
+        throw error("{} cannot find the libraries of {}: {}", loader, file.string(),
+                    trim_end(result.output));
+    }
     for (const std::string_view word : words_of(result.output, " \t\n")) {
         if (word.starts_with('/') && !word.ends_with(':')) {
             digest.update_field(sha256_file(word));

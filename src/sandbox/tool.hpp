@@ -63,8 +63,9 @@ struct ToolResult {
 /// reports.
 [[nodiscard]] std::filesystem::path tool_file(std::string_view program);
 
-/// Digest of a program's file and of the shared libraries that ldd(1) finds for it, for cache keys.
-/// `file` is a program of the builder, which is trusted; empty if it is.
+/// Digest of a program's file and of the shared libraries that its dynamic loader finds for it, for
+/// cache keys. `file` is a program of the builder, which is trusted; empty if it is. Throws Error
+/// if the loader fails.
 [[nodiscard]] std::string program_digest(const Context& ctx, const std::filesystem::path& file);
 
 /// For a library that starts a program itself: writes `script`, which runs `program` with the

@@ -53,12 +53,18 @@ def need(*programs):
             skip(f"{program} is not installed")
 
 
+# Of this test, with hundreds of megabytes each: removed if nothing has failed.
+WORK_DIRECTORIES = []
+
+
 def work_directory(name, fresh=True):
     """An empty directory for a test's files, kept afterwards for a look at what failed."""
     path = SOURCE / "build/tests" / name
     if fresh and path.exists():
         shutil.rmtree(path)
     path.mkdir(parents=True, exist_ok=True)
+    if fresh:
+        WORK_DIRECTORIES.append(path)
     return path
 
 
@@ -83,6 +89,9 @@ class Checks:
 
     def finish(self):
         print(f"{self.passed} ok, {self.failed} not ok")
+        if not self.failed:
+            for path in WORK_DIRECTORIES:
+                shutil.rmtree(path, ignore_errors=True)
         sys.exit(1 if self.failed or not self.passed else 0)
 
 
