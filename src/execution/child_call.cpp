@@ -81,13 +81,12 @@ int make_call(ChildFunction::Call call, std::uint64_t memory, std::uint64_t seco
               const std::string& called) {
     // An empty input is /dev/null (ProcessRequest::input).
     struct stat status {};
-    std::string input = ::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)
-                            ? read_file(STDIN_FILENO, "input")
-                            : std::string();
+    const std::string input = ::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)
+                                  ? read_file(STDIN_FILENO, "input")
+                                  : std::string();
     limit_child(memory, seconds);
     try {
-        return write_all(STDOUT_FILENO, call(std::move(input), called)) ? status_returned
-                                                                        : status_exhausted;
+        return write_all(STDOUT_FILENO, call(input, called)) ? status_returned : status_exhausted;
     } catch (const Error& failure) {
         const bool written = write_all(STDOUT_FILENO, failure.message()) &&
                              write_all(STDOUT_FILENO, std::string_view("\0", 1)) &&

@@ -5,7 +5,11 @@
 #include <system_error>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "openpgp/gpgme.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
 
 namespace edgegpu {
 
@@ -87,6 +91,17 @@ std::optional<std::string> ask_agent(const std::string& socket, const char* comm
     return answer;
 }
 
+/// Whether the process with that number runs, as /proc/PID/stat says: "4711 (gpg-agent) S 1 …".
+bool is_running(const std::string& process) {
+    try {
+        const std::string stat = read_file(fmt::format("/proc/{}/stat", process), 4096);
+        const std::size_t name = stat.rfind(") ");
+        return name != std::string::npos && stat.find_first_of("ZX", name) != name + 2;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 bool end_stale_agent(const std::string& key, const fs::path& homedir) {
@@ -98,10 +113,10 @@ bool end_stale_agent(const std::string& key, const fs::path& homedir) {
     if (!process || !ask_agent(socket, "KILLAGENT")) {
         return false;
     }
-    // It answers before it ends.
+    // It answers before it ends. It is not asked again: when it resets the connection, gpgme 1.18
+    // reads beyond its buffer (the -1 of read(2) as a size, in _gpgme_debug_buffer).
     const auto until = std::chrono::steady_clock::now() + patience;
-    while (ask_agent(socket, "GETINFO pid") == process &&
-           std::chrono::steady_clock::now() < until) {
+    while (is_running(*process) && std::chrono::steady_clock::now() < until) {
         std::this_thread::sleep_for(pause);
     }
     return true;
