@@ -72,12 +72,12 @@ TEST(MachineChecks, AScriptThatDidNotEndItselfHasFailedWhateverItPrinted) {
 }
 
 TEST(MachineChecks, OnlyInformationMayBeLeftOutByTheGuest) {
-    const GuestResult answer{0, "\nedgegpu-verdict skipped nothing here\n", false};
+    GuestResult answer{0, "\nedgegpu-verdict skipped nothing here\n", false};
     const CheckResult result = result_of(answer);
     EXPECT_EQ(result.verdict, Verdict::failed);
     EXPECT_EQ(result.text, "the machine left out a check of what the image has: nothing here");
     FakeGuest guest;
-    guest.answer = [&](const std::string&) -> GuestResult { return answer; };
+    guest.answer = [&](const std::string&) { return answer; };
     EXPECT_EQ(run_check(guest, check_named(some_facts(), "boot-time")).verdict, Verdict::skipped);
 }
 
