@@ -23,8 +23,8 @@ SCRIPTS = {"integration", "hostile", "e2e", "rehearsals"}
 # Those of tests/e2e that take many boots: a suite of their own, which is not in the default.
 REHEARSALS = ("rollback_test", "install_test", "encryption_test")
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
-LONGEST = ("dkms_test", "kill_test", "shared_cache_test", "first_change_test", "hostile_packages_test", "upgrade_test",
-           "gpu_access_test", "install_test")
+LONGEST = ("dkms_test", "cache_truth_test", "kill_test", "shared_cache_test", "first_change_test", "hostile_packages_test",
+           "upgrade_test", "gpu_access_test", "install_test")
 # What scripts run: the program, what is installed beside it, the stand-ins for rpm-ostree and rpmdb, programs of
 # tests/programs, and a machine to control.
 PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree", "stand_in_rpmdb", "write_deployment", "ext4_extract",
