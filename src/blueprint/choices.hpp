@@ -112,29 +112,4 @@ constexpr std::string_view enum_name(LoginSource source) {
     return {};
 }
 
-/// `proxy_auth_method`, with dnf's names (dnf.conf(5)).
-enum class ProxyAuthentication { any, none, basic, digest, negotiate, ntlm, digest_ie, ntlm_wb };
-
-constexpr std::string_view enum_name(ProxyAuthentication method) {
-    switch (method) {
-        case ProxyAuthentication::any:
-            return "any";
-        case ProxyAuthentication::none:
-            return "none";
-        case ProxyAuthentication::basic:
-            return "basic";
-        case ProxyAuthentication::digest:
-            return "digest";
-        case ProxyAuthentication::negotiate:
-            return "negotiate";
-        case ProxyAuthentication::ntlm:
-            return "ntlm";
-        case ProxyAuthentication::digest_ie:
-            return "digest_ie";
-        case ProxyAuthentication::ntlm_wb:
-            return "ntlm_wb";
-    }
-    return {};
-}
-
 }  // namespace edgegpu

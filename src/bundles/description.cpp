@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bundles/pods.hpp"
+#include "oci/reference.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -32,12 +33,7 @@ bool has_text(const std::vector<YamlNode>& items, std::string_view text) {
 /// "25.02" of "nvcr.io/nvidia/tensorflow:25.02-tf2-py3", "cuda12.5.0" of "vectoradd-cuda12.5.0":
 /// the first part of the tag with a number, or else the tag; empty without tag.
 std::string version_in(std::string_view image) {
-    image = image.substr(0, image.find('@'));
-    const std::size_t colon = image.rfind(':');
-    if (colon == std::string_view::npos || image.find('/', colon) != std::string_view::npos) {
-        return "";
-    }
-    const std::string_view tag = image.substr(colon + 1);
+    const std::string_view tag = parts_of_image_name(image).tag.value_or("");
     for (const std::string_view part : split(tag, '-')) {
         if (part.find_first_of("0123456789") != std::string_view::npos) {
             return std::string(part);

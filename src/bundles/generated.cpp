@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "blueprint/toml/mistakes.hpp"
-#include "bundles/yaml_writer.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
 #include "support/text.hpp"
+#include "yaml/yaml_writer.hpp"
 
 namespace edgegpu {
 

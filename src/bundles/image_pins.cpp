@@ -8,6 +8,7 @@
 #include "bundles/pods.hpp"
 #include "bundles/renderer.hpp"
 #include "bundles/wanted_images.hpp"
+#include "oci/reference.hpp"
 
 namespace edgegpu {
 
@@ -20,8 +21,7 @@ ImagePins image_pins(const std::vector<KubeObject>& objects,
         if (digest == digests.end() || reference.find('@') != std::string::npos) {
             continue;
         }
-        // A tag follows the last slash.
-        const bool tagged = reference.find(':', reference.rfind('/') + 1) != std::string::npos;
+        const bool tagged = parts_of_image_name(reference).tag.has_value();
         const bool also_tagged =
             std::any_of(references.begin(), references.end(), [&](const std::string& other) {
                 return other.starts_with(reference + ':') || other.starts_with(reference + '@');

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "bundles/yaml.hpp"
 #include "support/text.hpp"
+#include "yaml/yaml.hpp"
 
 namespace edgegpu {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bundles/yaml.hpp"
+#include "yaml/yaml.hpp"
 
 namespace edgegpu {
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,9 +14,11 @@
 #include <fmt/format.h>
 
 #include "bundles/go_module.hpp"
+#include "execution/program_path.hpp"
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/file_content.hpp"
 #include "support/source_location.hpp"
 #include "support/text.hpp"
 
@@ -147,6 +150,31 @@ std::pair<std::string, std::optional<Version>> examine(const Context& ctx,
     return {"", version};
 }
 
+/// What was found earlier in this process: a build asks several times, and starting the program
+/// takes as long as rendering a small bundle.
+class KnownRenderer {
+public:
+    std::optional<Renderer> find(const std::filesystem::path& file) {
+        const std::lock_guard lock(mutex_);
+        const bool same = renderer_ && renderer_->file == file && state_ == state_of_program(file);
+        return same ? renderer_ : std::nullopt;
+    }
+    Renderer keep(Renderer renderer) {
+        const std::lock_guard lock(mutex_);
+        state_ = state_of_program(renderer.file);
+        return *(renderer_ = std::move(renderer));
+    }
+
+private:
+    static FileState state_of_program(const std::filesystem::path& file) {
+        return state_of(open_to_read(file).get(), file.string());
+    }
+
+    std::mutex mutex_;
+    std::optional<Renderer> renderer_;
+    FileState state_;
+};
+
 }  // namespace
 
 std::string Renderer::title() const {
@@ -188,13 +216,17 @@ std::string version_in(RendererKind kind, std::string_view output) {
 }
 
 Renderer find_renderer(const Context& ctx) {
+    static KnownRenderer known;
     std::vector<std::string> findings;
     for (const Candidate& candidate : candidates()) {
-        const std::filesystem::path file = find_in_path(std::string(name_of(candidate.kind)));
+        const std::filesystem::path file = find_in_path(name_of(candidate.kind));
+        if (std::optional<Renderer> found = known.find(file)) {
+            return *std::move(found);
+        }
         const auto [problem, version] = examine(ctx, candidate, file);
         if (version) {
             ctx.log.info("renderer of bundles", {{"program", file}, {"version", version->text}});
-            return {candidate.kind, version->text, file};
+            return known.keep({candidate.kind, version->text, file});
         }
         findings.push_back(fmt::format("{}: {}", name_of(candidate.kind), problem));
     }

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -27,8 +29,6 @@ fs::path content_path(const Context& ctx, const std::string& digest) {
 
 namespace {
 
-constexpr std::size_t piece = 1U << 20U;
-
 bool is_stored(const fs::path& path, std::uint64_t size) {
     struct stat status {};
     return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
@@ -40,26 +40,15 @@ Error changed(const std::string& name) {
         .hinted("build again when nothing writes to it");
 }
 
-/// Reads the first `size` bytes of a file in pieces of at most `buffer`; throws if it ends
-/// earlier.
-template <typename Use>
+/// Reads the first `size` bytes of a file in pieces; throws if it ends earlier.
 void read_pieces(const Context& ctx, int file, const std::string& name, std::uint64_t size,
-                 std::vector<char>& buffer, const Use& use) {
-    for (std::uint64_t at = 0; at < size;) {
+                 const std::function<void(std::string_view)>& use) {
+    const auto take = [&](std::string_view piece) {
         ctx.check_cancelled();
-        const std::size_t want = std::min<std::uint64_t>(size - at, buffer.size());
-        const ssize_t got = ::pread(file, buffer.data(), want, static_cast<off_t>(at));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            throw errno_error(name, errno);
-        }
-        if (got == 0) {
-            throw changed(name);
-        }
-        use(buffer.data(), static_cast<std::size_t>(got));
-        at += static_cast<std::uint64_t>(got);
+        use(piece);
+    };
+    if (each_piece(file, name, take, {0, size}) != size) {
+        throw changed(name);
     }
 }
 
@@ -82,12 +71,12 @@ public:
         }
     }
 
-    void write(const char* data, std::size_t size) {
-        digest_.update(data, size);
-        if (!write_all(file_.get(), {data, size})) {
+    void write(std::string_view piece) {
+        digest_.update(piece);
+        if (!write_all(file_.get(), piece)) {
             throw errno_error(path_, errno);
         }
-        size_ += size;
+        size_ += piece.size();
     }
     /// Gives it its name. A file that has got the name meanwhile keeps it, as another build may be
     /// linking to it: link(2) fails with ENOENT on a file that a rename takes the name from.
@@ -117,17 +106,16 @@ private:
 
 StoredFile store_file(const Context& ctx, int file, const std::string& name) {
     const FileState before = state_of(file, name);
-    std::vector<char> buffer(std::min<std::uint64_t>(before.size, piece));
     // Most builds find everything in the cache: they read, and write nothing.
     Sha256 digest;
-    read_pieces(ctx, file, name, before.size, buffer,
-                [&](const char* data, std::size_t size) { digest.update(data, size); });
+    read_pieces(ctx, file, name, before.size,
+                [&](std::string_view piece) { digest.update(piece); });
     StoredFile result{{}, digest.hex(), before.size};
     if (!mark_used(ctx, content_path(ctx, result.digest)) ||
         !is_stored(content_path(ctx, result.digest), before.size)) {
         NewContent made(ctx);
-        read_pieces(ctx, file, name, before.size, buffer,
-                    [&](const char* data, std::size_t size) { made.write(data, size); });
+        read_pieces(ctx, file, name, before.size,
+                    [&](std::string_view piece) { made.write(piece); });
         result.digest = made.keep(ctx);
     }
     result.path = content_path(ctx, result.digest);

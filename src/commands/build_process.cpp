@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "execution/pipe.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -21,19 +22,6 @@ namespace {
 constexpr std::size_t most_kept = 16U << 20U;
 /// The descriptor of the new process for progress.
 constexpr int progress_number = 3;
-
-/// Non-blocking reading end; writing end.
-std::pair<Fd, Fd> make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw errno_error("pipe", errno);
-    }
-    std::pair<Fd, Fd> pipe{Fd(ends[0]), Fd(ends[1])};
-    if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
-        throw errno_error("pipe", errno);
-    }
-    return pipe;
-}
 
 /// In the new process, between fork and exec: nothing but system calls, as other threads of the old
 /// one may have held any lock.
@@ -72,9 +60,9 @@ BuildProcess::BuildProcess(std::vector<std::string> argv) {
     if (!nothing) {
         throw errno_error("/dev/null", errno);
     }
-    auto [output, output_end] = make_pipe();
-    auto [messages, messages_end] = make_pipe();
-    auto [progress, progress_end] = make_pipe();
+    auto [output, output_end] = make_pipe(EmptyPipe::fails);
+    auto [messages, messages_end] = make_pipe(EmptyPipe::fails);
+    auto [progress, progress_end] = make_pipe(EmptyPipe::fails);
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ < 0) {

@@ -16,6 +16,7 @@
 #include "execution/interrupt.hpp"
 #include "machine/rehearsal/rehearsal.hpp"
 #include "machine/rehearsal/test_report.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -26,41 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* default_output = "edgegpu-test";
-
-/// The directory of a test's disks, removed with it unless it is kept. Disks are large: not in
-/// memory, where /tmp may be.
-class TestPlace {
-public:
-    TestPlace() {
-        const char* wanted = std::getenv("TMPDIR");
-        std::string pattern =
-            (fs::path(wanted == nullptr || *wanted == '\0' ? "/var/tmp" : wanted) /
-             "edgegpu-test-XXXXXX")
-                .string();
-        if (::mkdtemp(pattern.data()) == nullptr) {
-            throw errno_error(pattern, errno);
-        }
-        path_ = pattern;
-    }
-    TestPlace(const TestPlace&) = delete;
-    TestPlace& operator=(const TestPlace&) = delete;
-    ~TestPlace() {
-        try {
-            if (!kept_) {
-                remove_tree(path_);
-            }
-        } catch (const Error&) {
-            // What is left is in a directory for temporary files.
-        }
-    }
-
-    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-    void keep() noexcept { kept_ = true; }
-
-private:
-    fs::path path_;
-    bool kept_ = false;
-};
 
 /// Copies consoles and screenshots to the directory that was asked for, or that is used after a
 /// failure; they are named there afterwards.
@@ -157,7 +123,7 @@ int run_test(const GlobalOptions& global, const TestCommand& command) {
     ctx.console = &console;
     ctx.log = global.log;
     ctx.cache = cache_directory({});
-    TestPlace place;
+    TemporaryDirectory place(large_temporary_directory() / "edgegpu-test");
     if (!command.junit.empty()) {
         require_writable_directory(command.junit);
     }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "commit/cancellable.hpp"
+#include "commit/device_key.hpp"
 #include "commit/dirtree.hpp"
 #include "commit/head.hpp"
 #include "commit/metadata.hpp"
@@ -20,7 +21,6 @@
 #include "commit/repository.hpp"
 #include "execution/parallel.hpp"
 #include "image/deflate.hpp"
-#include "signing/device_key.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -10,6 +10,7 @@
 
 #include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/file_content.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 #include "support/utf8.hpp"
@@ -144,26 +145,9 @@ std::string content_checksum(const Entry& entry, std::string_view header) {
     if (entry.type != EntryType::file || entry.size == 0) {
         return hash.hex();
     }
-    const Fd file(::open(entry.content.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) {
-        throw errno_error(entry.content.string(), errno);
-    }
-    std::string buffer(std::min<std::uint64_t>(read_size, entry.size + 1), '\0');
-    std::uint64_t total = 0;
-    while (true) {
-        const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            throw errno_error(entry.content.string(), errno);
-        }
-        if (got == 0) {
-            break;
-        }
-        hash.update(buffer.data(), static_cast<std::size_t>(got));
-        total += static_cast<std::uint64_t>(got);
-    }
+    const Fd file = open_to_read(entry.content);
+    const std::uint64_t total = each_piece(file.get(), entry.content.string(),
+                                           [&](std::string_view piece) { hash.update(piece); });
     if (total != entry.size) {
         throw error("{}: has {} bytes where {} were recorded", entry.content.string(), total,
                     entry.size)

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "disk/disk_write.hpp"
 #include "disk/grub.hpp"
 #include "disk/partitions.hpp"
 #include "sandbox/tool.hpp"
@@ -50,21 +51,6 @@ constexpr std::array<std::string_view, 26> core_modules{
 void put_number(std::string& bytes, std::size_t at, std::uint64_t value, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
         bytes[at + i] = static_cast<char>((value >> (8 * i)) & 0xffU);
-    }
-}
-
-void write_bytes(int file, std::string_view bytes, std::uint64_t offset, const std::string& name) {
-    while (!bytes.empty()) {
-        const ssize_t written =
-            ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (written < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            throw errno_error(name, errno);
-        }
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-        offset += static_cast<std::uint64_t>(written);
     }
 }
 
@@ -174,8 +160,8 @@ void write_bios_loader(const std::filesystem::path& disk, const Partition& bios,
     if (!file) {
         throw errno_error(disk.string(), errno);
     }
-    write_bytes(file.get(), master_boot_code(boot_image, first), 0, disk.string());
-    write_bytes(file.get(), placed, bios.offset, disk.string());
+    write_to_disk(file.get(), master_boot_code(boot_image, first), 0, disk);
+    write_to_disk(file.get(), placed, bios.offset, disk);
 }
 
 }  // namespace edgegpu

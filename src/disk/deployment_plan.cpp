@@ -13,6 +13,8 @@
 #include "disk/grub.hpp"
 #include "disk/kernel_layout.hpp"
 #include "image/kernel_arguments.hpp"
+#include "repository/remote_config.hpp"
+#include "support/assignments.hpp"
 #include "support/boot_arguments.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
@@ -140,35 +142,18 @@ TreeRoom boot_room(const CommitObjects& objects, const KernelLayout& layout) {
     return room;
 }
 
-/// KEY → value of an os-release, as ostree reads it: a later line wins.
-std::map<std::string, std::string> os_release_of(const CommitView& commit) {
-    std::string text;
+/// The text of the image's os-release.
+std::string os_release_of(const CommitView& commit) {
     for (const char* path : {"/usr/lib/os-release", "/usr/etc/os-release"}) {
-        if (const auto content = commit.read(path, largest_text)) {
-            text = *content;
-            break;
+        if (std::optional<std::string> content = commit.read(path, largest_text)) {
+            return *std::move(content);
         }
     }
-    std::map<std::string, std::string> values;
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string line = text.substr(begin, end - begin);
-        begin = end + 1;
-        const std::size_t equals = line.find('=');
-        if (line.starts_with('#') || equals == std::string::npos) {
-            continue;
-        }
-        const TextHandle value(g_shell_unquote(line.c_str() + equals + 1, nullptr));
-        if (value) {
-            values[line.substr(0, equals)] = value.get();
-        }
-    }
-    return values;
+    return {};
 }
 
 void read_os_release(const CommitView& commit, DeploymentPlan& plan) {
-    const std::map<std::string, std::string> values = os_release_of(commit);
+    const auto values = read_assignments(os_release_of(commit));
     const auto value = [&](const char* key) {
         const auto found = values.find(key);
         return found == values.end() ? std::string() : found->second;
@@ -195,25 +180,6 @@ void read_os_release(const CommitView& commit, DeploymentPlan& plan) {
     }
 }
 
-/// Adds the names of remotes that a file of /etc/ostree/remotes.d configures.
-void add_remotes(const std::string& content, std::set<std::string>& remotes) {
-    const KeyFileHandle file(g_key_file_new());
-    if (g_key_file_load_from_data(file.get(), content.data(), content.size(), G_KEY_FILE_NONE,
-                                  nullptr) == FALSE) {
-        return;
-    }
-    const Handle<char*, g_strfreev> groups(g_key_file_get_groups(file.get(), nullptr));
-    for (char** group = groups.get(); *group != nullptr; ++group) {
-        std::string_view name = *group;
-        constexpr std::string_view prefix = "remote \"";
-        if (name.starts_with(prefix) && name.ends_with('"') && name.size() > prefix.size() + 1) {
-            name.remove_prefix(prefix.size());
-            name.remove_suffix(1);
-            remotes.emplace(name);
-        }
-    }
-}
-
 std::set<std::string> remotes_of(const CommitView& commit, const CommitObjects& objects,
                                  const DiskRequest& request) {
     constexpr std::string_view place = "/etc/ostree/remotes.d/";
@@ -232,7 +198,9 @@ std::set<std::string> remotes_of(const CommitView& commit, const CommitObjects& 
     }
     for (const auto& [path, content] : files) {
         if (path.ends_with(".conf")) {
-            add_remotes(content, remotes);
+            for (RemoteConfig& remote : read_remotes(content)) {
+                remotes.insert(std::move(remote.name));
+            }
         }
     }
     return remotes;

@@ -15,12 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk/disk_write.hpp"
 #include "disk/grub.hpp"
 #include "disk/partitions.hpp"
 #include "execution/process.hpp"
 #include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/file_content.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 #include "support/text.hpp"
@@ -212,28 +214,21 @@ private:
 
 /// Copies what is not zero to `offset` of the disk, which has zeros there.
 void copy_into(const fs::path& disk, std::uint64_t offset, const fs::path& from) {
-    const Fd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+    const Fd source = open_to_read(from);
     const Fd target(::open(disk.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!source || !target) {
-        throw errno_error(source ? disk.string() : from.string(), errno);
+    if (!target) {
+        throw errno_error(disk.string(), errno);
     }
-    std::string block(esp_copy_block, '\0');
-    for (off_t at = 0;;) {
-        const ssize_t count = ::pread(source.get(), block.data(), block.size(), at);
-        if (count < 0) {
-            throw errno_error(from.string(), errno);
+    std::uint64_t at = offset;
+    each_piece(source.get(), from.string(), [&](std::string_view piece) {
+        for (; !piece.empty(); piece.remove_prefix(std::min(piece.size(), esp_copy_block))) {
+            const std::string_view block = piece.substr(0, esp_copy_block);
+            if (block.find_first_not_of('\0') != std::string_view::npos) {
+                write_to_disk(target.get(), block, at, disk);
+            }
+            at += block.size();
         }
-        if (count == 0) {
-            return;
-        }
-        const std::string_view bytes(block.data(), static_cast<std::size_t>(count));
-        if (bytes.find_first_not_of('\0') != std::string_view::npos &&
-            ::pwrite(target.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset) + at) !=
-                count) {
-            throw write_error(disk.parent_path().string(), disk.string(), errno);
-        }
-        at += count;
-    }
+    });
 }
 
 }  // namespace

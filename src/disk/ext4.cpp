@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk/disk_write.hpp"
 #include "disk/ext4_image.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"
@@ -42,22 +43,6 @@ void set_time(__u32& seconds, __u32& extra, std::int64_t time) {
 
 bool is_zero(const char* data, std::size_t size) {
     return size == 0 || (data[0] == 0 && std::memcmp(data, data + 1, size - 1) == 0);
-}
-
-void write_at(int file, const char* data, std::size_t size, std::uint64_t offset,
-              const std::filesystem::path& disk) {
-    while (size > 0) {
-        const ssize_t put = ::pwrite(file, data, size, static_cast<off_t>(offset));
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            throw write_error(disk.parent_path().string(), disk.string(), errno);
-        }
-        data += put;
-        size -= static_cast<std::size_t>(put);
-        offset += static_cast<std::uint64_t>(put);
-    }
 }
 
 void check_name(std::string_view name) {
@@ -158,7 +143,7 @@ void Ext4Writer::Impl::add_entry(Inode parent, std::string_view name, Inode inod
 void Ext4Writer::Impl::put(std::uint64_t block, const char* data, std::size_t size) {
     // The disk has zeros there already, as a hole.
     if (!is_zero(data, size)) {
-        write_at(file.get(), data, size, format.offset + block * ext4_block, disk);
+        write_to_disk(file.get(), {data, size}, format.offset + block * ext4_block, disk);
     }
 }
 
@@ -257,8 +242,8 @@ Ext4Writer::Ext4Writer(const Context& ctx, const std::filesystem::path& disk,
     check_ext4("the root directory",
                ext2fs_bmap2(impl_->fs.get(), EXT2_ROOT_INO, reinterpret_cast<ext2_inode*>(&root),
                             nullptr, 0, 0, nullptr, &block));
-    write_at(impl_->file.get(), std::string(ext4_block, '\0').data(), ext4_block,
-             format.offset + block * ext4_block, disk);
+    write_to_disk(impl_->file.get(), std::string(ext4_block, '\0'),
+                  format.offset + block * ext4_block, disk);
     check_ext4("the root directory",
                ext2fs_punch(impl_->fs.get(), EXT2_ROOT_INO, reinterpret_cast<ext2_inode*>(&root),
                             nullptr, 0, ~0ULL));

@@ -16,10 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk/disk_write.hpp"
 #include "disk/ext4_image.hpp"
 #include "execution/process.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/file_content.hpp"
 #include "support/handles.hpp"
 #include "support/text.hpp"
 
@@ -85,37 +87,6 @@ private:
     Handle<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free> context_;
 };
 
-void read_all(int file, const fs::path& path, char* data, std::size_t size, std::uint64_t offset) {
-    while (size > 0) {
-        const ssize_t count = ::pread(file, data, size, static_cast<off_t>(offset));
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            throw errno_error(path.string(), count < 0 ? errno : EIO);
-        }
-        data += count;
-        size -= static_cast<std::size_t>(count);
-        offset += static_cast<std::uint64_t>(count);
-    }
-}
-
-void write_all(int file, const fs::path& path, const char* data, std::size_t size,
-               std::uint64_t offset) {
-    while (size > 0) {
-        const ssize_t count = ::pwrite(file, data, size, static_cast<off_t>(offset));
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count < 0) {
-            throw write_error(path.parent_path().string(), path.string(), errno);
-        }
-        data += count;
-        size -= static_cast<std::size_t>(count);
-        offset += static_cast<std::uint64_t>(count);
-    }
-}
-
 /// Encrypts the blocks that the file system uses: its own structures and everything in it.
 void encrypt_blocks(const Context& ctx, const fs::path& disk, const Ext4Format& format,
                     const VolumeKey& key) {
@@ -138,11 +109,14 @@ void encrypt_blocks(const Context& ctx, const fs::path& disk, const Ext4Format& 
         }
         const std::size_t size = (free - next) * ext4_block;
         const std::uint64_t offset = format.offset + next * ext4_block;
-        read_all(file.get(), disk, run.data(), size, offset);
+        if (const ssize_t got = read_at(file.get(), run.data(), size, offset);
+            got != static_cast<ssize_t>(size)) {
+            throw errno_error(disk.string(), got < 0 ? errno : EIO);
+        }
         for (blk64_t block = next; block < free; ++block) {
             cipher.encrypt(run.data() + (block - next) * ext4_block, block);
         }
-        write_all(file.get(), disk, run.data(), size, offset);
+        write_to_disk(file.get(), {run.data(), size}, offset, disk);
         next = free;
     }
 }
@@ -206,7 +180,7 @@ void copy_header(const fs::path& header, const fs::path& disk, std::uint64_t off
     for (std::size_t at = 0; at < content.size(); at += ext4_block) {
         const std::string_view piece = std::string_view(content).substr(at, ext4_block);
         if (piece.find_first_not_of('\0') != std::string_view::npos) {
-            write_all(file.get(), disk, piece.data(), piece.size(), offset + at);
+            write_to_disk(file.get(), piece, offset + at, disk);
         }
     }
 }

@@ -1,7 +1,6 @@
 #include "encapsulate/encapsulate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <map>
 #include <numeric>
@@ -22,6 +21,7 @@
 #include "execution/parallel.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/file_content.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 
@@ -157,22 +157,11 @@ void write_oci_archive(const Context& ctx, const fs::path& layout, const fs::pat
     for (const char* directory : {"blobs", "blobs/sha256"}) {
         tar.directory(directory, {0755, 0, 0});
     }
-    std::array<char, 256UL * 1024> buffer{};
     for (const std::string& name : names) {
         const fs::path path = layout / name;
-        const Fd input(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-        if (!input) {
-            throw errno_error(path.string(), errno);
-        }
+        const Fd input = open_to_read(path);
         tar.begin_file(name, {0644, 0, 0}, state_of(input.get(), path.string()).size);
-        for (ssize_t got = 1; got > 0;) {
-            got = ::read(input.get(), buffer.data(), buffer.size());
-            if (got < 0 && errno != EINTR) {
-                throw errno_error(path.string(), errno);
-            }
-            tar.data({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
-            got = got < 0 ? 1 : got;
-        }
+        each_piece(input.get(), path.string(), [&](std::string_view piece) { tar.data(piece); });
     }
     tar.finish();
     made.keep();

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "execution/pipe.hpp"
 #include "execution/program_start.hpp"
 #include "support/error.hpp"
 

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "execution/pipe.hpp"
 #include "execution/program_record.hpp"
 #include "execution/program_start.hpp"
 #include "support/error.hpp"

@@ -1,25 +1,23 @@
 #include "execution/program_start.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "execution/child_setup.hpp"
+#include "execution/pipe.hpp"
+#include "execution/program_path.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-constexpr std::string_view default_path =
-    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 using CStrings = std::vector<char*>;
 
@@ -34,27 +32,24 @@ CStrings c_strings(const std::vector<std::string>& strings) {
     return result;
 }
 
-std::string find_program(const std::string& name, const std::vector<std::string>& env) {
+/// The file of the program that `env` leads to.
+std::string program_file(const std::string& name, const std::vector<std::string>& env) {
     if (name.find('/') != std::string::npos) {
         return name;
     }
-    std::string_view path = default_path;
-    for (const std::string& variable : env) {
-        if (variable.starts_with("PATH=")) {
-            path = variable;
+    constexpr std::string_view variable = "PATH=";
+    std::string_view path = standard_path;
+    for (const std::string_view setting : env) {
+        if (setting.starts_with(variable)) {
+            path = setting.substr(variable.size());
         }
     }
-    path.remove_prefix(std::string_view("PATH=").size());
-    while (!path.empty()) {
-        const std::size_t end = std::min(path.find(':'), path.size());
-        std::string candidate = std::string(path.substr(0, end)) + "/" + name;
-        if (::access(candidate.c_str(), X_OK) == 0) {
-            return candidate;
-        }
-        path.remove_prefix(std::min(end + 1, path.size()));
+    const std::filesystem::path file = find_program(name, path);
+    if (file.empty()) {
+        throw error("{}: program not found", name)
+            .hinted("install its package; scripts/setup installs everything that is needed");
     }
-    throw error("{}: program not found", name)
-        .hinted("install its package; scripts/setup installs everything that is needed");
+    return file.string();
 }
 
 void reap(pid_t pid) noexcept {
@@ -64,18 +59,11 @@ void reap(pid_t pid) noexcept {
 
 }  // namespace
 
-std::pair<Fd, Fd> make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw errno_error("pipe", errno);
-    }
-    return {Fd(ends[0]), Fd(ends[1])};
-}
-
 pid_t start_process(const ProcessRequest& request, int input, int output) {
-    const std::vector<std::string> minimal{std::string(default_path), "LC_ALL=C", "TZ=UTC"};
+    const std::vector<std::string> minimal{fmt::format("PATH={}", standard_path), "LC_ALL=C",
+                                           "TZ=UTC"};
     const std::vector<std::string>& environment = request.env.empty() ? minimal : request.env;
-    const std::string program = find_program(request.argv.front(), environment);
+    const std::string program = program_file(request.argv.front(), environment);
     const CStrings c_argv = c_strings(request.argv);
     const CStrings c_env = c_strings(environment);
     auto [failure_read, failure_write] = make_pipe();

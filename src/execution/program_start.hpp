@@ -1,16 +1,10 @@
 #pragma once
 
-#include <utility>
-
 #include <sys/types.h>
 
 #include "execution/process.hpp"
-#include "support/handles.hpp"
 
 namespace edgegpu {
-
-/// A pipe: its reading and its writing end, which programs do not inherit. Throws Error.
-[[nodiscard]] std::pair<Fd, Fd> make_pipe();
 
 /// Starts the program of `request` with the descriptor `input` as its standard input, and with
 /// `output` as standard error and, unless the request has another, standard output. Returns its

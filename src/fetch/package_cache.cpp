@@ -17,6 +17,7 @@
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/file_content.hpp"
 #include "support/handles.hpp"
 #include "support/text.hpp"
 
@@ -39,23 +40,11 @@ Digests digests_of(const PackageContent& content, ChecksumAlgorithm algorithm) {
     }
     Digester promised(algorithm);
     Sha256 address;
-    std::vector<char> buffer(1U << 18U);
-    off_t at = 0;
-    while (true) {
-        const ssize_t got = ::pread(content.descriptor(), buffer.data(), buffer.size(), at);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            throw errno_error(content.shown(), errno);
-        }
-        if (got == 0) {
-            return {promised.hex(), address.hex()};
-        }
-        promised.update(buffer.data(), static_cast<std::size_t>(got));
-        address.update(buffer.data(), static_cast<std::size_t>(got));
-        at += got;
-    }
+    each_piece(content.descriptor(), content.shown(), [&](std::string_view piece) {
+        promised.update(piece);
+        address.update(piece);
+    });
+    return {promised.hex(), address.hex()};
 }
 
 /// "SHA-512"

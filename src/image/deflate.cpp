@@ -21,6 +21,7 @@
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/file_content.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {
@@ -142,30 +143,15 @@ private:
     std::uint32_t crc_ = 0;
 };
 
-Fd open_content(const Entry& entry) {
-    Fd file(::open(entry.content.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) {
+// Reads exactly `size` bytes at `offset`; a shorter file is an Error.
+void read_content(const Entry& entry, int file, char* data, std::size_t size,
+                  std::uint64_t offset) {
+    const ssize_t got = read_at(file, data, size, offset);
+    if (got < 0) {
         throw errno_error(entry.content.string(), errno);
     }
-    return file;
-}
-
-// Reads exactly `size` bytes at `offset`; a shorter file is an Error.
-void read_at(const Entry& entry, int file, char* data, std::size_t size, std::uint64_t offset) {
-    while (size > 0) {
-        const ssize_t got = ::pread(file, data, size, static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            throw errno_error(entry.content.string(), errno);
-        }
-        if (got == 0) {
-            throw_changed(entry);
-        }
-        data += got;
-        size -= static_cast<std::size_t>(got);
-        offset += static_cast<std::uint64_t>(got);
+    if (static_cast<std::size_t>(got) != size) {
+        throw_changed(entry);
     }
 }
 
@@ -228,7 +214,7 @@ std::string DeflateStreams::deflate(const Entry& entry, std::string_view content
 
 void DeflateStreams::make_one(const Entry& entry) {
     std::string content(entry.size, '\0');
-    read_at(entry, open_content(entry).get(), content.data(), content.size(), 0);
+    read_content(entry, open_to_read(entry.content).get(), content.data(), content.size(), 0);
     const std::string stream = deflate(entry, content);
     NewStream out(ctx_, path_of(entry));
     out.append(stream.data(), stream.size());
@@ -236,10 +222,10 @@ void DeflateStreams::make_one(const Entry& entry) {
 }
 
 void DeflateStreams::make_large(const Entry& entry) {
-    const Fd file = open_content(entry);
+    const Fd file = open_to_read(entry.content);
     const auto read_piece = [&](std::uint64_t offset, std::size_t size) {
         std::string piece(size, '\0');
-        read_at(entry, file.get(), piece.data(), size, offset);
+        read_content(entry, file.get(), piece.data(), size, offset);
         return piece;
     };
     const int level = level_for(read_piece, entry.size, level_);
@@ -321,7 +307,7 @@ bool DeflateStreams::read(const Entry& entry, const Sink& sink) {
     }
     if (entry.size < smallest_cached_stream) {
         std::string content(entry.size, '\0');
-        read_at(entry, open_content(entry).get(), content.data(), content.size(), 0);
+        read_content(entry, open_to_read(entry.content).get(), content.data(), content.size(), 0);
         sink(deflate(entry, content));
         return true;
     }
@@ -343,7 +329,7 @@ bool DeflateStreams::read(const Entry& entry, const Sink& sink) {
     std::uint64_t offset = 0;
     while (rest > 0) {
         const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), rest));
-        read_at(entry, file.get(), buffer.data(), size, offset);
+        read_content(entry, file.get(), buffer.data(), size, offset);
         crc = libdeflate_crc32(crc, buffer.data(), size);
         sink(std::string_view(buffer.data(), size));
         offset += size;

@@ -14,6 +14,7 @@
 #include "image/tree.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/file_content.hpp"
 
 namespace edgegpu {
 
@@ -33,19 +34,9 @@ Entry entry_of(const struct stat& status, EntryType type) {
 }
 
 std::string digest_of(int file, const std::string& path) {
-    std::vector<char> buffer(128UL * 1024UL);
     Sha256 digest;
-    for (off_t at = 0;;) {
-        const ssize_t got = ::pread(file, buffer.data(), buffer.size(), at);
-        if (got == 0) {
-            return digest.hex();
-        }
-        if (got < 0 && errno != EINTR) {
-            throw errno_error(path + " of the image", errno);
-        }
-        digest.update(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-        at += std::max<ssize_t>(got, 0);
-    }
+    each_piece(file, path + " of the image", [&](std::string_view piece) { digest.update(piece); });
+    return digest.hex();
 }
 
 /// Walks the upper layer of an overlay (Documentation/filesystems/overlayfs.rst of Linux).

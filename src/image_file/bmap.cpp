@@ -10,6 +10,7 @@
 #include "disk/used_ranges.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -17,32 +18,21 @@ namespace edgegpu {
 namespace {
 
 constexpr std::uint64_t bmap_block = 4096;
-constexpr std::size_t bmap_piece = 1U << 20U;
 constexpr std::size_t sha256_digits = 64;
 
 class RangeReader {
 public:
     RangeReader(const Context& ctx, const std::filesystem::path& path)
-        : ctx_(ctx), path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-        if (!file_) {
-            throw errno_error(path.string(), errno);
-        }
-    }
+        : ctx_(ctx), path_(path), file_(open_to_read(path)) {}
     std::string digest(const ByteRange& range) {
         Sha256 digest;
-        for (std::uint64_t done = 0; done < range.size;) {
+        const auto take = [&](std::string_view piece) {
             ctx_.check_cancelled();
-            const std::size_t wanted = std::min<std::uint64_t>(piece_.size(), range.size - done);
-            const ssize_t count = ::pread(file_.get(), piece_.data(), wanted,
-                                          static_cast<off_t>(range.offset + done));
-            if (count < 0 && errno == EINTR) {
-                continue;
-            }
-            if (count <= 0) {
-                throw errno_error(path_.string(), count == 0 ? EIO : errno);
-            }
-            digest.update(piece_.data(), static_cast<std::size_t>(count));
-            done += static_cast<std::uint64_t>(count);
+            digest.update(piece);
+        };
+        if (each_piece(file_.get(), path_.string(), take, {range.offset, range.size}) !=
+            range.size) {
+            throw errno_error(path_.string(), EIO);
         }
         return digest.hex();
     }
@@ -51,7 +41,6 @@ private:
     const Context& ctx_;
     const std::filesystem::path& path_;
     Fd file_;
-    std::string piece_ = std::string(bmap_piece, '\0');
 };
 
 std::string block_numbers(const ByteRange& range) {

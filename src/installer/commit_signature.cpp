@@ -13,6 +13,7 @@
 
 #include "openpgp/detached_signature.hpp"
 #include "openpgp/key_file.hpp"
+#include "repository/remote_config.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/terminal_text.hpp"
@@ -57,24 +58,14 @@ std::map<std::string, std::string> remote_files(const CommitView& commit,
     return files;
 }
 
-/// The paths of a remote's keys, as ostree reads them: a list with ';' between.
+/// The paths of a remote's keys.
 std::vector<std::string> key_paths(const CommitView& commit, const Injection& injection,
                                    const std::string& remote) {
-    const std::string group = fmt::format("remote \"{}\"", remote);
     for (const auto& [path, text] : remote_files(commit, injection)) {
-        const Handle<GKeyFile, g_key_file_unref> file(g_key_file_new());
-        if (g_key_file_load_from_data(file.get(), text.data(), text.size(), G_KEY_FILE_NONE,
-                                      nullptr) == FALSE) {
-            continue;
-        }
-        const Handle<char*, g_strfreev> list(
-            g_key_file_get_string_list(file.get(), group.c_str(), "gpgkeypath", nullptr, nullptr));
-        if (list) {
-            std::vector<std::string> paths;
-            for (char** one = list.get(); *one != nullptr; ++one) {
-                paths.emplace_back(*one);
+        for (RemoteConfig& found : read_remotes(text)) {
+            if (found.name == remote && !found.key_paths.empty()) {
+                return std::move(found.key_paths);
             }
-            return paths;
         }
     }
     return {};

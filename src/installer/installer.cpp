@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "disk/bios.hpp"
 #include "disk/boot_loaders.hpp"
@@ -21,8 +18,10 @@
 #include "installer/medium.hpp"
 #include "installer/settings.hpp"
 #include "support/digest.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -34,47 +33,15 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t boot_file_limit = 1ULL << 30U;
 constexpr std::string_view disk_name = "edgegpu/disk.raw";
 
-/// Removes a directory with everything in it at its end.
-class TemporaryDirectory {
-public:
-    explicit TemporaryDirectory(fs::path path) : path_(std::move(path)) { make_directories(path_); }
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-    ~TemporaryDirectory() {
-        try {
-            remove_tree(path_);
-        } catch (const Error&) {
-            // What was to be reported is on its way already.
-        }
-    }
-    [[nodiscard]] fs::path operator/(std::string_view name) const { return path_ / name; }
-
-private:
-    fs::path path_;
-};
-
 /// The SHA-256 of a file.
 std::string digest_of_disk(const Context& ctx, const fs::path& path) {
-    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) {
-        throw errno_error(path.string(), errno);
-    }
+    const Fd file = open_to_read(path);
     Sha256 digest;
-    std::vector<char> buffer(mib);
-    while (true) {
+    each_piece(file.get(), path.string(), [&](std::string_view piece) {
         ctx.check_cancelled();
-        const ssize_t size = ::read(file.get(), buffer.data(), buffer.size());
-        if (size < 0 && errno == EINTR) {
-            continue;
-        }
-        if (size < 0) {
-            throw errno_error(path.string(), errno);
-        }
-        if (size == 0) {
-            return digest.hex();
-        }
-        digest.update(buffer.data(), static_cast<std::size_t>(size));
-    }
+        digest.update(piece);
+    });
+    return digest.hex();
 }
 
 std::string required_file(const CommitView& commit, const std::string& path) {

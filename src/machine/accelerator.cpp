@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "execution/background_process.hpp"
+#include "execution/program_path.hpp"
 #include "machine/line_channel.hpp"
 #include "machine/qemu_command.hpp"
 #include "support/error.hpp"
@@ -126,13 +127,8 @@ std::optional<std::string> try_model(const Context& ctx, const std::string& qemu
 }  // namespace
 
 std::string find_qemu() {
-    const char* path = std::getenv("PATH");
-    const std::string_view directories = path == nullptr ? "/usr/bin:/bin" : path;
-    for (const std::string_view directory : split(directories, ':')) {
-        std::string program = std::string(directory) + "/qemu-system-x86_64";
-        if (!directory.empty() && ::access(program.c_str(), X_OK) == 0) {
-            return program;
-        }
+    if (const auto program = find_in_path("qemu-system-x86_64"); !program.empty()) {
+        return program.string();
     }
     if (::access(rhel_qemu, X_OK) == 0) {
         return rhel_qemu;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <glib.h>
 
+#include "support/base64.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"
@@ -24,18 +25,6 @@ constexpr std::size_t longest_frame = 4096;
 constexpr std::size_t part_size = 2250;
 constexpr std::size_t most_output = 256UL << 10U;
 constexpr int most_attempts = 3;
-
-std::string to_base64(std::string_view bytes) {
-    const TextHandle text(
-        g_base64_encode(reinterpret_cast<const guchar*>(bytes.data()), bytes.size()));
-    return text.get();
-}
-
-std::string from_base64(const std::string& text) {
-    gsize size = 0;
-    const TextHandle bytes(reinterpret_cast<char*>(g_base64_decode(text.c_str(), &size)));
-    return {bytes.get(), size};
-}
 
 /// Of a request; answers to earlier ones have others.
 std::string new_id() {

@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "bundles/schema/compiled_schema.hpp"
-#include "bundles/schema/definitions.hpp"
-#include "bundles/schema/explain.hpp"
-#include "bundles/schema/schema_table.hpp"
-#include "bundles/schema/server_value.hpp"
 #include "embedded_config_schema.hpp"
+#include "schema/compiled_schema.hpp"
+#include "schema/definitions.hpp"
+#include "schema/explain.hpp"
+#include "schema/schema_table.hpp"
+#include "schema/server_value.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
 #include "support/terminal_text.hpp"

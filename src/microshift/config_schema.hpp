@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bundles/schema/schema_problem.hpp"
 #include "microshift/version.hpp"
+#include "schema/schema_problem.hpp"
 
 namespace edgegpu {
 

@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bundles/schema/formats.hpp"
 #include "microshift/ip_network.hpp"
+#include "schema/formats.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bundles/schema/schema_problem.hpp"
+#include "schema/schema_problem.hpp"
 
 namespace edgegpu {
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "bundles/yaml.hpp"
-#include "bundles/yaml_json.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
+#include "yaml/yaml.hpp"
+#include "yaml/yaml_json.hpp"
 
 namespace edgegpu {
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -118,6 +120,21 @@ std::string ImagePlace::text() const {
     return std::string(known->first) + rest;
 }
 
+ImageNameParts parts_of_image_name(std::string_view name) {
+    ImageNameParts parts;
+    if (const std::size_t at = name.find('@'); at != std::string_view::npos) {
+        parts.digest = name.substr(at + 1);
+        name = name.substr(0, at);
+    }
+    const std::size_t colon = name.rfind(':');
+    if (colon != std::string_view::npos && name.find('/', colon) == std::string_view::npos) {
+        parts.tag = name.substr(colon + 1);
+        name = name.substr(0, colon);
+    }
+    parts.repository = name;
+    return parts;
+}
+
 std::string ImagePlace::digest() const {
     const std::size_t at = rest.find(digest_mark);
     return transport == ImageTransport::docker && at != std::string::npos
@@ -129,12 +146,8 @@ ImagePlace ImagePlace::pinned(const std::string& sha256) const {
     if (transport != ImageTransport::docker) {
         return *this;
     }
-    std::string repository = rest.substr(0, rest.find('@'));
-    const std::size_t colon = repository.rfind(':');
-    if (colon != std::string::npos && repository.find('/', colon) == std::string::npos) {
-        repository.resize(colon);
-    }
-    return {transport, repository + std::string(digest_mark) + sha256};
+    return {transport,
+            fmt::format("{}{}{}", parts_of_image_name(rest).repository, digest_mark, sha256)};
 }
 
 std::string shown_image(std::string_view source) {
@@ -161,32 +174,21 @@ std::optional<ImagePlace> image_place(std::string_view source) {
 }
 
 std::optional<std::string> complete_image_name(std::string_view name, bool by_digest) {
-    std::string digest;
-    if (const std::size_t at = name.find('@'); at != std::string_view::npos) {
-        digest = name.substr(at);
-        name = name.substr(0, at);
-        if (!digest.starts_with(digest_mark) ||
-            !is_sha256(std::string_view(digest).substr(digest_mark.size()))) {
-            return std::nullopt;
-        }
+    const ImageNameParts parts = parts_of_image_name(name);
+    constexpr std::string_view kind = digest_mark.substr(1);
+    if ((parts.digest &&
+         (!parts.digest->starts_with(kind) || !is_sha256(parts.digest->substr(kind.size())))) ||
+        (parts.tag && !is_tag(*parts.tag))) {
+        return std::nullopt;
     }
-    std::string tag;
-    const std::size_t colon = name.rfind(':');
-    if (colon != std::string_view::npos && name.find('/', colon) == std::string_view::npos) {
-        tag = name.substr(colon + 1);
-        name = name.substr(0, colon);
-        if (!is_tag(tag)) {
-            return std::nullopt;
-        }
-    }
-    const std::optional<std::string> repository = complete_repository(name);
+    const std::optional<std::string> repository = complete_repository(parts.repository);
     if (!repository) {
         return std::nullopt;
     }
-    if (!digest.empty() && (by_digest || tag.empty())) {
-        return *repository + digest;
+    if (parts.digest && (by_digest || !parts.tag)) {
+        return fmt::format("{}@{}", *repository, *parts.digest);
     }
-    return *repository + ':' + (tag.empty() ? "latest" : tag);
+    return fmt::format("{}:{}", *repository, parts.tag.value_or("latest"));
 }
 
 }  // namespace edgegpu

@@ -6,6 +6,20 @@
 
 namespace edgegpu {
 
+/// The parts of an image's name "quay.io/x/app:1@sha256:…", which need not be valid; views of it.
+struct ImageNameParts {
+    /// "quay.io/x/app"
+    std::string_view repository;
+    /// "1"
+    std::optional<std::string_view> tag;
+    /// "sha256:…"
+    std::optional<std::string_view> digest;
+};
+
+/// Splits a name at "@", and at the colon behind its last slash: a colon before that belongs to a
+/// port.
+[[nodiscard]] ImageNameParts parts_of_image_name(std::string_view name);
+
 /// Where skopeo finds an image: a registry, or files of the build machine.
 enum class ImageTransport {
     docker,         ///< "docker://quay.io/x/app:1": a registry

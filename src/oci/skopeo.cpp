@@ -18,6 +18,7 @@
 #include "execution/process.hpp"
 #include "oci/manifest.hpp"
 #include "support/digest.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -87,8 +88,8 @@ std::string host_of(const ImagePlace& place) {
 
 /// "docker://quay.io/x/app"
 std::string repository_of(const ImagePlace& place) {
-    const std::string pinned = place.pinned("").text();
-    return pinned.substr(0, pinned.find('@'));
+    return ImagePlace{place.transport, std::string(parts_of_image_name(place.rest).repository)}
+        .text();
 }
 
 /// What kind of failure it is, by the words of it that have stayed the same over skopeo's versions.
@@ -300,27 +301,6 @@ std::string inspect(const Context& ctx, const ImageAccess& access, bool config) 
     return run_skopeo(ctx, access, task, arguments);
 }
 
-/// A directory that is removed in the end.
-class ScratchDirectory {
-public:
-    explicit ScratchDirectory(fs::path path) : path_(std::move(path)) {
-        remove_tree(path_);
-        make_directories(path_);
-    }
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-    ~ScratchDirectory() {
-        try {
-            remove_tree(path_);
-        } catch (const Error&) {  // in the slot, which the next build cleans
-        }
-    }
-    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
-private:
-    fs::path path_;
-};
-
 }  // namespace
 
 std::string read_image_manifest(const Context& ctx, const ImageAccess& access) {
@@ -353,7 +333,7 @@ void copy_image_layers(const Context& ctx, const ImageAccess& access, std::uint6
                        const fs::path& blobs) {
     require_online(ctx, access, "all layers");
     // Its manifest is in OCI's format whatever the image's: only the layers are used.
-    const ScratchDirectory layout(fs::path(blobs).concat(".layout"));
+    const TemporaryDirectory layout(fs::path(blobs).concat(".layout"));
     std::vector<std::string> arguments = choosing(access);
     arguments.insert(
         arguments.end(),

@@ -11,6 +11,7 @@
 
 #include "openpgp/gpgme.hpp"
 #include "sandbox/tool.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -25,13 +26,7 @@ namespace fs = std::filesystem;
 /// signatures are untrusted.
 class Home {
 public:
-    Home() {
-        std::string name = (fs::temp_directory_path() / "edgegpu-gpg.XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw errno_error(name, errno);
-        }
-        directory_ = name;
-        path_ = directory_ / "home";
+    Home() : directory_(fs::temp_directory_path() / "edgegpu-gpg"), path_(directory_ / "home") {
         if (::mkdir(path_.c_str(), 0700) != 0) {
             throw errno_error(path_.string(), errno);
         }
@@ -43,16 +38,12 @@ public:
                    0600);
         write_tool_script(program(), "gpg", path_, directory_ / "log");
         if (::access(program().c_str(), X_OK) != 0) {
-            const Error problem = errno_error(program().string(), errno);
-            remove();
-            throw Error(problem).hinted(
-                "programs cannot be started in the directory for temporary files: name another "
-                "with TMPDIR");
+            throw errno_error(program().string(), errno)
+                .hinted(
+                    "programs cannot be started in the directory for temporary files: name another "
+                    "with TMPDIR");
         }
     }
-    ~Home() { remove(); }
-    Home(const Home&) = delete;
-    Home& operator=(const Home&) = delete;
     [[nodiscard]] const fs::path& path() const noexcept { return path_; }
     /// The script that runs gpg, which gpg itself cannot access.
     [[nodiscard]] fs::path program() const { return directory_ / "gpg"; }
@@ -60,12 +51,7 @@ public:
     void check_sandbox() const { check_tool_script("gpg", directory_ / "log"); }
 
 private:
-    void remove() const {
-        std::error_code ignored;
-        fs::remove_all(directory_, ignored);
-    }
-
-    fs::path directory_;
+    TemporaryDirectory directory_;
     fs::path path_;
 };
 

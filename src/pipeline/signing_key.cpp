@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "commit/device_key.hpp"
 #include "resolve/metadata/gpgkeys.hpp"
 #include "resolve/metadata/metadata_download.hpp"
-#include "signing/device_key.hpp"
 
 namespace edgegpu {
 

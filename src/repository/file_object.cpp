@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "repository/ostree_object.hpp"
+#include "support/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -48,20 +49,8 @@ std::string_view bytes_of(GVariant* value) {
 }
 
 /// Reads all of `buffer` from `file` at `offset`.
-bool read_exactly(int file, char* buffer, std::size_t size, off_t offset) {
-    while (size > 0) {
-        const ssize_t got = ::pread(file, buffer, size, offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        buffer += got;
-        size -= static_cast<std::size_t>(got);
-        offset += got;
-    }
-    return true;
+bool read_exactly(int file, char* buffer, std::size_t size, std::uint64_t offset) {
+    return read_at(file, buffer, size, offset) == static_cast<ssize_t>(size);
 }
 
 /// The header of an archive object, of type "(tuuuusa(ayay))" and in normal form, or null. The

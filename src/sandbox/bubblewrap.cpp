@@ -1,29 +1,16 @@
 #include "sandbox/bubblewrap.hpp"
 
-#include <array>
-#include <cerrno>
 #include <string>
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "execution/pipe.hpp"
 #include "sandbox/seccomp.hpp"
-#include "support/error.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
 
 ProcessResult run_bubblewrap(const Context& ctx, ProcessRequest request) {
     const Fd filter = open_call_filter();
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw errno_error("pipe", errno);
-    }
-    const Fd announcement(ends[0]);
-    const Fd announces(ends[1]);
-    if (::fcntl(announcement.get(), F_SETFL, O_NONBLOCK) != 0) {
-        throw errno_error("pipe", errno);
-    }
+    const auto [announcement, announces] = make_pipe(EmptyPipe::fails);
     const std::string filter_number = std::to_string(filter.get());
     const std::string announces_number = std::to_string(announces.get());
     request.argv.insert(request.argv.begin() + 1,

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "execution/pipe.hpp"
 #include "image/image_root.hpp"
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
@@ -272,20 +273,6 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
     return argv;
 }
 
-/// The pipe to which the launcher writes errno if it cannot execute the program: read and write
-/// end.
-std::pair<Fd, Fd> failure_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw errno_error("pipe", errno);
-    }
-    std::pair<Fd, Fd> pipe{Fd(ends[0]), Fd(ends[1])};
-    if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
-        throw errno_error("pipe", errno);
-    }
-    return pipe;
-}
-
 /// Throws if the program was not started.
 void check_started(const SandboxCommand& command, const ProcessResult& result, const Fd& failure) {
     int code = 0;
@@ -323,7 +310,8 @@ ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command) 
             throw errno_error(source.string(), errno);
         }
     }
-    auto [failure_read, failure_write] = failure_pipe();
+    // The launcher writes errno to it if it cannot execute the program.
+    auto [failure_read, failure_write] = make_pipe(EmptyPipe::fails);
     ProcessRequest request;
     request.argv = bubblewrap(ctx, command, root, files, points, failure_write.get());
     request.inner_argv = command.argv;

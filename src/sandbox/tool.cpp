@@ -16,10 +16,12 @@
 
 #include "embedded_tool.hpp"
 #include "execution/process.hpp"
+#include "execution/program_path.hpp"
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
 #include "sandbox/seccomp.hpp"
 #include "support/digest.hpp"
+#include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -116,33 +118,14 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
 /// where the next build removes what a killed one left.
 class WorkDirectory {
 public:
-    explicit WorkDirectory(const Context& ctx) {
-        const fs::path parent = ctx.cache.empty() ? fs::temp_directory_path() : ctx.work();
-        make_directories(parent);
-        std::string name = (fs::absolute(parent) / "edgegpu-tool.XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw errno_error(name, errno);
-        }
-        path_ = name;
-        handle_ = Fd(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    explicit WorkDirectory(const Context& ctx)
+        : directory_(parent_of_work(ctx) / "edgegpu-tool"),
+          handle_(::open(path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)) {
         if (!handle_) {
-            const int code = errno;
-            ::rmdir(name.c_str());
-            throw errno_error(name, code);
+            throw errno_error(path().string(), errno);
         }
     }
-    ~WorkDirectory() {
-        try {
-            remove_tree(path_);
-        } catch (const Error&) {
-            // Harmless: it stays until temporary files are cleaned up.
-            return;
-        }
-    }
-    WorkDirectory(const WorkDirectory&) = delete;
-    WorkDirectory& operator=(const WorkDirectory&) = delete;
-
-    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+    [[nodiscard]] const fs::path& path() const noexcept { return directory_.path(); }
 
     /// Reads a file that the program wrote to `out`; false if it does not exist or is not a regular
     /// file.
@@ -158,7 +141,13 @@ public:
     }
 
 private:
-    fs::path path_;
+    static fs::path parent_of_work(const Context& ctx) {
+        const fs::path parent = ctx.cache.empty() ? fs::temp_directory_path() : ctx.work();
+        make_directories(parent);
+        return fs::absolute(parent);
+    }
+
+    TemporaryDirectory directory_;
     Fd handle_;
 };
 
@@ -296,28 +285,8 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
     return result;
 }
 
-fs::path find_in_path(const std::string& name) {
-    const char* const path = std::getenv("PATH");
-    for (const std::string_view directory :
-         split(path != nullptr ? std::string_view(path) : search_path, ':')) {
-        fs::path file = fs::path(directory) / name;
-        std::error_code code;
-        if (directory.starts_with('/') && fs::is_regular_file(file, code) &&
-            ::access(file.c_str(), X_OK) == 0) {
-            return file;
-        }
-    }
-    return {};
-}
-
 fs::path tool_file(std::string_view program) {
-    for (const std::string_view directory : split(search_path, ':')) {
-        fs::path file = fs::path(directory) / program;
-        if (::access(file.c_str(), X_OK) == 0) {
-            return file;
-        }
-    }
-    return {};
+    return find_program(program, search_path);
 }
 
 std::string program_digest(const Context& ctx, const fs::path& file) {

@@ -57,8 +57,6 @@ struct ToolResult {
 
 /// The first executable file with this name in the caller's PATH, for ToolCommand::program; empty
 /// if there is none.
-[[nodiscard]] std::filesystem::path find_in_path(const std::string& name);
-
 /// The file of a program that `run_tool` would run; empty if there is none, which `run_tool`
 /// reports.
 [[nodiscard]] std::filesystem::path tool_file(std::string_view program);

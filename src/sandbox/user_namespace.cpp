@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "execution/pipe.hpp"
 #include "sandbox/limits.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -221,19 +222,11 @@ Error map_error(const MapFailure& failure) {
                             name_of(failure.mapper)));
 }
 
-std::pair<Fd, Fd> make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw errno_error("pipe", errno);
-    }
-    return {Fd(ends[0]), Fd(ends[1])};
-}
-
-/// What the other process of a pair tells; the default if it ended without a word. A signal, such
-/// as the user's interruption, must not be taken for its answer: the build ends where stages ask
-/// for it.
+/// The value that the other process of a pair writes; the default if it ended without one. A
+/// signal, such as the user's interruption, must not be taken for its answer: the build ends where
+/// stages ask for it.
 template <typename T>
-T told_by(const Fd& pipe, T otherwise) {
+T value_from(const Fd& pipe, T otherwise) {
     T value{};
     ssize_t got = 0;
     while ((got = ::read(pipe.get(), &value, sizeof value)) < 0 && errno == EINTR) {
@@ -243,7 +236,7 @@ T told_by(const Fd& pipe, T otherwise) {
 
 /// Pipes carry so little at once or not at all; whom it does not reach has ended.
 template <typename T>
-void tell(const Fd& pipe, const T& value) {
+void send_value(const Fd& pipe, const T& value) {
     [[maybe_unused]] const ssize_t put = ::write(pipe.get(), &value, sizeof value);
 }
 
@@ -259,18 +252,18 @@ void enter_mapped(const IdMap& users, const IdMap& groups) {
     }
     if (child == 0) {
         ready_write.reset();
-        if (told_by(ready_read, false)) {
-            tell(done_write, write_maps(own, users, groups, by_program));
+        if (value_from(ready_read, false)) {
+            send_value(done_write, write_maps(own, users, groups, by_program));
         }
         ::_exit(0);
     }
     const int code = ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : errno;
     if (code == 0) {
-        tell(ready_write, true);
+        send_value(ready_write, true);
     }
     ready_write.reset();
     done_write.reset();
-    const MapFailure failure = told_by(done_read, MapFailure{Mapper::proc, EIO});
+    const MapFailure failure = value_from(done_read, MapFailure{Mapper::proc, EIO});
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }
     if (code != 0) {
@@ -296,14 +289,14 @@ Fd make_image_namespace() {
         const rlim_t most = processes_of_a_build();
         const struct rlimit processes { most, most };
         ::setrlimit(RLIMIT_NPROC, &processes);
-        tell(ready_write, ::unshare(CLONE_NEWUSER) == 0 ? 0 : errno);
-        told_by(done_read, false);  // not before its namespace is open there
+        send_value(ready_write, ::unshare(CLONE_NEWUSER) == 0 ? 0 : errno);
+        value_from(done_read, false);  // not before its namespace is open there
         ::_exit(0);
     }
     ready_write.reset();
     const std::string process = fmt::format("/proc/{}/", child);
     const IdMap map{{0, 0, image_ids}};
-    int code = told_by(ready_read, EIO);
+    int code = value_from(ready_read, EIO);
     code = code == 0 ? write_map(process + "gid_map", map) : code;
     code = code == 0 ? write_map(process + "uid_map", map) : code;
     Fd made(::open((process + "ns/user").c_str(), O_RDONLY | O_CLOEXEC));

@@ -25,17 +25,22 @@ std::string_view bytes_of(const Number& number) {
 }  // namespace
 
 void Channel::wait(short event) const {
+    const auto began = std::chrono::steady_clock::now();
     for (;;) {
         if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
             throw Error(ErrorKind::interrupted, "interrupted");
         }
         pollfd events{socket_.get(), event, 0};
-        const int ready = ::poll(&events, 1, cancelled_ != nullptr ? poll_ms : -1);
+        const bool looks = cancelled_ != nullptr || patience_.count() > 0;
+        const int ready = ::poll(&events, 1, looks ? poll_ms : -1);
         if (ready > 0) {
             return;
         }
         if (ready < 0 && errno != EINTR) {
             throw errno_error("poll", errno);
+        }
+        if (patience_.count() > 0 && std::chrono::steady_clock::now() - began > patience_) {
+            throw SilentPeer("the signing process does not answer");
         }
     }
 }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "support/error.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -17,13 +19,21 @@ struct Message {
     std::vector<std::string> fields;
 };
 
+/// Thrown when the other end of a channel is silent for too long.
+class SilentPeer : public Error {
+public:
+    using Error::Error;
+};
+
 /// One end of a stream socket for messages: kind and number of fields (32 bits each), then for each
 /// field its length (64 bits) and its bytes, with numbers in native byte order.
 class Channel {
 public:
-    /// Waiting ends with ErrorKind::interrupted once `cancelled` (may be null) is set.
-    explicit Channel(Fd socket, const std::atomic<bool>* cancelled = nullptr)
-        : socket_(std::move(socket)), cancelled_(cancelled) {}
+    /// Waiting ends with ErrorKind::interrupted once `cancelled` (may be null) is set, and with
+    /// SilentPeer when nothing has come, or could be sent, for `patience` (zero: for ever).
+    explicit Channel(Fd socket, const std::atomic<bool>* cancelled = nullptr,
+                     std::chrono::milliseconds patience = {})
+        : socket_(std::move(socket)), cancelled_(cancelled), patience_(patience) {}
 
     /// Sends a whole message. Throws Error if the other end is closed.
     void send(std::uint32_t kind, const std::vector<std::string_view>& fields);
@@ -44,6 +54,7 @@ private:
 
     Fd socket_;
     const std::atomic<bool>* cancelled_;
+    std::chrono::milliseconds patience_;
 };
 
 }  // namespace edgegpu

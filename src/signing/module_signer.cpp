@@ -6,7 +6,6 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
-#include "blueprint/toml/toml_reader.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -16,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t size_limit = 1U << 20U;
 
-std::string read_request_file(const SecureBootRequest& request, const std::filesystem::path& path) {
+std::string read_request_file(const ModuleKey& request, const std::filesystem::path& path) {
     try {
         return read_file(path, size_limit);
     } catch (const Error& problem) {
@@ -30,7 +29,7 @@ int refuse_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* ask
     return -1;
 }
 
-KeyHandle read_key(const SecureBootRequest& request) {
+KeyHandle read_key(const ModuleKey& request) {
     std::string text = read_request_file(request, request.key);
     bool asked = false;
     KeyHandle key(
@@ -55,7 +54,7 @@ KeyHandle read_key(const SecureBootRequest& request) {
 
 }  // namespace
 
-ModuleSigner::ModuleSigner(const SecureBootRequest& request)
+ModuleSigner::ModuleSigner(const ModuleKey& request)
     : name_(request.certificate.stem().string()),
       key_(read_key(request)),
       certificate_(parse_certificate(read_request_file(request, request.certificate))) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "blueprint/blueprint.hpp"
 #include "signing/openssl.hpp"
+#include "signing/request.hpp"
 
 namespace edgegpu {
 
@@ -36,7 +36,7 @@ public:
     /// Reads and checks both files. Throws ErrorKind::usage with the blueprint's line if one cannot
     /// be read, or if the key is encrypted, not RSA (only RSA signatures are reproducible), or not
     /// that of the certificate.
-    explicit ModuleSigner(const SecureBootRequest& request);
+    explicit ModuleSigner(const ModuleKey& request);
 
     /// What the kernel's scripts/sign-file appends to `module`: a detached CMS signature without
     /// attributes (SHA-256), SignatureTrailer and `signature_marker`; the same bytes for the same

@@ -4,9 +4,20 @@
 #include <optional>
 #include <string>
 
-#include "blueprint/blueprint.hpp"
+#include "support/source_location.hpp"
 
 namespace edgegpu {
+
+/// The key that signs kernel modules.
+struct ModuleKey {
+    /// Absolute path of the private key (PEM, RSA, without passphrase). Only the signing process
+    /// reads it.
+    std::filesystem::path key;
+    /// Absolute path of its certificate (PEM or DER).
+    std::filesystem::path certificate;
+    /// where the blueprint names them
+    SourceLocation location;
+};
 
 /// What a build may sign, and with which keys. It is set once, before anything of an image is read.
 struct SigningRequest {
@@ -16,13 +27,9 @@ struct SigningRequest {
     std::string gpg_key;
     /// GPG home of its secret key; empty for the user's
     std::filesystem::path gpg_homedir;
-    /// key and certificate for kernel modules; nothing if they are not signed
-    std::optional<SecureBootRequest> secure_boot;
+    /// nothing if kernel modules are not signed
+    std::optional<ModuleKey> module_key;
 };
-
-/// The request of `[ostree]` and `[nvidia.secure_boot]`.
-[[nodiscard]] SigningRequest signing_request(const OstreeRequest& ostree,
-                                             const std::optional<NvidiaRequest>& nvidia);
 
 /// The certificate of kernel modules' signatures.
 struct ModuleCertificate {

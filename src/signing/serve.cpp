@@ -39,7 +39,7 @@ SigningRequest request_of(const std::vector<std::string>& fields) {
     }
     SigningRequest request{fields[0], fields[1], fields[2], {}};
     if (fields.size() == 8) {
-        SecureBootRequest& modules = request.secure_boot.emplace();
+        ModuleKey& modules = request.module_key.emplace();
         modules.key = fields[3];
         modules.certificate = fields[4];
         modules.location = {fields[5], number_of(fields[6]), number_of(fields[7])};

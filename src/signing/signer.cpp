@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -16,6 +17,7 @@
 
 #include "signing/serve.hpp"
 #include "support/error.hpp"
+#include "support/shell_text.hpp"
 
 namespace edgegpu {
 
@@ -91,7 +93,8 @@ Error error_of(const std::vector<std::string>& fields) {
 
 }  // namespace
 
-Signer::Signer(const std::atomic<bool>* cancelled) : channel_(Fd(), cancelled) {
+Signer::Signer(const std::atomic<bool>* cancelled, std::chrono::milliseconds limit)
+    : channel_(Fd(), cancelled), limit_(limit) {
     std::pair<Fd, Fd> sockets = make_sockets();
     const pid_t parent = ::getpid();
     pid_ = ::fork();
@@ -102,7 +105,7 @@ Signer::Signer(const std::atomic<bool>* cancelled) : channel_(Fd(), cancelled) {
         become_signing_process(sockets.second.get(), parent);
     }
     ::setpgid(pid_, pid_);  // also called by the child: whichever runs first sets it
-    channel_ = Channel(std::move(sockets.first), cancelled);
+    channel_ = Channel(std::move(sockets.first), cancelled, limit);
 }
 
 Signer::~Signer() {
@@ -125,8 +128,8 @@ void Signer::allow(const SigningRequest& request) {
     const std::string home = request.gpg_homedir.string();
     std::vector<std::string_view> fields{request.ref, request.gpg_key, home};
     std::vector<std::string> modules;
-    if (request.secure_boot) {
-        const SecureBootRequest& boot = *request.secure_boot;
+    if (request.module_key) {
+        const ModuleKey& boot = *request.module_key;
         modules = {boot.key.string(), boot.certificate.string(), boot.location.file,
                    std::to_string(boot.location.line), std::to_string(boot.location.column)};
         fields.insert(fields.end(), modules.begin(), modules.end());
@@ -154,10 +157,24 @@ const std::optional<ModuleCertificate>& Signer::certificate() const {
     return certificate_;
 }
 
+std::optional<Message> Signer::answer() {
+    try {
+        return channel_.receive(answer_limit);
+    } catch (const SilentPeer&) {
+        const std::string home = request_ ? request_->gpg_homedir.string() : "";
+        throw error("no signature after {} seconds: gpg-agent does not answer",
+                    std::chrono::duration_cast<std::chrono::seconds>(limit_).count())
+            .hinted("end it, and build again: " +
+                    (home.empty()
+                         ? "gpgconf --kill gpg-agent"
+                         : fmt::format("gpgconf --homedir {} --kill gpg-agent", shell_word(home))));
+    }
+}
+
 Message Signer::ask(std::uint32_t kind, const std::vector<std::string_view>& fields) {
     SigningRecord record(log_, pid_, kind, fields.empty() ? 0 : fields.front().size());
     channel_.send(kind, fields);
-    std::optional<Message> answer = channel_.receive(answer_limit);
+    std::optional<Message> answer = this->answer();
     if (!answer) {
         throw Error("the signing process has ended unexpectedly")
             .hinted("if it was not killed, this is a bug in edgegpu");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,9 +25,15 @@ namespace edgegpu {
 /// Not thread-safe.
 class Signer {
 public:
+    /// How long a signature may take: gpg-agent asks nobody for a passphrase, and a smart card
+    /// waits for a touch for some seconds.
+    static constexpr std::chrono::seconds patience{120};
+
     /// Forks; no other thread may run yet. Waiting for an answer ends with ErrorKind::interrupted
-    /// when `cancelled` (may be null) is set. Throws Error if the process cannot be created.
-    explicit Signer(const std::atomic<bool>* cancelled = nullptr);
+    /// when `cancelled` (may be null) is set, and with an Error after `limit`. Throws Error if the
+    /// process cannot be created.
+    explicit Signer(const std::atomic<bool>* cancelled = nullptr,
+                    std::chrono::milliseconds limit = patience);
     Signer(const Signer&) = delete;
     Signer& operator=(const Signer&) = delete;
     /// Ends the process and waits for it.
@@ -56,12 +63,15 @@ public:
 
 private:
     [[nodiscard]] const SigningRequest& request() const;
+    /// The next message of the process. Throws Error if it does not come in time.
+    std::optional<Message> answer();
     Message ask(std::uint32_t kind, const std::vector<std::string_view>& fields);
     std::string ask_for_signature(std::uint32_t kind, std::string_view content);
 
     pid_t pid_ = -1;
     Log log_;
     Channel channel_;
+    std::chrono::milliseconds limit_;
     std::optional<SigningRequest> request_;
     std::optional<ModuleCertificate> certificate_;
     std::optional<TrialSignature> trial_;

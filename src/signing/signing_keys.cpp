@@ -81,21 +81,9 @@ bool is_object_file(std::string_view bytes) {
 
 }  // namespace
 
-SigningRequest signing_request(const OstreeRequest& ostree,
-                               const std::optional<NvidiaRequest>& nvidia) {
-    SigningRequest request;
-    request.ref = ostree.ref;
-    request.gpg_key = ostree.sign;
-    request.gpg_homedir = ostree.gpg_homedir;
-    if (nvidia) {
-        request.secure_boot = nvidia->secure_boot;
-    }
-    return request;
-}
-
 SigningKeys::SigningKeys(SigningRequest request) : request_(std::move(request)) {
-    if (request_.secure_boot) {
-        modules_.emplace(*request_.secure_boot);
+    if (request_.module_key) {
+        modules_.emplace(*request_.module_key);
     }
 }
 

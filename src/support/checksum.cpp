@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <utility>
 
-#include <fcntl.h>
 #include <openssl/evp.h>
 
 #include "support/error.hpp"
+#include "support/file_content.hpp"
 #include "support/handles.hpp"
 #include "support/text.hpp"
 
@@ -143,25 +142,10 @@ Checksum Digester::checksum() {
 }
 
 Checksum checksum_of_file(const std::filesystem::path& path, ChecksumAlgorithm algorithm) {
-    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) {
-        throw errno_error(path.string(), errno);
-    }
+    const Fd file = open_to_read(path);
     Digester digester(algorithm);
-    std::array<char, std::size_t{256} * 1024> buffer;
-    while (true) {
-        const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-        if (got == 0) {
-            return digester.checksum();
-        }
-        if (got < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            throw errno_error(path.string(), errno);
-        }
-        digester.update(buffer.data(), static_cast<std::size_t>(got));
-    }
+    each_piece(file.get(), path.string(), [&](std::string_view piece) { digester.update(piece); });
+    return digester.checksum();
 }
 
 Checksum checksum_of(std::string_view text, ChecksumAlgorithm algorithm) {

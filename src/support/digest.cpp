@@ -1,13 +1,11 @@
 #include "support/digest.hpp"
 
-#include <array>
-#include <cerrno>
 #include <cstdint>
 
-#include <fcntl.h>
 #include <openssl/evp.h>
 
 #include "support/error.hpp"
+#include "support/file_content.hpp"
 #include "support/handles.hpp"
 #include "support/text.hpp"
 
@@ -59,25 +57,10 @@ std::string sha256_hex(std::string_view text) {
 }
 
 std::string sha256_file(const std::filesystem::path& path) {
-    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) {
-        throw errno_error(path.string(), errno);
-    }
+    const Fd file = open_to_read(path);
     Sha256 digest;
-    std::array<char, std::size_t{256} * 1024> buffer;
-    while (true) {
-        const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-        if (got == 0) {
-            return digest.hex();
-        }
-        if (got < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            throw errno_error(path.string(), errno);
-        }
-        digest.update(buffer.data(), static_cast<std::size_t>(got));
-    }
+    each_piece(file.get(), path.string(), [&](std::string_view piece) { digest.update(piece); });
+    return digest.hex();
 }
 
 }  // namespace edgegpu

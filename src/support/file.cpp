@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "support/error.hpp"
+#include "support/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -154,22 +155,11 @@ std::string read_file(int fd, const std::string& name, std::uint64_t limit) {
 std::string read_beginning(int fd, const std::string& name, std::uint64_t most) {
     const std::uint64_t size = std::min(state_of(fd, name).size, most);
     std::string content(static_cast<std::size_t>(size), '\0');
-    std::size_t filled = 0;
-    while (filled < content.size()) {
-        const ssize_t got = ::pread(fd, content.data() + filled, content.size() - filled,
-                                    static_cast<off_t>(filled));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            throw errno_error(name, errno);
-        }
-        if (got == 0) {
-            content.resize(filled);
-            break;
-        }
-        filled += static_cast<std::size_t>(got);
+    const ssize_t got = read_at(fd, content.data(), content.size(), 0);
+    if (got < 0) {
+        throw errno_error(name, errno);
     }
+    content.resize(static_cast<std::size_t>(got));
     return content;
 }
 

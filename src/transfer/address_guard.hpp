@@ -6,7 +6,7 @@
 #include <curl/curl.h>
 #include <sys/socket.h>
 
-#include "blueprint/repository.hpp"
+#include "transfer/repository.hpp"
 
 namespace edgegpu {
 

@@ -4,8 +4,8 @@
 
 #include <curl/curl.h>
 
-#include "blueprint/blueprint.hpp"
 #include "support/handles.hpp"
+#include "transfer/repository.hpp"
 
 namespace edgegpu {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
 #include "support/checksum.hpp"
+#include "transfer/repository.hpp"
 #include "transfer/transfer.hpp"
 
 namespace edgegpu {

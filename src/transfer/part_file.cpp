@@ -13,6 +13,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/file_content.hpp"
 
 namespace edgegpu {
 
@@ -81,19 +82,10 @@ void PartFile::open() {
 /// Feeds the existing bytes to the digester.
 void PartFile::read_on() {
     digester_.emplace(promise_.checksum->algorithm);
-    std::array<char, std::size_t{256} * 1024> buffer;
-    std::uint64_t done = 0;
-    while (done < size_) {
-        const ssize_t got =
-            ::pread(fd_.get(), buffer.data(), buffer.size(), static_cast<off_t>(done));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            throw errno_error(path_.string(), got < 0 ? errno : EIO);
-        }
-        digester_->update(buffer.data(), static_cast<std::size_t>(got));
-        done += static_cast<std::uint64_t>(got);
+    if (each_piece(fd_.get(), path_.string(),
+                   [&](std::string_view piece) { digester_->update(piece); },
+                   {0, size_}) != size_) {
+        throw errno_error(path_.string(), EIO);
     }
 }
 
@@ -119,17 +111,8 @@ bool PartFile::append(const char* data, std::size_t size) {
     if (size > promise_.most() - size_) {
         return false;
     }
-    std::size_t written = 0;
-    while (written < size) {
-        const ssize_t put = ::pwrite(fd_.get(), data + written, size - written,
-                                     static_cast<off_t>(size_ + written));
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            throw errno_error(path_.string(), errno);
-        }
-        written += static_cast<std::size_t>(put);
+    if (!write_at(fd_.get(), {data, size}, size_)) {
+        throw errno_error(path_.string(), errno);
     }
     size_ += size;
     if (digester_) {

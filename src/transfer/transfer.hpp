@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
 #include "support/error.hpp"
 #include "transfer/part_file.hpp"
+#include "transfer/repository.hpp"
 
 namespace edgegpu {
 

@@ -1,4 +1,5 @@
 #include "commit/commit.hpp"
+#include "commit/signing_request.hpp"
 
 #include <algorithm>
 #include <atomic>

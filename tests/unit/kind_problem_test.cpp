@@ -1,4 +1,4 @@
-#include "bundles/schema/kind_problem.hpp"
+#include "schema/kind_problem.hpp"
 
 #include <string>
 

@@ -28,8 +28,8 @@ const std::string& plain_module() {
 /// A key with its certificate, as `openssl req` makes them.
 class ModuleSigning : public testing::Test {
 protected:
-    SecureBootRequest request(const std::string& name, const std::string& algorithm = "rsa:2048") {
-        SecureBootRequest made;
+    ModuleKey request(const std::string& name, const std::string& algorithm = "rsa:2048") {
+        ModuleKey made;
         made.key = directory_.path() / (name + ".key");
         made.certificate = directory_.path() / (name + ".der");
         made.location = {"b.toml", 7, 1};
@@ -45,7 +45,7 @@ protected:
         return made;
     }
 
-    static std::string reading_failure(const SecureBootRequest& request) {
+    static std::string reading_failure(const ModuleKey& request) {
         try {
             const ModuleSigner signer(request);
         } catch (const Error& problem) {
@@ -126,7 +126,7 @@ TEST(ModuleFile, RefusesMalformedSignatures) {
 }
 
 TEST_F(ModuleSigning, SignsAsSignFileDoes) {
-    const SecureBootRequest key = request("edge");
+    const ModuleKey key = request("edge");
     const ModuleSigner signer(key);
     const std::string signed_module = plain_module() + signer.signature(plain_module());
     EXPECT_EQ(signer.signature(plain_module()), ModuleSigner(key).signature(plain_module()));
@@ -161,14 +161,14 @@ TEST_F(ModuleSigning, ChecksSignatures) {
 }
 
 TEST_F(ModuleSigning, RefusesKeysThatDoNotFit) {
-    const SecureBootRequest one = request("one");
-    SecureBootRequest mixed = one;
+    const ModuleKey one = request("one");
+    ModuleKey mixed = one;
     mixed.certificate = request("two").certificate;
     EXPECT_THAT(reading_failure(mixed), HasSubstr("b.toml:7:1: the certificate "));
     EXPECT_THAT(reading_failure(mixed), HasSubstr("is not that of the key"));
     EXPECT_THAT(reading_failure(request("curve", "ec")), HasSubstr("not an RSA key"));
 
-    SecureBootRequest broken = one;
+    ModuleKey broken = one;
     broken.key = one.certificate;
     EXPECT_THAT(reading_failure(broken), HasSubstr("not a private key (PEM)"));
     broken = one;
@@ -177,7 +177,7 @@ TEST_F(ModuleSigning, RefusesKeysThatDoNotFit) {
     broken.key = directory_.path() / "nothing";
     EXPECT_THAT(reading_failure(broken), HasSubstr("nothing"));
 
-    SecureBootRequest locked = one;
+    ModuleKey locked = one;
     locked.key = directory_.path() / "locked.key";
     run({"openssl", "pkey", "-in", one.key.string(), "-aes256", "-passout", "pass:secret", "-out",
          locked.key.string()});

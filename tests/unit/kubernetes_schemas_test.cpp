@@ -1,4 +1,4 @@
-#include "bundles/schema/kubernetes_schemas.hpp"
+#include "schema/kubernetes_schemas.hpp"
 
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-#include "bundles/schema/kubernetes_version.hpp"
+#include "schema/kubernetes_version.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,6 +10,7 @@
 
 #include "commit/commit.hpp"
 #include "commit/repository.hpp"
+#include "commit/signing_request.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -1,4 +1,4 @@
-#include "bundles/schema/explain.hpp"
+#include "schema/explain.hpp"
 
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "bundles/schema/kubernetes_schemas.hpp"
+#include "schema/kubernetes_schemas.hpp"
 
 namespace edgegpu {
 

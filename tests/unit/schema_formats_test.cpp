@@ -1,4 +1,4 @@
-#include "bundles/schema/formats.hpp"
+#include "schema/formats.hpp"
 
 #include <string>
 

@@ -1,12 +1,12 @@
-#include "bundles/schema/schema_table.hpp"
+#include "schema/schema_table.hpp"
 
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "bundles/schema/compiled_schema.hpp"
-#include "bundles/schema/definitions.hpp"
+#include "schema/compiled_schema.hpp"
+#include "schema/definitions.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

@@ -1,4 +1,4 @@
-#include "bundles/schema/typed_value.hpp"
+#include "schema/typed_value.hpp"
 
 #include <string>
 

@@ -1,10 +1,10 @@
-#include "bundles/schema/server_value.hpp"
+#include "schema/server_value.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "bundles/schema/kubernetes_schemas.hpp"
+#include "schema/kubernetes_schemas.hpp"
 
 namespace edgegpu {
 

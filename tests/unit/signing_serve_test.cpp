@@ -1,6 +1,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <functional>
 #include <thread>
 
@@ -9,12 +10,14 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../support/commit_fixture.hpp"
 #include "../support/rpm_fixture.hpp"
 #include "commit/repository.hpp"
+#include "commit/signing_request.hpp"
 #include "kmods/module_file.hpp"
 #include "kmods_fixture.hpp"
 #include "openpgp/detached_signature.hpp"
@@ -87,6 +90,31 @@ TEST_F(Signing, AnAgentOfAnotherHomeIsReplaced) {
                     static_cast<void>(make_gpg_signature(key_.address(), key_.home(), "content"));
                 }),
                 testing::EndsWith(": no such secret key"));
+}
+
+TEST_F(Signing, AMuteAgentIsNotWaitedForForEver) {
+    static_cast<void>(output_of("gpgconf --homedir " + key_.home().string() + " --kill gpg-agent"));
+    // As an agent that hangs: it is there, and says nothing.
+    const fs::path place = agent_socket(key_.home());
+    fs::remove(place);
+    const Fd mute(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    ASSERT_LT(place.string().size(), sizeof address.sun_path);
+    std::strcpy(static_cast<char*>(address.sun_path), place.c_str());
+    ASSERT_EQ(::bind(mute.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::listen(mute.get(), 8), 0);
+
+    Signer signer(nullptr, std::chrono::seconds(1));
+    signer.allow(signing_request(fixture_.blueprint.ostree, fixture_.blueprint.nvidia));
+    try {
+        static_cast<void>(signer.sign_trial());
+        FAIL() << "it was signed";
+    } catch (const Error& problem) {
+        EXPECT_EQ(problem.message(), "no signature after 1 seconds: gpg-agent does not answer");
+        EXPECT_THAT(problem.hint(), HasSubstr("--kill gpg-agent"));
+    }
+    fs::remove(place);
 }
 
 TEST_F(Signing, OneSignatureOfOneKey) {
@@ -194,7 +222,7 @@ TEST_F(Signing, ASummaryHasToNameTheCommit) {
 
 TEST_F(Signing, OnlyKernelModules) {
     const test::TemporaryDirectory directory;
-    SecureBootRequest request;
+    ModuleKey request;
     request.key = directory.path() / "edge.key";
     request.certificate = directory.path() / "edge.der";
     request.location = {"b.toml", 7, 1};

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "blueprint/toml/validate.hpp"
+#include "support/assignments.hpp"
 #include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -44,26 +45,6 @@ std::optional<std::string> content_of(const fs::path& path) {
     }
 }
 
-/// A value of os-release(5) without quotes. Backslashes do not occur in the values that are used.
-std::string unquoted(std::string_view text) {
-    if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
-        text.back() == text.front()) {
-        text = text.substr(1, text.size() - 2);
-    }
-    return std::string(text);
-}
-
-std::map<std::string, std::string> read_os_release(std::string_view text) {
-    std::map<std::string, std::string> values;
-    for (const std::string_view line : lines_of(text)) {
-        const std::size_t equals = line.find('=');
-        if (equals != std::string_view::npos && line.front() != '#') {
-            values[std::string(line.substr(0, equals))] = unquoted(line.substr(equals + 1));
-        }
-    }
-    return values;
-}
-
 }  // namespace
 
 fs::path host_root() {
@@ -79,9 +60,9 @@ std::optional<DistroName> host_distro() {
     if (!text) {
         return std::nullopt;
     }
-    std::map<std::string, std::string> values = read_os_release(*text);
+    const auto assigned = [&](std::string_view key) { return assigned_value(*text, key); };
     // Debian's name and version would parse as well, but it has no RPM packages.
-    const std::string families = ' ' + values["ID"] + ' ' + values["ID_LIKE"] + ' ';
+    const std::string families = ' ' + assigned("ID") + ' ' + assigned("ID_LIKE") + ' ';
     const bool has_packages = families.find(" rhel ") != std::string::npos ||
                               families.find(" centos ") != std::string::npos ||
                               families.find(" fedora ") != std::string::npos;
@@ -89,7 +70,7 @@ std::optional<DistroName> host_distro() {
         return std::nullopt;
     }
     try {
-        return split_distro({}, values["ID"] + '-' + values["VERSION_ID"]);
+        return split_distro({}, assigned("ID") + '-' + assigned("VERSION_ID"));
     } catch (const Error&) {
         return std::nullopt;
     }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "bundles/checks/microshift_api.hpp"
-#include "bundles/schema/kind_problem.hpp"
+#include "schema/kind_problem.hpp"
 
 namespace edgegpu {
 

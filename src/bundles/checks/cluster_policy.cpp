@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "bundles/privileges/pod_json.hpp"
-#include "bundles/yaml_json.hpp"
+#include "yaml/yaml_json.hpp"
 
 namespace edgegpu {
 

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/microshift_api.hpp"
-#include "bundles/schema/kind_problem.hpp"
+#include "schema/kind_problem.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "bundles/schema/kind_problem.hpp"
+#include "schema/kind_problem.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bundles/schema/kind_problem.hpp"
+#include "schema/kind_problem.hpp"
 
 namespace edgegpu {
 

@@ -19,29 +19,6 @@ namespace edgegpu {
 
 namespace {
 
-/// An image's name in parts.
-struct ImageName {
-    std::string_view repository;
-    std::string_view tag;
-    /// "sha256:…"
-    std::string_view digest;
-};
-
-ImageName parts_of(std::string_view name) {
-    ImageName parts;
-    if (const std::size_t at = name.find('@'); at != std::string_view::npos) {
-        parts.digest = name.substr(at + 1);
-        name = name.substr(0, at);
-    }
-    const std::size_t colon = name.rfind(':');
-    if (colon != std::string_view::npos && name.find('/', colon) == std::string_view::npos) {
-        parts.tag = name.substr(colon + 1);
-        name = name.substr(0, colon);
-    }
-    parts.repository = name;
-    return parts;
-}
-
 bool is_valid_name(std::string_view name) {
     const std::size_t at = name.find('@');
     // Only the digests that all engines have are looked at closely.
@@ -78,8 +55,8 @@ std::string_view ending_of(std::string_view text) {
 /// The architecture of an image by the convention that its tag, or else its repository, ends with
 /// it; empty if it names none or several, as compilers for another one do.
 std::string_view architecture_of(std::string_view image) {
-    const ImageName name = parts_of(image);
-    std::string_view found = ending_of(name.tag);
+    const ImageNameParts name = parts_of_image_name(image);
+    std::string_view found = ending_of(name.tag.value_or(""));
     if (found.empty()) {
         found = ending_of(name.repository);
     }
@@ -190,13 +167,13 @@ private:
     }
 
     void check_version(const PodTemplate& pod, const PodImage& image) {
-        const ImageName name = parts_of(image.name);
-        if (!name.digest.empty() || (!name.tag.empty() && name.tag != "latest")) {
+        const ImageNameParts name = parts_of_image_name(image.name);
+        if (name.digest || (name.tag && *name.tag != "latest")) {
             return;
         }
         findings_.add(
             pod.where, image.pointer,
-            name.tag.empty()
+            !name.tag
                 ? fmt::format("image \"{}\" has neither tag nor digest, which means \"latest\": "
                               "what runs depends on when a device pulls it",
                               image.name)

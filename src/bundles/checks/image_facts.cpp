@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <system_error>
 
-#include "bundles/schema/kubernetes_schemas.hpp"
+#include "schema/kubernetes_schemas.hpp"
 
 namespace edgegpu {
 

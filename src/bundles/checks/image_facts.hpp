@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
-#include "bundles/schema/kubernetes_version.hpp"
+#include "schema/kubernetes_version.hpp"
 
 namespace edgegpu {
 

@@ -11,7 +11,7 @@
 #include "bundles/checks/findings.hpp"
 #include "bundles/checks/grants.hpp"
 #include "bundles/checks/image_facts.hpp"
-#include "bundles/schema/kubernetes_schemas.hpp"
+#include "schema/kubernetes_schemas.hpp"
 
 namespace edgegpu {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "bundles/schema/kind_problem.hpp"
-#include "bundles/schema/schema_problem.hpp"
+#include "schema/kind_problem.hpp"
+#include "schema/schema_problem.hpp"
 
 namespace edgegpu {
 

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/microshift_api.hpp"
-#include "bundles/schema/kind_problem.hpp"
+#include "schema/kind_problem.hpp"
 
 namespace edgegpu {
 

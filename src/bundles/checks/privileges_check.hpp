@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bundles/checks/findings.hpp"
-#include "bundles/schema/kubernetes_version.hpp"
+#include "schema/kubernetes_version.hpp"
 
 namespace edgegpu {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "bundles/schema/kubernetes_schemas.hpp"
-#include "bundles/yaml_json.hpp"
+#include "schema/kubernetes_schemas.hpp"
+#include "yaml/yaml_json.hpp"
 
 namespace edgegpu {
 

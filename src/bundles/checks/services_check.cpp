@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/selectors.hpp"
-#include "bundles/schema/kind_problem.hpp"
+#include "schema/kind_problem.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "blueprint/toml/mistakes.hpp"
-#include "bundles/yaml.hpp"
+#include "yaml/yaml.hpp"
 
 namespace edgegpu {
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "blueprint/toml/mistakes.hpp"
-#include "bundles/yaml_writer.hpp"
 #include "support/error.hpp"
+#include "yaml/yaml_writer.hpp"
 
 namespace edgegpu {
 

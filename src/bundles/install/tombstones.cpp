@@ -16,9 +16,9 @@
 #include "blueprint/toml/validate.hpp"
 #include "bundles/install/installed.hpp"
 #include "bundles/install/system_objects.hpp"
-#include "bundles/schema/kubernetes_schemas.hpp"
-#include "bundles/yaml_writer.hpp"
+#include "schema/kubernetes_schemas.hpp"
 #include "support/error.hpp"
+#include "yaml/yaml_writer.hpp"
 
 namespace edgegpu {
 

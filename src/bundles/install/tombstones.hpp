@@ -5,8 +5,8 @@
 
 #include "blueprint/microshift.hpp"
 #include "bundles/install/place.hpp"
-#include "bundles/schema/kubernetes_version.hpp"
 #include "execution/context.hpp"
+#include "schema/kubernetes_version.hpp"
 
 namespace edgegpu {
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "bundles/privileges/pod_json.hpp"
+#include "oci/reference.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -59,9 +60,8 @@ constexpr std::array<ImagePrograms, 6> images{{{"k8s-device-plugin", "nvidia-dev
 
 /// "node-feature-discovery" of "registry.k8s.io/nfd/node-feature-discovery:v0.19.0@sha256:…"
 std::string_view name_of_image(std::string_view image) {
-    image = image.substr(0, image.find('@'));
-    image.remove_prefix(image.rfind('/') + 1);
-    return image.substr(0, image.find(':'));
+    image = parts_of_image_name(image).repository;
+    return image.substr(image.rfind('/') + 1);
 }
 
 std::string_view file_name(std::string_view path) {

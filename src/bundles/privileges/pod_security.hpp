@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bundles/schema/kubernetes_version.hpp"
+#include "schema/kubernetes_version.hpp"
 
 namespace edgegpu {
 

@@ -7,10 +7,10 @@
 #include <tuple>
 
 #include "bundles/privileges/pod_json.hpp"
-#include "bundles/yaml.hpp"
-#include "bundles/yaml_json.hpp"
 #include "embedded_scc.hpp"
 #include "support/text.hpp"
+#include "yaml/yaml.hpp"
+#include "yaml/yaml_json.hpp"
 
 namespace edgegpu {
 

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "customise/images/layers.hpp"
+#include "support/base64.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 
@@ -25,31 +26,13 @@ using nlohmann::json;
 /// file in every commit.
 constexpr const char* no_time = "1970-01-01T00:00:00Z";
 
-/// Standard base64, as names of files have it; short texts only.
-std::string base64(std::string_view text) {
-    constexpr std::string_view letters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string result;
-    for (std::size_t i = 0; i < text.size(); i += 3) {
-        const std::string_view part = text.substr(i, 3);
-        std::uint32_t bits = 0;
-        for (std::size_t j = 0; j < 3; ++j) {
-            bits = bits << 8U | (j < part.size() ? static_cast<unsigned char>(part[j]) : 0U);
-        }
-        for (std::size_t j = 0; j < 4; ++j) {
-            result += j <= part.size() ? letters[bits >> (18 - 6 * j) & 63U] : '=';
-        }
-    }
-    return result;
-}
-
 /// The file of a piece of an image's data: containers/storage encodes keys with other characters
 /// than lower-case letters, digits and dots.
 std::string data_file(const std::string& key) {
     const bool plain = std::all_of(key.begin(), key.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
     });
-    return plain ? key : '=' + base64(key);
+    return plain ? key : '=' + to_base64(key);
 }
 
 /// The name under `l/`, of 26 characters of base32, by which mounts refer to a layer: the options

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "microshift/ip_network.hpp"
-#include "microshift/yaml_text.hpp"
+#include "yaml/yaml_writer.hpp"
 
 namespace edgegpu {
 
@@ -26,7 +26,7 @@ void add_microshift_config(const Context& ctx, const std::optional<MicroshiftCon
     const std::string text = fmt::format(
         "# [microshift.config] of the blueprint. Files of this directory that sort after this one "
         "override it.\n{}",
-        yaml_text(nlohmann::json::parse(config->document)));
+        write_yaml(yaml_of(nlohmann::json::parse(config->document))));
     put_entry(tree, config_drop_in, make_file_entry(ctx, text, 0644));
 }
 

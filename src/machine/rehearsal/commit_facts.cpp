@@ -10,6 +10,8 @@
 
 #include <glib.h>
 
+#include "repository/remote_config.hpp"
+#include "support/assignments.hpp"
 #include "support/handles.hpp"
 #include "support/text.hpp"
 
@@ -44,22 +46,9 @@ void each_config(const CommitView& commit, const std::string& directory, std::st
     }
 }
 
-/// The value of KEY=VALUE, the last one; empty without.
-std::string value_of(const std::string& text, std::string_view key) {
-    std::string value;
-    for (const std::string_view line : lines_of(text)) {
-        const std::string_view trimmed = trim(line);
-        const std::size_t equals = trimmed.find('=');
-        if (equals != std::string_view::npos && trim(trimmed.substr(0, equals)) == key) {
-            value = trim(trim(trimmed.substr(equals + 1)), "\"'");
-        }
-    }
-    return value;
-}
-
 /// As libselinux reads it: in any case, and whatever follows.
 std::string selinux_mode(const CommitView& commit) {
-    std::string value = value_of(read_config(commit, "/usr/etc/selinux/config"), "SELINUX");
+    std::string value = assigned_value(read_config(commit, "/usr/etc/selinux/config"), "SELINUX");
     for (const char* mode : {"enforcing", "permissive", "disabled"}) {
         if (begins_with_any_case(value, mode)) {
             return mode;
@@ -271,7 +260,7 @@ std::vector<std::string_view> attribute_values(std::string_view line, std::strin
 
 FirewalldZone firewalld_zone(const CommitView& commit) {
     FirewalldZone zone;
-    zone.name = value_of(read_config(commit, "/usr/etc/firewalld/firewalld.conf"), "DefaultZone");
+    zone.name = assigned_value(read_config(commit, "/usr/etc/firewalld/firewalld.conf"), "DefaultZone");
     if (zone.name.empty() || zone.name.find('/') != std::string::npos) {
         zone.name = "public";
     }
@@ -296,50 +285,15 @@ FirewalldZone firewalld_zone(const CommitView& commit) {
     return zone;
 }
 
-/// Whether ostree reads the value of a key as true; what is neither true nor false is an error of
-/// its own, which is no verification.
-bool is_true(GKeyFile* file, const char* group, const char* key, bool fallback) {
-    GError* problem = nullptr;
-    const bool value = g_key_file_get_boolean(file, group, key, &problem) != FALSE;
-    const bool absent =
-        problem != nullptr && problem->code == static_cast<int>(G_KEY_FILE_ERROR_KEY_NOT_FOUND);
-    g_clear_error(&problem);
-    return absent ? fallback : value;
-}
-
-void add_remotes(const std::string& path, const std::string& text,
-                 std::vector<ImageRemote>& remotes) {
-    const Handle<GKeyFile, g_key_file_unref> file(g_key_file_new());
-    if (g_key_file_load_from_data(file.get(), text.data(), text.size(), G_KEY_FILE_NONE, nullptr) ==
-        FALSE) {
-        return;
-    }
-    const Handle<char*, g_strfreev> groups(g_key_file_get_groups(file.get(), nullptr));
-    for (char** group = groups.get(); *group != nullptr; ++group) {
-        constexpr std::string_view start = "remote \"";
-        const std::string_view section = *group;
-        if (!section.starts_with(start) || !section.ends_with('"') ||
-            section.size() < start.size() + 2) {
-            continue;
-        }
-        const std::string_view name =
-            section.substr(start.size(), section.size() - start.size() - 1);
-        // ostree's own default is to verify with GPG. sign-verify may also name kinds of keys.
-        const Handle<char, g_free> sign(
-            g_key_file_get_value(file.get(), *group, "sign-verify", nullptr));
-        const bool signs = sign && std::string_view(sign.get()) != "false" &&
-                           std::string_view(sign.get()) != "0" && *sign != '\0';
-        remotes.push_back({std::string(name), path, text,
-                           is_true(file.get(), *group, "gpg-verify", true) || signs});
-    }
-}
-
 std::vector<ImageRemote> image_remotes(const CommitView& commit) {
     std::vector<ImageRemote> remotes;
     const std::string directory = "/etc/ostree/remotes.d";
     each_config(commit, "/usr" + directory, ".conf",
                 [&](const std::string& file, const std::string& text) {
-                    add_remotes(directory + '/' + file, text, remotes);
+                    for (RemoteConfig& remote : read_remotes(text)) {
+                        remotes.push_back({std::move(remote.name), directory + '/' + file, text,
+                                           remote.verifies});
+                    }
                 });
     return remotes;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <glib.h>
 
+#include "support/base64.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
@@ -36,10 +37,8 @@ void put_file(Guest& guest, const std::string& path, std::string_view content, u
                     path);
     for (std::size_t at = 0; at < content.size(); at += piece_size) {
         const std::string_view piece = content.substr(at, piece_size);
-        const Handle<gchar, g_free> text(
-            g_base64_encode(reinterpret_cast<const guchar*>(piece.data()), piece.size()));
-        require_success(guest, fmt::format("base64 -d >>{} <<'END'\n{}\nEND\n", part, text.get()),
-                        path);
+        require_success(
+            guest, fmt::format("base64 -d >>{} <<'END'\n{}\nEND\n", part, to_base64(piece)), path);
     }
     // In place where the file exists, so that it keeps what it has: links are to be followed.
     require_success(

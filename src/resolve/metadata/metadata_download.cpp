@@ -32,34 +32,6 @@ namespace {
 constexpr std::uint64_t largest_repomd = 16ULL << 20U;
 constexpr std::uint64_t largest_signature = 1ULL << 20U;
 
-/// A scratch directory that the destructor removes, unless it has been renamed.
-class Scratch {
-public:
-    Scratch(const fs::path& parent, std::string_view name) {
-        make_directories(parent);
-        std::string path = (parent / fmt::format("{}.XXXXXX", name)).string();
-        if (::mkdtemp(path.data()) == nullptr) {
-            throw errno_error(path, errno);
-        }
-        path_ = path;
-        fs::permissions(path_, fs::perms(0755));
-    }
-    ~Scratch() {
-        try {
-            remove_tree(path_);
-        } catch (const Error&) {
-            // Leftovers in the cache are harmless, and removed later.
-            return;
-        }
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
-private:
-    fs::path path_;
-};
-
 /// What signatures are verified with: "unsigned", or a digest of the keys.
 std::string trust_mark(const Context& ctx, const Repository& repository) {
     if (!repository.repo_gpgcheck) {
@@ -299,7 +271,8 @@ void download_records(const Context& ctx, const Repository& repository, const fs
 std::string current_repomd(const Context& ctx, const Repository& repository,
                            const std::vector<std::string>& mirrors) {
     const fs::path base = repository_directory(ctx, repository);
-    const Scratch scratch(base, "probe");
+    make_directories(base);
+    const TemporaryDirectory scratch(base / "probe");
     const WantedFile wanted = repomd_file(scratch.path() / "repomd.xml");
     return transfer(ctx, repository, mirrors, {wanted}).front().done
                ? sha256_file(wanted.destination)
@@ -314,7 +287,9 @@ std::string refresh_metadata(const Context& ctx, const std::vector<Repository>& 
         return cached_state(repository, base, mark);
     }
     make_directories(base);
-    const Scratch scratch(base, "part");
+    const TemporaryDirectory scratch(base / "part");
+    // It becomes a directory of the cache.
+    fs::permissions(scratch.path(), fs::perms(0755));
     const auto find = [&] {
         return find_repomd(ctx, repositories, repository, base, scratch.path(), mark);
     };

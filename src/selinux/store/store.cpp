@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/assignments.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -29,16 +30,12 @@ constexpr std::string_view etc_selinux = "/etc/selinux";
 constexpr std::uint64_t store_limit = 1024U << 20U;
 constexpr std::uint64_t largest_conf = 1U << 20U;
 
-/// Value of the last "KEY = VALUE" line, or nothing.
-std::optional<std::string> config_value(const std::string& text, std::string_view key) {
-    std::optional<std::string> value;
-    for (const std::string_view line : lines_of(text)) {
-        const std::size_t equals = line.find('=');
-        if (equals != std::string_view::npos && trim(line.substr(0, equals)) == key) {
-            value = trim(line.substr(equals + 1));
-        }
-    }
-    return value;
+/// What a file of the image sets a key to, or else `otherwise`.
+std::string setting_of(const Tree& tree, const std::string& path, std::string_view key,
+                       const std::string& otherwise) {
+    const auto values = read_assignments(read_entry(tree, path));
+    const auto found = values.find(key);
+    return found != values.end() ? found->second : otherwise;
 }
 
 bool is_plain_name(std::string_view name) {
@@ -74,7 +71,7 @@ std::optional<PolicyPaths> find_policy(const Tree& tree) {
         return std::nullopt;
     }
     PolicyPaths paths;
-    paths.type = config_value(read_entry(tree, config), "SELINUXTYPE").value_or("targeted");
+    paths.type = setting_of(tree, config, "SELINUXTYPE", "targeted");
     if (!is_plain_name(paths.type)) {
         throw error("/etc/selinux/config: SELINUXTYPE '{}' is not the name of a policy",
                     paths.type);
@@ -83,7 +80,7 @@ std::optional<PolicyPaths> find_policy(const Tree& tree) {
     const std::string semanage = fmt::format("{}/selinux/semanage.conf", etc);
     std::string root = "/var/lib/selinux";
     if (find_entry(tree, semanage) != nullptr) {
-        root = config_value(read_entry(tree, semanage), "store-root").value_or(root);
+        root = setting_of(tree, semanage, "store-root", root);
     }
     if (!root.starts_with('/') || fs::path(root).lexically_normal() != root ||
         root.find("..") != std::string::npos) {

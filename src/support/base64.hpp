@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace edgegpu {
+
+/// Standard base64 (RFC 4648), in one line, with padding.
+[[nodiscard]] std::string to_base64(std::string_view bytes);
+
+/// The bytes of such text; what is no base64 in it is skipped.
+[[nodiscard]] std::string from_base64(const std::string& text);
+
+}  // namespace edgegpu

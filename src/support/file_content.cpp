@@ -1,0 +1,80 @@
+#include "support/file_content.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr std::uint64_t piece_size = 256ULL << 10U;
+
+}  // namespace
+
+Fd open_to_read(const std::filesystem::path& path) {
+    Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) {
+        throw errno_error(path.string(), errno);
+    }
+    return file;
+}
+
+ssize_t read_at(int file, char* data, std::size_t size, std::uint64_t offset) noexcept {
+    std::size_t done = 0;
+    while (done < size) {
+        const ssize_t got =
+            ::pread(file, data + done, size - done, static_cast<off_t>(offset + done));
+        if (got == 0) {
+            break;
+        }
+        if (got < 0 && errno != EINTR) {
+            return -1;
+        }
+        done += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    }
+    return static_cast<ssize_t>(done);
+}
+
+bool write_at(int file, std::string_view data, std::uint64_t offset) noexcept {
+    while (!data.empty()) {
+        const ssize_t put = ::pwrite(file, data.data(), data.size(), static_cast<off_t>(offset));
+        if (put == 0) {
+            errno = EIO;
+        }
+        if (put == 0 || (put < 0 && errno != EINTR)) {
+            return false;
+        }
+        const auto done = static_cast<std::size_t>(std::max<ssize_t>(put, 0));
+        data.remove_prefix(done);
+        offset += done;
+    }
+    return true;
+}
+
+std::uint64_t each_piece(int file, const std::string& name,
+                         const std::function<void(std::string_view)>& take, FileRange range) {
+    std::string buffer(std::min(piece_size, range.size), '\0');
+    std::uint64_t done = 0;
+    while (done < range.size) {
+        const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), range.size - done);
+        const ssize_t got = read_at(file, buffer.data(), wanted, range.offset + done);
+        if (got < 0) {
+            throw errno_error(name, errno);
+        }
+        if (got > 0) {
+            take({buffer.data(), static_cast<std::size_t>(got)});
+            done += static_cast<std::uint64_t>(got);
+        }
+        if (static_cast<std::size_t>(got) < wanted) {
+            break;
+        }
+    }
+    return done;
+}
+
+}  // namespace edgegpu
