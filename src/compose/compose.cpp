@@ -9,6 +9,7 @@
 #include "compose/image_rpm.hpp"
 #include "compose/leftovers.hpp"
 #include "compose/rpmdb.hpp"
+#include "execution/parallel.hpp"
 #include "image/account_files.hpp"
 #include "image/overlay.hpp"
 #include "rootfs/import.hpp"
@@ -83,10 +84,8 @@ void put_database(const Context& ctx, Tree& tree, const PackageDatabase& written
 
 Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
                  const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
-                 const fs::path& scratch) {
+                 const PackageDatabase& written, const fs::path& scratch) {
     const Entries packaged = tree.entries;
-    make_directories(scratch / "rpmdb");
-    const PackageDatabase written = write_rpmdb(ctx, packages, scratch / "rpmdb");
     // Before the scriptlets, because some query it; and again after them, because a query may
     // change the files, and a scriptlet what rpm says.
     put_database(ctx, tree, written, scratch / "image-rpmdb", false);
@@ -130,7 +129,26 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
     for (const ImportedPackage& package : packages) {
         tree.packages.push_back(package.nevra);
     }
-    check_out(ctx, tree.entries, layers.lower, layers.index);
+    std::optional<PackageDatabase> database;
+    const auto write_database = [&](const Context& writing) {
+        // No program of the image reads it there, and SQLite writes much of it several times: not
+        // where `layers.scratch` is, in an overlay.
+        const std::filesystem::path place = std::filesystem::absolute(writing.work()) / "rpmdb";
+        remove_tree(place);
+        make_directories(place);
+        database = write_rpmdb(writing, packages, place);
+    };
+    // Both take half a second or more, and neither needs the other.
+    run_both(
+        ctx,
+        [&](const Context& checking) {
+            check_out(checking, tree.entries, layers.lower, layers.index);
+        },
+        [&](const Context& writing) {
+            if (tree.inputs_digest.empty()) {
+                write_database(writing);
+            }
+        });
 
     bool known = !tree.inputs_digest.empty() && restore_composition(ctx, tree);
     std::optional<EntryLock> making;
@@ -147,7 +165,11 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
     RootMount mount(layers.lower, layers.upper, layers.overlay, layers.root);
     tree.root = layers.root;
     if (!known) {
-        const Made made = run_in_root(ctx, tree, packages, united.owners, parent, layers.scratch);
+        if (!database) {
+            write_database(ctx);
+        }
+        const Made made =
+            run_in_root(ctx, tree, packages, united.owners, parent, *database, layers.scratch);
         tree.inputs_digest = name_composition(ctx, digest, parent, tree, made.accounts);
         store_composition(ctx, tree, made.remarks);
     }

@@ -80,7 +80,7 @@ ShimMounts::ShimMounts(fs::path shim, fs::path originals,
     : shim_(std::move(shim)), originals_(std::move(originals)) {
     make_directories(originals_);
     for (const CoveredProgram& program : programs) {
-        covers_.push_back({program, {}, {}});
+        covers_.push_back({program, {}});
     }
 }
 
@@ -101,7 +101,7 @@ void ShimMounts::cover(const ImageRoot& root) {
     }
     for (std::size_t i = 0; i < covers_.size(); ++i) {
         if (programs[i]) {
-            covers_[i].original = show(programs[i], covers_[i].program.name);
+            copy(programs[i], covers_[i].program.name);
         }
     }
     // Each program only once: a second mount over it would hide the first from its path.
@@ -128,7 +128,6 @@ void ShimMounts::cover(const ImageRoot& root) {
 void ShimMounts::uncover() noexcept {
     for (Cover& cover : covers_) {
         unmount(cover.shim);
-        unmount(cover.original);
     }
 }
 
@@ -141,18 +140,21 @@ bool ShimMounts::stands(const ImageRoot& root, const Cover& cover) const {
     return found && found->st_dev == shim.st_dev && found->st_ino == shim.st_ino;
 }
 
-Fd ShimMounts::show(const Fd& program, const std::string& name) const {
+void ShimMounts::copy(const Fd& program, const std::string& name) const {
     const fs::path original = originals_ / name;
-    const auto open = [&] {
-        Fd file(::open(original.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
-        if (!file) {
-            throw errno_error(original.string(), errno);
-        }
-        return file;
-    };
-    write_file(original, "");
-    mount_over(path_of_descriptor(program.get()), open(), original.string());
-    return open();
+    struct stat status {};
+    const Fd source(::open(path_of_descriptor(program.get()).c_str(), O_RDONLY | O_CLOEXEC));
+    // A new file each time: a program that a straggler still runs cannot be written to.
+    ::unlink(original.c_str());
+    const Fd target(
+        ::open(original.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!source || !target || ::fstat(source.get(), &status) != 0) {
+        throw errno_error(original.string(), errno);
+    }
+    copy_content(source.get(), target.get(), original.string());
+    if (::fchmod(target.get(), status.st_mode & 07777U) != 0) {
+        throw errno_error(original.string(), errno);
+    }
 }
 
 }  // namespace edgegpu

@@ -17,10 +17,11 @@ struct CoveredProgram {
     std::string path;
 };
 
-/// Mounts the shim over programs of an image, and these programs in a directory of the builder, in
-/// the build's own mount namespace. A sandbox gets the former with the image's root and the latter
-/// with one bind mount; bubblewrap reads the whole mount table for each of its binds, which for two
-/// dozen programs took longer than most scriptlets. Unmounts everything when it is destroyed.
+/// Mounts the shim over programs of an image in the build's own mount namespace, and copies these
+/// programs to a directory of the builder. A sandbox gets the former with the image's root and the
+/// latter with one bind mount. bubblewrap reads the whole mount table for each of its binds: a bind
+/// of its own for each program took longer than most scriptlets, and so did the longer table with a
+/// mount for each original. Unmounts everything when it is destroyed.
 class ShimMounts {
 public:
     /// Creates the directory `originals`; mounts nothing yet. `shim` is the file to mount.
@@ -43,15 +44,14 @@ public:
 private:
     struct Cover {
         CoveredProgram program;
-        /// the mounts, by descriptor, as programs may have moved their mount points; empty if none
+        /// the mount, by descriptor, as programs may have moved its mount point; empty if none
         Fd shim;
-        Fd original;
     };
 
     /// Whether the program is covered, or does not exist and needs no cover.
     [[nodiscard]] bool stands(const ImageRoot& root, const Cover& cover) const;
-    /// Mounts a program at `originals`/NAME; returns the mount.
-    [[nodiscard]] Fd show(const Fd& program, const std::string& name) const;
+    /// Copies a program to `originals`/NAME.
+    void copy(const Fd& program, const std::string& name) const;
 
     std::filesystem::path shim_;
     std::filesystem::path originals_;

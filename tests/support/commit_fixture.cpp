@@ -6,6 +6,7 @@
 
 #include <sys/wait.h>
 
+#include "commit/signing_request.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

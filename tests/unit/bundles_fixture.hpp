@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "../support/rpm_fixture.hpp"
+#include "execution/program_path.hpp"
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

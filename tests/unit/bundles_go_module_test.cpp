@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "execution/program_path.hpp"
 #include "sandbox/tool.hpp"
 #include "support/file.hpp"
 
