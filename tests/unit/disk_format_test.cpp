@@ -37,12 +37,13 @@ TEST(DiskFormat, EachFormHasTheSameDiskAndTheSameBytesEachTime) {
     const DiskFixture fixture;
     constexpr std::array types{ImageType::qcow2, ImageType::vmdk, ImageType::vhd};
     const auto make = [&](ImageType type, const char* name) {
-        const fs::path disk = fixture.directory() / name / enum_name(type);
+        fs::path disk = fixture.directory() / name / enum_name(type);
         make_directories(disk.parent_path());
         convert_disk(fixture.ctx(), fixture.raw, type, "commit", 1700000000, disk);
         return disk;
     };
     std::vector<fs::path> first;
+    first.reserve(types.size());
     for (const ImageType type : types) {
         first.push_back(make(type, "one"));
     }
