@@ -16,15 +16,19 @@ from support.process_guard import kill_descendants, run_guarded
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 IN_NAMESPACE = ROOT / "tests/support/user_namespace.py"
-SUITES = ("style", "tidy", "unit", "integration", "hostile", "e2e", "rehearsals")
+SUITES = ("quick", "style", "tidy", "unit", "integration", "hostile", "e2e", "turn", "rehearsals")
 DEFAULT = ("style", "tidy", "unit", "integration", "e2e")
 GTESTS = ("unit", "integration")
-SCRIPTS = {"integration", "hostile", "e2e", "rehearsals"}
-# Those of tests/e2e that take many boots: a suite of their own, which is not in the default.
+# Those of machines, which boot the release build.
+MACHINES = ("e2e", "turn", "rehearsals")
+SCRIPTS = {"integration", "hostile", *MACHINES}
+# Those of tests/e2e that take many boots: a suite of their own, which is not in the default; "turn" is one of them a day.
 REHEARSALS = ("rollback_test", "install_test", "encryption_test")
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
 LONGEST = ("dkms_test", "cache_truth_test", "kill_test", "shared_cache_test", "first_change_test", "hostile_packages_test",
            "upgrade_test", "gpu_access_test", "install_test")
+# Of tests/integration, what takes seconds and needs no lab: scripts of suite "quick".
+QUICK = ("help_test", "source_rules_test")
 # What scripts run: the program, what is installed beside it, the stand-ins for rpm-ostree and rpmdb, programs of
 # tests/programs, and a machine to control.
 PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree", "stand_in_rpmdb", "write_deployment", "ext4_extract",
@@ -38,14 +42,17 @@ SKIPPED = 77
 def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="""Sets everything up and runs the tests. The default is all but hostile, which is part of integration, and rehearsals.
+        description="""Sets everything up and runs the tests. The default is all but quick and hostile, which are parts of others, turn and rehearsals.
 
+  quick        after a small change: style, unit and the quickest scripts with a build of its own (preset quick, build-quick/),
+               which neither optimises nor has sanitizers
   style        clang-format, shellcheck, scripts/check-sources; needs nothing compiled
   tidy         clang-tidy on all translation units; beside the others, when they leave the processor idle
   unit         GoogleTests of one source file each
   integration  stages together on real RPMs, repositories and programs: GoogleTests and scripts
   hostile      one script of integration alone: packages that attack the builder
   e2e          the whole way, with boots in QEMU; beside integration
+  turn         the rehearsal whose turn it is on this day: for what runs each night
   rehearsals   those of e2e that take many boots: a bad upgrade that is taken back, installation media, encrypted disks;
                half an hour and more where QEMU has to emulate the processor
 
@@ -60,7 +67,11 @@ test that is skipped has failed. Logs are in build/test-results.""")
         if suite not in SUITES:
             parser.error(f"no suite '{suite}'; there are {', '.join(SUITES)}")
     options.suites = set(options.suites or DEFAULT)
-    for suite in options.suites & {"e2e", "rehearsals"}:
+    if "quick" in options.suites and (len(options.suites) > 1 or options.preset != "release"):
+        parser.error("quick has a build of its own: name it alone")
+    if "rehearsals" in options.suites:
+        options.suites.discard("turn")
+    for suite in options.suites & set(MACHINES):
         if options.preset != "release":
             parser.error(f"{suite} takes the release build: name other suites with --preset asan")
     return options
@@ -145,15 +156,16 @@ def run_check(results, name, argv, limit=LIMIT_S):
                     failed=1)
 
 
-def run_gtest(results, suite):
-    """One GoogleTest program, with the sanitizers; its counts are taken from its own report."""
-    report, log = (results.directory / f"{suite}.{kind}" for kind in ("json", "log"))
+def run_gtest(results, suite, preset="asan", shard=0, shards=1):
+    """One GoogleTest program, or one of equal parts of it; its counts are taken from its own report."""
+    name = f"{suite} {shard + 1} of {shards}" if shards > 1 else suite
+    report, log = (results.directory / f"{name.replace(' ', '-')}.{kind}" for kind in ("json", "log"))
     report.unlink(missing_ok=True)
-    directory = build_directory("asan")
+    directory = build_directory(preset)
     # For those that mount; unit tests and scripts see to that themselves.
     wrapper = (IN_NAMESPACE,) if suite == "integration" else ()
     status = run_logged([*wrapper, directory / f"{suite}_tests", "--gtest_brief=1", f"--gtest_output=json:{report}"], log,
-                        EDGEGPU=str(directory / "edgegpu"))
+                        EDGEGPU=str(directory / "edgegpu"), GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard))
     try:
         tests = [test for group in json.loads(report.read_text())["testsuites"] for test in group["testsuite"]]
     except (OSError, ValueError):
@@ -163,15 +175,15 @@ def run_gtest(results, suite):
     passed = len(tests) - failed - len(skipped)
     # It may also have died, or found a leak after the last test.
     wrong = failed > 0 or status != 0 or not tests
-    lines = [f"{suite}: {passed} passed, {failed} failed, {len(skipped)} skipped", *(f"skipped {test}" for test in skipped)]
+    lines = [f"{name}: {passed} passed, {failed} failed, {len(skipped)} skipped", *(f"skipped {test}" for test in skipped)]
     if wrong:
-        lines.append(failure_text(suite, status, log))
+        lines.append(failure_text(name, status, log))
     results.add("\n".join(lines), passed, max(failed, int(wrong)), len(skipped))
 
 
 def clean(suite, name):
     """Removes what a test that passed has left: images are large. The consoles of machines stay."""
-    if suite in ("e2e", "rehearsals"):
+    if suite in MACHINES:
         remove = ["find", ROOT / "build/e2e" / name, "-depth", "(", "-type", "d", "-empty", "-o",
                   "!", "-type", "d", "!", "-name", "*.log", ")", "-delete"]
     else:
@@ -182,7 +194,7 @@ def clean(suite, name):
 
 def run_script(results, suite, script, binary):
     log, began = results.directory / f"{script.name}.log", time.monotonic()
-    limit = REHEARSAL_LIMIT_S if suite == "rehearsals" else LIMIT_S
+    limit = REHEARSAL_LIMIT_S if script.name in REHEARSALS else LIMIT_S
     status = run_logged([script], log, limit, EDGEGPU=str(binary))
     if status == 0:
         results.add(f"ok {script.name} ({time.monotonic() - began:.0f} s)", passed=1)
@@ -195,14 +207,22 @@ def run_script(results, suite, script, binary):
         results.add(failure_text(script.name, status, log, limit), failed=1)
 
 
+def rehearsals_of(suite):
+    """Which of them belong to a suite of tests/e2e."""
+    if suite == "turn":
+        # The day of UTC: a day's runs agree, and with a run each night none is older than three.
+        return (REHEARSALS[int(time.time() // 86400) % len(REHEARSALS)],)
+    return REHEARSALS if suite == "rehearsals" else ()
+
+
 def scripts_of(suite):
     """The longest first."""
     def order(path):
         return LONGEST.index(path.name) if path.name in LONGEST else len(LONGEST), path.name
 
-    directory = ROOT / "tests" / ("e2e" if suite == "rehearsals" else suite)
-    return sorted((path for path in directory.glob("*_test")
-                   if os.access(path, os.X_OK) and (path.name in REHEARSALS) == (suite == "rehearsals")), key=order)
+    directory, rehearsals = ROOT / "tests" / ("e2e" if suite in MACHINES else suite), rehearsals_of(suite)
+    return sorted((path for path in directory.glob("*_test") if os.access(path, os.X_OK)
+                   and (path.name in rehearsals if rehearsals else path.name not in REHEARSALS)), key=order)
 
 
 def taken_from(queue):
@@ -233,6 +253,12 @@ class Lane(threading.Thread):
             self._results.say(f"lane {self.name} has ended after {time.monotonic() - began:.0f} s")
 
 
+def compile_programs(preset, *targets):
+    """Without them, nothing can be tested."""
+    if subprocess.run([ROOT / "scripts/build", preset, *targets], cwd=ROOT, check=False).returncode != 0:
+        sys.exit(f"scripts/test: {preset} does not compile")
+
+
 def compile_gtests(results, suites):
     """Whether they have been compiled."""
     log, began = results.directory / "compile-asan.log", time.monotonic()
@@ -258,9 +284,11 @@ def lanes(results, options):
         queue.extend(script("integration", path) for path in scripts_of("integration"))
     elif "hostile" in options.suites:
         queue.append(script("integration", ROOT / "tests/integration/hostile_packages_test"))
-    for suite in ("e2e", "rehearsals"):
+    for suite in MACHINES:
         if suite in options.suites:
             machines += [script(suite, path) for path in scripts_of(suite)]
+    if "turn" in options.suites:
+        results.say(f"it is the turn of {rehearsals_of('turn')[0]} (scripts/test rehearsals runs all of them)")
 
     def gtests():
         suites = [suite for suite in GTESTS if suite in options.suites]
@@ -279,6 +307,23 @@ def lanes(results, options):
             Lane(results, "GoogleTests", gtests()), Lane(results, "tidy", tidy())]
 
 
+def style_lane(results):
+    """It needs nothing compiled."""
+    return Lane(results, "style", [
+        (check, lambda check=check: run_check(results, check, [ROOT / "scripts/check-style", check]))
+        for check in ("clang-format", "shellcheck", "sources")])
+
+
+def quick_lanes(results):
+    """Units are tested by as many processes as there are processors."""
+    shards = os.cpu_count() or 1
+    jobs = collections.deque((f"unit {shard}", lambda shard=shard: run_gtest(results, "unit", "quick", shard, shards))
+                             for shard in range(shards))
+    jobs.extend((name, lambda name=name: run_script(results, "integration", ROOT / "tests/integration" / name,
+                                                    build_directory("quick") / "edgegpu")) for name in QUICK)
+    return [Lane(results, f"{number}", taken_from(jobs)) for number in range(shards)]
+
+
 def prepare(options, results):
     """Compiles the program that scripts run, and makes the lab, which keeps one core busy for minutes and needs
     nothing that is compiled."""
@@ -288,8 +333,7 @@ def prepare(options, results):
         with open(lab_log, "wb") as output:
             lab = subprocess.Popen([ROOT / "tests/lab/make-lab", "--output", "build/lab"], cwd=ROOT, stdout=output,
                                    stderr=subprocess.STDOUT)
-        if subprocess.run([ROOT / "scripts/build", options.preset, *PROGRAMS], cwd=ROOT, check=False).returncode != 0:
-            sys.exit(f"scripts/test: {options.preset} does not compile")
+        compile_programs(options.preset, *PROGRAMS)
     if lab is not None and lab.wait() != 0:
         print(lab_log.read_text(errors="replace"), file=sys.stderr)
         sys.exit("scripts/test: the lab cannot be made")
@@ -299,14 +343,18 @@ def run_suites(options):
     # nginx and depmod are not where an ordinary user finds programs.
     os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
     results = Results(ROOT / "build/test-results")
-    if "style" in options.suites:
-        for check in ("clang-format", "shellcheck", "sources"):
-            run_check(results, check, [ROOT / "scripts/check-style", check])
-    prepare(options, results)
-    running = lanes(results, options)
+    quick = "quick" in options.suites
+    running = [style_lane(results)] if quick or "style" in options.suites else []
     for lane in running:
         lane.start()
-    for lane in running:
+    if quick:
+        compile_programs("quick", "edgegpu", "unit_tests")
+    else:
+        prepare(options, results)
+    tests = quick_lanes(results) if quick else lanes(results, options)
+    for lane in tests:
+        lane.start()
+    for lane in running + tests:
         lane.join()
     return results.finish()
 

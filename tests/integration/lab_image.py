@@ -1,4 +1,5 @@
 """What the integration tests of whole images share: paths, builds, checks, and the walk of a tree."""
+import atexit
 import hashlib
 import os
 import pathlib
@@ -7,10 +8,12 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 import tomllib
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests/support"))
+import gnupg_agents  # noqa: E402
 import user_namespace  # noqa: E402
 
 LAB = SOURCE / "build/lab"
@@ -58,14 +61,23 @@ WORK_DIRECTORIES = []
 
 
 def work_directory(name, fresh=True):
-    """An empty directory for a test's files, kept afterwards for a look at what failed."""
+    """An empty directory for a test's files, kept afterwards for a look at what failed. GnuPG's agents of homes in it
+    are gone when the test ends."""
     path = SOURCE / "build/tests" / name
+    atexit.register(gnupg_agents.end_agents, path)
     if fresh and path.exists():
         shutil.rmtree(path)
     path.mkdir(parents=True, exist_ok=True)
     if fresh:
         WORK_DIRECTORIES.append(path)
     return path
+
+
+def wait_for_another_time(file, resolution=2):
+    """Until what is made now gets other time stamps than FILE, also where they count only RESOLUTION seconds (FAT: 2)."""
+    written = file.stat().st_ctime // resolution
+    while (left := (written + 1) * resolution - time.time()) > 0:
+        time.sleep(left)
 
 
 class Checks:

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 import lab_image as lab
-from lab_image import user_namespace
+from lab_image import gnupg_agents, user_namespace
 
 IN_NAMESPACE = lab.SOURCE / "tests/support/user_namespace.py"
 # Of the lab, what blueprints/lab-gpu.toml names.
@@ -139,6 +139,5 @@ class OrdinaryUser:
             shutil.rmtree(self.home, ignore_errors=True)
             subprocess.run(["userdel", "--force", self.name], capture_output=True, check=False)
         else:
-            subprocess.run(["gpgconf", "--homedir", str(self.home / "tree/build/lab/gnupg"), "--kill", "all"],
-                           capture_output=True, check=False)
+            gnupg_agents.end_agents(self.home)
             subprocess.run([str(IN_NAMESPACE), "rm", "-rf", str(self.home)], check=False)

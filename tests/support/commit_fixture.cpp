@@ -1,8 +1,10 @@
 #include "support/commit_fixture.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 
 #include <sys/wait.h>
 
@@ -113,6 +115,14 @@ std::string output_of(const std::string& shell_command, int* status) {
         *status = WIFEXITED(result) ? WEXITSTATUS(result) : 128;
     }
     return output;
+}
+
+void wait_for_another_time(std::int64_t seconds) {
+    timespec until{};
+    ::clock_gettime(CLOCK_REALTIME, &until);
+    until = {until.tv_sec - until.tv_sec % seconds + seconds, 0};
+    while (::clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+    }
 }
 
 }  // namespace edgegpu::test

@@ -67,4 +67,8 @@ private:
 /// What a program printed, stdout and stderr; its exit status into `status`.
 std::string output_of(const std::string& shell_command, int* status = nullptr);
 
+/// Returns when the clock passes the next multiple of `seconds` since 1970: what is made then has
+/// other times than what was made before, also in formats that count only so many seconds.
+void wait_for_another_time(std::int64_t seconds);
+
 }  // namespace edgegpu::test

@@ -1,8 +1,11 @@
 #include "image/deflate_ahead.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +17,15 @@ namespace edgegpu {
 namespace {
 
 using test::CommitFixture;
+
+int streams_of(const Context& ctx, const Tree& tree) {
+    const DeflateStreams streams(ctx);
+    int found = 0;
+    for (const auto& [path, entry] : tree.entries) {
+        found += entry.type == EntryType::file && streams.has(entry) ? 1 : 0;
+    }
+    return found;
+}
 
 TEST(DeflateAhead, HasEveryStreamWhenItIsFinished) {
     CommitFixture fixture;
@@ -30,11 +42,19 @@ TEST(DeflateAhead, HasEveryStreamWhenItIsFinished) {
             EXPECT_EQ(streams.has(entry), entry.size >= smallest_cached_stream) << path;
         }
     }
+    EXPECT_EQ(streams_of(fixture.ctx(), fixture.tree), 50);
+    // Once more is nothing more: what is removed meanwhile is not made again.
+    std::filesystem::remove_all(fixture.ctx().cache / "deflate");
     ahead.finish();
+    EXPECT_EQ(streams_of(fixture.ctx(), fixture.tree), 0);
 }
 
-TEST(DeflateAhead, NothingToDoIsFinishedAtOnce) {
+TEST(DeflateAhead, NothingToDoMakesNothing) {
+    CommitFixture fixture;
+    fixture.add_file("/usr/lib/f", std::string(20000, 'x'));
     DeflateAhead().finish();
+    DeflateAhead(fixture.ctx(), {}).finish();
+    EXPECT_EQ(streams_of(fixture.ctx(), fixture.tree), 0);
 }
 
 TEST(DeflateAhead, FinishThrowsWhatStoppedIt) {
@@ -61,30 +81,36 @@ Context fill_slowly(CommitFixture& fixture) {
     return ctx;
 }
 
-int streams_of(const Context& ctx, const Tree& tree) {
-    const DeflateStreams streams(ctx);
-    int found = 0;
-    for (const auto& [path, entry] : tree.entries) {
-        found += entry.type == EntryType::file && streams.has(entry) ? 1 : 0;
+/// Returns when the first of them is made.
+void wait_for_a_stream(const Context& ctx, const Tree& tree) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (streams_of(ctx, tree) == 0 && std::chrono::steady_clock::now() < limit) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return found;
+    ASSERT_GT(streams_of(ctx, tree), 0);
 }
 
 TEST(DeflateAhead, AnErrorElsewhereDoesNotWaitForAllOfIt) {
     CommitFixture fixture;
     const Context ctx = fill_slowly(fixture);
-    { const DeflateAhead dropped(ctx, fixture.tree.entries); }
+    {
+        const DeflateAhead dropped(ctx, fixture.tree.entries);
+        wait_for_a_stream(ctx, fixture.tree);
+    }
     EXPECT_LT(streams_of(ctx, fixture.tree), slow_files);
 }
 
 TEST(DeflateAhead, CtrlCEndsTheWait) {
     CommitFixture fixture;
     Context ctx = fill_slowly(fixture);
-    const std::atomic<bool> cancelled{true};
+    std::atomic<bool> cancelled{false};
     ctx.cancelled = &cancelled;
+    DeflateAhead ahead(ctx, fixture.tree.entries);
+    wait_for_a_stream(ctx, fixture.tree);
+    cancelled = true;
     ErrorKind kind{};
     try {
-        DeflateAhead(ctx, fixture.tree.entries).finish();
+        ahead.finish();
     } catch (const Error& problem) {
         kind = problem.kind();
     }

@@ -152,7 +152,7 @@ TEST(Esp, IsTheSameFileSystemWheneverItIsMade) {
             .find("UUID=\"ABCD-1234\" VERSION=\"FAT32\""),
         std::string::npos);
     // FAT has times of two seconds.
-    (void)test::output_of("sleep 2.1", &status);
+    test::wait_for_another_time(2);
     EXPECT_TRUE(once == make());
     EXPECT_FALSE(std::filesystem::exists(disk.string() + ".esp"));
 }
