@@ -189,4 +189,9 @@ std::optional<std::string> complete_image_name(std::string_view name, bool by_di
     return *repository + ':' + (tag.empty() ? "latest" : tag);
 }
 
+std::string image_repository(std::string_view name) {
+    const std::string_view path = name.substr(0, name.find('@'));
+    return std::string(path.substr(0, path.find(':', path.rfind('/') + 1)));
+}
+
 }  // namespace edgegpu
