@@ -185,7 +185,8 @@ TEST(Gpus, WhatNvidiasListsLeaveOutIsAWarning) {
     const NvidiaRequest request = gpu_request("570", {"10de:1eb8"});
     EXPECT_EQ(check_devices(request, own_list(), "570.133.07", true).warnings,
               (std::vector<std::string>{
-                  "Tesla T4 (10de:1eb8) is not in supported-gpus.json of nvidia-driver-570.133.07, "
+                  "b.toml:7:1: Tesla T4 (10de:1eb8) is not in supported-gpus.json of "
+                  "nvidia-driver-570.133.07, "
                   "although edgegpu's GPU table has it (all branches): NVIDIA's lists leave it "
                   "out"}));
     EXPECT_TRUE(check_devices(request, shipped_gpus(), "570", false).warnings.empty());
@@ -201,7 +202,8 @@ TEST(Gpus, WhatIsNewerThanTheDriverIsAnError) {
         FAIL();
     } catch (const Error& problem) {
         EXPECT_EQ(problem.render(),
-                  "error: NVIDIA GeForce RTX 5060 (10de:2d05) is not in supported-gpus.json of "
+                  "error: b.toml:7:1: NVIDIA GeForce RTX 5060 (10de:2d05) is not in "
+                  "supported-gpus.json of "
                   "nvidia-driver-570.133.07, although edgegpu's GPU table has it (570 and later)\n"
                   "hint: set driver to a newer release, whose README has it among the supported "
                   "products\n");
