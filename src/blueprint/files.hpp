@@ -88,6 +88,8 @@ struct PolicyRuleRequest {
 struct SelinuxRequest {
     /// Absolute paths of `.te`, `.cil`, `.pp` or `.pp.bz2` files.
     std::vector<std::filesystem::path> modules;
+    /// Locations of `modules`, in the same order.
+    std::vector<SourceLocation> module_locations;
     std::map<std::string, bool> booleans;
     /// Rules that the final policy must or must not contain.
     std::vector<PolicyRuleRequest> require;

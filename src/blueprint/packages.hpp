@@ -80,6 +80,8 @@ struct NvidiaRequest {
     std::string profile = "ks";
     /// PCI ids, lower case: "10de:20b7".
     std::vector<std::string> devices;
+    /// Location of `devices`; of the table without it.
+    SourceLocation devices_location;
     /// How many GPUs each device has, the most if devices differ; nothing: unknown.
     std::optional<unsigned> gpus;
     std::optional<SecureBootRequest> secure_boot;

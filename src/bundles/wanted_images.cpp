@@ -19,13 +19,6 @@ bool matches(const ImagePattern& pattern, const WantedImage& image) {
     return ::fnmatch(pattern.glob.c_str(), image.name.c_str(), 0) == 0;
 }
 
-/// Without tag and digest: "quay.io/x/app".
-std::string repository_in(const std::string& name) {
-    const std::string path = name.substr(0, name.find('@'));
-    const std::size_t colon = path.find(':', path.rfind('/') + 1);
-    return path.substr(0, colon);
-}
-
 /// Names like the pattern's, else what there is.
 std::string hint_for_pattern(const std::string& glob, const std::vector<WantedImage>& wanted) {
     constexpr std::size_t most_shown = 5;
@@ -35,10 +28,10 @@ std::string hint_for_pattern(const std::string& glob, const std::vector<WantedIm
     std::vector<std::string> repositories;
     repositories.reserve(wanted.size());
     for (const WantedImage& image : wanted) {
-        repositories.push_back(repository_in(image.name));
+        repositories.push_back(image_repository(image.name));
     }
     repositories.erase(std::unique(repositories.begin(), repositories.end()), repositories.end());
-    std::string plain = repository_in(glob);
+    std::string plain = image_repository(glob);
     std::erase(plain, '*');
     if (std::string near = near_names_hint(plain, repositories); !near.empty()) {
         return near + " A pattern is compared with the complete name, with its tag or digest";

@@ -80,7 +80,7 @@ fs::path resolved(const fs::path& wanted) {
             check_alone(named, named);
         }
         if (!fs::is_directory(named, code)) {
-            throw error(ErrorKind::usage, "the cache {} is a link to {}, which is no directory",
+            throw error(ErrorKind::usage, "the cache {} is a link to {}, which is not a directory",
                         named.string(), fs::read_symlink(named, code).string())
                 .hinted("choose another --cache-dir, or create that directory");
         }

@@ -18,14 +18,14 @@ void add_cache_options(CLI::App& verb, std::filesystem::path& cache_dir, bool& o
 /// What the command line may add to a blueprint.
 void add_blueprint_options(CLI::App& verb, BlueprintOptions& inputs) {
     verb.add_option("--repository-file", inputs.repository_files,
-                    "A .repo file whose repositories are added to those of the blueprint; can be "
-                    "given several times. Without any repository, those of this machine are used "
-                    "(/etc/yum.repos.d) if its distribution is that of the image")
+                    "A .repo file whose repositories are added to the blueprint's; can be given "
+                    "several times. Without any repository, this machine's are used "
+                    "(/etc/yum.repos.d) if it has the image's distribution")
         ->type_name("FILE")
         ->allow_extra_args(false);
     verb.add_option("--distro", inputs.distro,
                     "Distribution of the image, such as rhel-9.4, centos-9 or fedora-40 (default: "
-                    "distro in the blueprint, else that of this machine)")
+                    "distro in the blueprint, else this machine's)")
         ->type_name("NAME-VERSION");
 }
 

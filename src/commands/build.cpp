@@ -64,7 +64,7 @@ void note_unchecked_metadata(const std::vector<Repository>& repositories, Consol
     const std::vector<std::string> ids = unverified(repositories, true);
     if (!ids.empty()) {
         console.note(
-            fmt::format("signatures of packages are checked, those of metadata are not "
+            fmt::format("packages are verified by their signatures, but not the metadata "
                         "(repo_gpgcheck is off): {}",
                         fmt::join(ids, ", ")));
     }
@@ -236,6 +236,19 @@ std::string unverified_row(const Blueprint& blueprint) {
                                                fmt::join(ids, ", ")));
 }
 
+/// What comes after a build, as commands that can be typed. `repo` is a word of the shell.
+std::string next_steps(const std::string& ref, const std::string& repo, const std::string& url) {
+    const std::string name = ref.substr(ref.rfind('/') + 1);
+    const std::string place = url.empty() ? "at the [ostree] url of the devices" : "at " + url;
+    return fmt::format(
+        "\nNext:\n"
+        "  edgegpu test {0} --repo {1}  # boots it in QEMU and checks it\n"
+        "  edgegpu image {0} --repo {1} --type qcow2 --output {2}.qcow2  # a disk that boots\n"
+        "  python3 -m http.server --directory {1}  # publish: any web server with these files, "
+        "{3}\n",
+        ref, repo, name, printable_line(place));
+}
+
 std::string summary(const BuildResult& result, const Blueprint& blueprint,
                     const BuildOptions& options, const Console& console) {
     const Commit& commit = result.commit;
@@ -273,8 +286,7 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
     if (const std::size_t count = console.warnings().size(); count > 0) {
         text += row("warnings", fmt::format("{}, above", count));
     }
-    return text + fmt::format("\nNext: ostree --repo={} ls {} /usr/lib/modules\n", shell_word(repo),
-                              commit.ref);
+    return text + next_steps(commit.ref, shell_word(repo), blueprint.ostree.url);
 }
 
 /// The log of every build is in its cache. A build does not fail for lack of it.

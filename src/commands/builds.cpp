@@ -155,7 +155,10 @@ private:
             outcome.document = build.process->output();
             if (outcome.status != 0) {
                 outcome.error = error_of_messages(build.process->messages());
-                console_->note(fmt::format("{}: failed", outcome.name));
+                // The whole error comes with the report; its first line at once.
+                const std::string first = outcome.error.substr(0, outcome.error.find('\n'));
+                const std::string reason = first.substr(first.starts_with("error: ") ? 7 : 0);
+                console_->note(fmt::format("{}: failed: {}", outcome.name, reason));
             }
             build.process.reset();
             ++ended_;

@@ -1,4 +1,7 @@
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +17,7 @@
 #include "commands/image_blueprint.hpp"
 #include "execution/interrupt.hpp"
 #include "microshift/config_check.hpp"
+#include "pipeline/check.hpp"
 #include "support/error.hpp"
 #include "support/secrets.hpp"
 
@@ -53,6 +57,40 @@ void show_remarks(const std::filesystem::path& path, const Blueprint& blueprint,
     }
 }
 
+/// Runs `work` and keeps the Error that it throws, so that the other checks run as well.
+template <typename Work>
+void keep(Mistakes& mistakes, Work&& work) {
+    try {
+        std::forward<Work>(work)();
+    } catch (const Error& failure) {
+        if (failure.kind() == ErrorKind::interrupted) {
+            throw;
+        }
+        mistakes.add(failure);
+    }
+}
+
+/// All checks of a blueprint that has been read, and what they warn of.
+void check_read_blueprint(const Context& ctx, Blueprint& blueprint) {
+    Mistakes mistakes;
+    keep(mistakes, [&] { check_image_settings(blueprint); });
+    keep(mistakes, [&] {
+        const std::vector<std::string> more = check_without_image(ctx, blueprint, mistakes);
+        blueprint.warnings.insert(blueprint.warnings.end(), more.begin(), more.end());
+    });
+    keep(mistakes, [&] {
+        check_microshift_config(blueprint.microshift, requested_microshift(blueprint.packages));
+    });
+    keep(mistakes, [&] {
+        const std::vector<RenderedBundle> bundles =
+            render_bundles(ctx, blueprint.microshift.bundles);
+        check_together(ctx, bundles, blueprint.microshift.manifests);
+        check_bundle_secrets(blueprint, bundles);
+        check_bundles(bundles, facts_of(blueprint));
+    });
+    mistakes.throw_any(blueprint.path.string());
+}
+
 }  // namespace
 
 int run_check(const GlobalOptions& global, const CheckCommand& command,
@@ -67,14 +105,8 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
     ordered_json results = ordered_json::array();
     for (const std::filesystem::path& path : command.blueprints) {
         try {
-            const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
-            check_image_settings(blueprint);
-            check_microshift_config(blueprint.microshift, requested_microshift(blueprint.packages));
-            const std::vector<RenderedBundle> bundles =
-                render_bundles(ctx, blueprint.microshift.bundles);
-            check_together(ctx, bundles, blueprint.microshift.manifests);
-            check_bundle_secrets(blueprint, bundles);
-            check_bundles(bundles, facts_of(blueprint));
+            Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
+            check_read_blueprint(ctx, blueprint);
             show_remarks(path, blueprint, console);
             results.push_back(outcome(path, blueprint));
             if (!global.json && !global.quiet) {

@@ -46,7 +46,7 @@ int run_gpus(const GlobalOptions& global, const std::string& wanted) {
         throw error("{} does not have '{}'", table.called, wanted)
             .hinted(
                 "a PCI id as lspci -d 10de: -n shows it (10de:20b7), or part of a name; GPUs of "
-                "Jetson modules are no PCI devices, and have drivers of their own");
+                "Jetson modules are not PCI devices, and have drivers of their own");
     }
     print_result(global.json ? json_document(table, found) : text_table(found));
     return 0;

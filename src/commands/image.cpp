@@ -134,8 +134,11 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
     std::string text = "\n";
     text += image_row("image", request.output.string());
     text += image_row(
-        "type", fmt::format("{}{}, {} of a disk of {}", request.type, request.zstd ? ", zstd" : "",
-                            human_size(image.size), human_size(image.disk.size)));
+        "type",
+        fmt::format(
+            "{}{}, {}; {} {}", request.type, request.zstd ? ", zstd" : "", human_size(image.size),
+            request.type == ImageType::installer_iso ? "installs to disks from" : "the disk has",
+            human_size(image.disk.size)));
     text += image_row("sha256", image.sha256);
     text += image_row("commit", image.disk.commit);
     if (!commit.version.empty()) {

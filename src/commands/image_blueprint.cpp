@@ -99,8 +99,7 @@ void check_image_settings(const Blueprint& blueprint) {
     const ImageSettings& settings = blueprint.image;
     if (settings.sign && blueprint.ostree.sign.empty()) {
         throw error_at(settings.sign_location,
-                       "[image] signs with the key of [ostree], which "
-                       "names none")
+                       "[image] sign = true needs a key: [ostree] has no sign")
             .hinted("set sign in [ostree], or use --sign of edgegpu image");
     }
     if (settings.target_rule.empty()) {

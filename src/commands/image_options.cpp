@@ -34,10 +34,9 @@ void add_source_options(CLI::App& verb, ImageCommand& image) {
 }
 
 void add_signing_options(CLI::App& verb, ImageCommand& image) {
-    verb.add_option(
-            "--sign", image.sign,
-            "GPG key that signs the image; FILE.asc is the detached signature (default: that of "
-            "the blueprint's [ostree], if its [image] has sign = true)")
+    verb.add_option("--sign", image.sign,
+                    "GPG key that signs the image; FILE.asc is the detached signature (default: "
+                    "sign in the blueprint's [ostree], if its [image] has sign = true)")
         ->type_name("KEY")
         ->check(not_empty());
     verb.add_option("--gpg-homedir", image.gpg_homedir,
@@ -60,7 +59,7 @@ void add_disk_options(CLI::App& verb, ImageCommand& image) {
         ->type_name("NAME")
         ->check(not_empty());
     verb.add_option("--karg", image.kernel_arguments,
-                    "Add a kernel argument to those of the commit; can be given several times")
+                    "Add a kernel argument to the commit's; can be given several times")
         ->type_name("ARGUMENT")
         ->expected(1)
         ->take_all();

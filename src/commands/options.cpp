@@ -123,7 +123,7 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     app.footer(footer);
     app.require_subcommand(0, 1);
     app.fallthrough();
-    app.set_help_flag("-h,--help", "Print this help, or that of a command, and exit");
+    app.set_help_flag("-h,--help", "Print this help, or the help of a command, and exit");
     app.set_version_flag("--version", std::string("edgegpu ") + EDGEGPU_VERSION,
                          "Print the version and exit");
     app.get_formatter()->label("REQUIRED", "");

@@ -29,7 +29,7 @@ std::vector<Nevra> packages_of_commit(const std::string& name, const std::filesy
         }
         return *commit.info().packages;
     } catch (Error& failure) {
-        failure.traced(fmt::format("while reading --against {}, which is no lockfile", name));
+        failure.traced(fmt::format("while reading --against {}, which is not a lockfile", name));
         throw;
     }
 }

@@ -302,10 +302,9 @@ void warn_of_version(const Context& ctx, const Blueprint& blueprint, const Repo:
                      const std::string& object) {
     const auto warn = [&](std::string_view whose, const std::string& checksum) {
         ctx.console->warn(
-            fmt::format("{}: version {} is that of {} too ({}), whose content is "
-                        "another: nobody can tell by it what a device has; raise "
-                        "`version`",
-                        blueprint.path.string(), blueprint.version, whose, checksum));
+            fmt::format("{}: {} ({}) has version {} too, with other content: the version of a "
+                        "device does not tell which of both it has; raise `version`",
+                        blueprint.path.string(), whose, checksum, blueprint.version));
     };
     if (head && head->info().version == blueprint.version) {
         warn("the ref's last commit", head->info().checksum);

@@ -34,13 +34,14 @@ void customise(const Context& ctx, const Blueprint& blueprint,
     add_accounts(ctx, blueprint.users, blueprint.groups_to_add, seeds, tree);
     PlacedPaths placed;
     FileModes modes(ctx, blueprint.allow_secrets);
-    for (const std::string& path : add_overlays(ctx, blueprint.overlays, modes, tree)) {
-        placed.emplace(path, blueprint.path.string());
+    for (auto& [path, file] : add_overlays(ctx, blueprint.overlays, modes, tree)) {
+        placed[path] = {std::move(file), true};
     }
     add_files(ctx, blueprint.files, modes, tree);
     modes.finish();
     for (const FileRequest& file : blueprint.files) {
-        placed[file.path] = file.location.text();
+        placed[file.path] = {file.source.empty() ? file.location.text() : file.source.string(),
+                             !file.source.empty()};
     }
     add_manifests(ctx, blueprint.microshift.location, manifests, tree);
     // After overlays and files: a file of theirs may be the same.

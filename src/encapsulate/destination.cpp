@@ -58,8 +58,8 @@ void refuse_other_forms(const ImageDestination& destination) {
             begins_with_any_case(std::string_view(name).substr(name.size() - ending.size()),
                                  ending)) {
             throw error(ErrorKind::usage,
-                        "{}: a container image is a directory or a tar archive, not compressed, "
-                        "which this name denies",
+                        "{}: the name promises compression, but a container image is a directory "
+                        "or an uncompressed tar archive",
                         destination.path.string())
                 .hinted("for example oci:DIR:TAG or oci-archive:FILE.tar");
         }

@@ -105,7 +105,7 @@ private:
             throw error(ErrorKind::fetch,
                         "repository '{}' has no gpgkey to check its packages with", repository.id)
                 .traced("at " + repository.location.text())
-                .hinted("add gpgkey, or set gpgcheck = false");
+                .hinted("set gpgkey to the key file that the vendor of the repository publishes");
         }
         std::vector<std::string> armored;
         std::vector<std::string> origins;

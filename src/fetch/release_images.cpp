@@ -51,7 +51,7 @@ std::vector<std::string> parse_release_images(std::string_view text, const std::
             reference != nullptr ? complete_image_name(*reference, true) : std::nullopt;
         if (!name || name->find('@') == std::string::npos) {
             throw bad_list(called,
-                           fmt::format("the image of \"{}\" is no reference by digest: {}",
+                           fmt::format("the image of \"{}\" is not a reference by digest: {}",
                                        shortened(printable_line(component)),
                                        reference != nullptr ? shortened(printable_line(*reference))
                                                             : std::string(value.type_name())));

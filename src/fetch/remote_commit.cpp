@@ -53,7 +53,7 @@ std::optional<RemoteCommit> ask(const Context& ctx, const OstreeRequest& ostree)
     RemoteCommit commit;
     commit.checksum = trim(*ref);
     if (!is_sha256(commit.checksum)) {
-        throw error(ErrorKind::fetch, "ref {} is no checksum there", ostree.ref);
+        throw error(ErrorKind::fetch, "ref {} is not a checksum there", ostree.ref);
     }
     const std::optional<std::string> object =
         file_at(ctx, ostree,

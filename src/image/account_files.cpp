@@ -30,12 +30,8 @@ std::uint32_t find_id(const AccountFile& file, const std::string& where, std::st
     if (const auto number = parse_number(name)) {
         return *number;
     }
-    std::vector<std::string> names;
-    for (const AccountFile::Row& row : file.rows) {
-        names.push_back(row.front());
-    }
     throw error(ErrorKind::usage, "{}: the image has no {} '{}'", where, what, name)
-        .hinted(near_names_hint(name, names));
+        .hinted(absent_account_hint(what, name, file));
 }
 
 }  // namespace
@@ -99,6 +95,20 @@ std::map<std::uint32_t, std::string> account_names(const AccountFile& file) {
         names.emplace(account_id(row), row.front());
     }
     return names;
+}
+
+std::string absent_account_hint(std::string_view what, std::string_view name,
+                                const AccountFile& file) {
+    std::vector<std::string> names;
+    for (const AccountFile::Row& row : file.rows) {
+        names.push_back(row.front());
+    }
+    std::string near = near_names_hint(name, names);
+    return near.empty() ? fmt::format(
+                              "add the package that creates it, or create it: "
+                              "[[customizations.{}]] with name = \"{}\"",
+                              what, name)
+                        : near;
 }
 
 std::vector<std::string> split_members(std::string_view list) {

@@ -61,6 +61,11 @@ struct ParentAccounts {
     std::string group;
 };
 
+/// What to do about a "user" or "group" that the image does not have: similar names in `file`, else
+/// how the image gets one.
+[[nodiscard]] std::string absent_account_hint(std::string_view what, std::string_view name,
+                                              const AccountFile& file);
+
 /// The owner of a file.
 struct Owner {
     std::uint32_t uid = 0;

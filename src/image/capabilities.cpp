@@ -91,7 +91,7 @@ std::string without_namespace(std::string raw, std::string_view path) {
     std::uint32_t root = 0;
     std::memcpy(&root, raw.data() + XATTR_CAPS_SZ_2, sizeof root);
     if (root != 0) {
-        throw error("{} of the image: its capabilities are those of a user namespace", path)
+        throw error("{} of the image: its capabilities belong to a user namespace", path)
             .hinted("a scriptlet of a package set them; leave the package out");
     }
     const std::uint32_t magic =

@@ -93,8 +93,7 @@ std::string kernel_arguments_problem(const std::vector<std::string>& arguments) 
     }
     if (size > longest_line - of_boot_entry) {
         return fmt::format(
-            "kernel arguments of {} bytes are too long: of {} that Linux reads, {} are "
-            "for those of the boot entry",
+            "kernel arguments of {} bytes are too long: Linux reads {}, and the boot entry adds {}",
             size, longest_line, of_boot_entry);
     }
     return {};

@@ -102,7 +102,7 @@ void check_image_name(const ImageRequest& request) {
         }
         return text;
     };
-    throw error(ErrorKind::usage, "{}: the image is {}{}, which its name denies",
+    throw error(ErrorKind::usage, "{}: the image is {}{}, but its name says otherwise",
                 request.output.string(), request.type, request.zstd ? ", compressed with zstd" : "")
         .hinted(fmt::format("--output {}{}, or other values of --type and --compress",
                             stem_of(name), ending_of(request)));

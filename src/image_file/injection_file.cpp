@@ -158,7 +158,7 @@ StaticNetwork read_static_network(const TableReader& table) {
     }
     for (const LocatedString& address : table.string_or_strings("address")) {
         if (prefixed_family(address.value) == 0) {
-            throw error_at(address.location, "\"{}\" is no address with prefix, such as {}",
+            throw error_at(address.location, "\"{}\" is not an address with prefix, such as {}",
                            address.value, "192.0.2.7/24");
         }
         network.addresses.push_back(address.value);
@@ -168,11 +168,11 @@ StaticNetwork read_static_network(const TableReader& table) {
     }
     network.gateway = table.string("gateway");
     if (!network.gateway.empty() && address_family(network.gateway) == 0) {
-        throw error_at(table.location("gateway"), "\"{}\" is no address", network.gateway);
+        throw error_at(table.location("gateway"), "\"{}\" is not an address", network.gateway);
     }
     for (const LocatedString& server : table.string_or_strings("dns")) {
         if (address_family(server.value) == 0) {
-            throw error_at(server.location, "\"{}\" is no address", server.value);
+            throw error_at(server.location, "\"{}\" is not an address", server.value);
         }
         network.dns.push_back(server.value);
     }

@@ -135,8 +135,8 @@ std::string check_signature(const Tree& tree, const std::string& path, std::stri
                 .traced("signed by " + signature.text())
                 .traced("certificate " + where)
                 .hinted(
-                    "the image's ld and strip (binutils) have to be those of the signer; "
-                    "devices with Secure Boot would refuse the module");
+                    "the image's binutils (ld, strip) must be of the signer's version; devices "
+                    "with Secure Boot would refuse the module");
         }
         if (fits) {
             return where;

@@ -178,7 +178,7 @@ void Console::draw_line() {
     last_drawn_ = out_.now();
     std::string state;
     if (total_ > 0) {
-        state = fmt::format("{} {}/{} {}", bar(done_, total_, out_.unicode), done_, total_, what_);
+        state = fmt::format("{} {}", bar(done_, total_, out_.unicode), shown_progress_);
     } else {
         state = out_.unicode ? "…" : "...";
     }
@@ -209,7 +209,7 @@ void Console::begin_stage(std::string_view name) {
     last_drawn_ = stage_began_;
     last_event_ = {};
     done_ = total_ = 0;
-    what_.clear();
+    shown_progress_.clear();
     event("stage-begin", "", "");
     draw_line();
 }
@@ -230,6 +230,11 @@ void Console::end_stage(std::string_view result) {
 }
 
 void Console::progress(std::size_t done, std::size_t total, std::string_view what) {
+    progress_in_words(done, total, what, fmt::format("{}/{} {}", done, total, what));
+}
+
+void Console::progress_in_words(std::size_t done, std::size_t total, std::string_view what,
+                                std::string_view shown) {
     const std::lock_guard lock(mutex_);
     const auto now = out_.now();
     done_ = done;
@@ -238,7 +243,7 @@ void Console::progress(std::size_t done, std::size_t total, std::string_view wha
         last_event_ = now;
         event("progress", "what", what);
     }
-    what_ = printable_line(what);
+    shown_progress_ = printable_line(shown);
     if (out_.quiet) {
         return;
     }
@@ -248,7 +253,7 @@ void Console::progress(std::size_t done, std::size_t total, std::string_view wha
         }
     } else if (now - last_drawn_ >= log_interval) {
         last_drawn_ = now;
-        out_.write(fmt::format("  {}: {}/{} {}\n", stage_, done, total, what_));
+        out_.write(fmt::format("  {}: {}\n", stage_, shown_progress_));
     }
 }
 

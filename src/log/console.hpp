@@ -86,13 +86,16 @@ public:
 
     /// Begins a stage ("resolve"), ending the one before it.
     void begin_stage(std::string_view name);
-    /// Ends the current stage; `result` is shown after it ("241 packages, 1.1 GB"), and below it
+    /// Ends the current stage; `result` is shown after it ("241 packages, 1.1 GiB"), and below it
     /// the warnings that were issued during it.
     void end_stage(std::string_view result);
-    /// Progress inside the stage, `done` of `total` units ("packages, 80 MB", "systemd %post").
+    /// Progress inside the stage, `done` of `total` units ("packages, 80 MiB", "systemd %post").
     /// Cheap: may be called for every unit. Redrawn in place on a terminal; one line every ten
     /// seconds elsewhere.
     void progress(std::size_t done, std::size_t total, std::string_view what);
+    /// The same, shown as `shown` ("check 4 of 23: services") instead of "3/23 services".
+    void progress_in_words(std::size_t done, std::size_t total, std::string_view what,
+                           std::string_view shown);
     /// A line of information below the stage.
     void note(std::string_view text);
     /// A record of the log, as a line below the stage.
@@ -141,7 +144,7 @@ private:
     ConsoleOutput::Clock::time_point last_event_;
     std::size_t done_ = 0;
     std::size_t total_ = 0;
-    std::string what_;
+    std::string shown_progress_;
     std::vector<StageTime> times_;
     std::vector<Warning> warnings_;
     std::vector<Recording*> recordings_;

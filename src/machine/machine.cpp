@@ -86,7 +86,7 @@ void Machine::screenshot(const fs::path& png) {
                             monitor_answer);
     });
     if (!is_png(read_file(partial, largest_screenshot))) {
-        throw error("{}: QEMU wrote something that is no PNG", png.string());
+        throw error("{}: QEMU wrote something that is not a PNG", png.string());
     }
     std::error_code failure;
     fs::rename(partial, png, failure);

@@ -202,8 +202,12 @@ void Machine::Impl::show(const Wait& wait, std::chrono::seconds limit) {
         throw error("the guest did not come up: {}", progress.failure());
     }
     if (ctx.console != nullptr) {
-        ctx.console->progress(static_cast<std::size_t>(wait.elapsed().count()),
-                              static_cast<std::size_t>(limit.count()), progress.summary());
+        const auto elapsed = static_cast<std::size_t>(wait.elapsed().count());
+        const auto most = static_cast<std::size_t>(limit.count());
+        const std::string summary = progress.summary();
+        ctx.console->progress_in_words(
+            elapsed, most, summary,
+            fmt::format("{} s of at most {} s: {}", elapsed, most, summary));
     }
 }
 

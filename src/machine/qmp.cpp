@@ -39,7 +39,7 @@ std::optional<json> Qmp::next() {
         }
         json object = json::parse(*line, nullptr, false);
         if (!object.is_object()) {
-            throw error("QEMU's monitor sent something that is no JSON object");
+            throw error("QEMU's monitor sent something that is not a JSON object");
         }
         if (!object.contains("event")) {
             return object;

@@ -36,7 +36,7 @@ public:
     // NOLINTNEXTLINE(misc-no-recursion): the depth is limited
     json convert(const json& node, std::string_view key, unsigned depth) {
         if (!node.is_object() || depth > 64) {
-            throw error("the part \"{}\" is no schema, or nested too deep",
+            throw error("the part \"{}\" is not a schema, or nested too deep",
                         shortened(printable_line(key)));
         }
         json made = json::object();
@@ -148,7 +148,7 @@ ConfigSchema ConfigSchema::published(std::string_view document, MicroshiftVersio
                             ? json(json::value_t::discarded)
                             : json::parse(document, nullptr, /*allow_exceptions=*/false);
     if (schema.is_discarded() || !schema.is_object() || !schema.contains("properties")) {
-        throw error("it is no JSON schema of an object");
+        throw error("it is not a JSON schema of an object");
     }
     const unsigned number = version.number();
     PublishedSchema published(number);

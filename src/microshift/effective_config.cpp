@@ -26,7 +26,7 @@ void merge_file(const std::string& path, const std::string& content, EffectiveCo
         if (values.is_object()) {
             config.values.merge_patch(values);
         } else {
-            config.unreadable.push_back(fmt::format("{}:1:1: it is no mapping", path));
+            config.unreadable.push_back(fmt::format("{}:1:1: it is not a mapping", path));
         }
     } catch (const Error& failure) {
         config.unreadable.push_back(failure.message());

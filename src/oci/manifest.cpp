@@ -329,7 +329,7 @@ ImageConfig parse_image_config(std::string_view text, const ImageDocument& docum
                        diff_ids_of(root, called)};
     if (config.architecture.empty()) {
         throw bad_image(called,
-                        "its configuration names no architecture: it is no container image");
+                        "its configuration names no architecture: it is not a container image");
     }
     if (config.diff_ids.size() != document.layers.size()) {
         const char* s = config.diff_ids.size() == 1 ? "" : "s";

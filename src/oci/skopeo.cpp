@@ -139,7 +139,7 @@ std::string push_hint(const ImagePlace& place, SkopeoFailure failure) {
     switch (failure) {
         case SkopeoFailure::certificate:
             return "put the authority's certificate into /etc/containers/certs.d/" + host +
-                   "/ca.crt, or switch verification off with --no-tls-verify";
+                   "/ca.crt";
         case SkopeoFailure::credentials:
             return "log in with 'skopeo login " + host +
                    "', or name a file with the credentials in REGISTRY_AUTH_FILE; may this user "
@@ -159,7 +159,7 @@ std::string hint_for(const ImagePlace& place, SkopeoFailure failure) {
             return "is it an image of this kind? 'skopeo inspect " + place.text() + "' says more";
         case SkopeoFailure::certificate:
             return "put the authority's certificate into /etc/containers/certs.d/" + host +
-                   "/ca.crt, or set tls-verify = false for this image";
+                   "/ca.crt";
         case SkopeoFailure::credentials:
             return "log in with 'skopeo login " + host +
                    "', or name a file with the credentials in REGISTRY_AUTH_FILE";

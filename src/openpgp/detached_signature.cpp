@@ -152,7 +152,7 @@ Error other_key_error(const DetachedSignature& signature, const std::string& rep
                           "repository '{}': {} was signed with key {}, which is not in its gpgkey",
                           repository, file, signature.key);
     if (!signature.signer.empty()) {
-        failure.traced("the key is that of " + signature.signer);
+        failure.traced("the key belongs to " + signature.signer);
     }
     if (!signature.owner.empty()) {
         failure.traced("that is a key of " + signature.owner);
@@ -245,8 +245,8 @@ Error signature_error(const DetachedSignature& signature, const std::string& rep
                          "repository '{}': its metadata is not signed: no repodata/{}.asc",
                          repository, file)
                 .hinted(
-                    "repo_gpgcheck = false accepts that; gpgcheck then still checks the "
-                    "signature of every package");
+                    "does its vendor sign packages only, as Red Hat does? docs/repositories.md "
+                    "says how such a repository is set up; its packages are verified either way");
         case SignatureVerdict::damaged:
             return error(ErrorKind::fetch, "repository '{}': the signature of {} is damaged: {}",
                          repository, file, signature.detail)

@@ -137,9 +137,7 @@ std::string describe(const SignaturePacket& signature) {
 Error refused(const std::string& name, const SignaturePacket& signature, const std::string& why) {
     return error(ErrorKind::fetch, "the signature of package {} is refused: {}", name, why)
         .traced("its signature: " + describe(signature))
-        .hinted(
-            "the maintainer of the repository has to sign the package again; gpgcheck = false "
-            "accepts it unverified");
+        .hinted("the maintainer of the repository has to sign the package again");
 }
 
 }  // namespace
@@ -220,7 +218,8 @@ std::string PackageKeys::verify(const std::filesystem::path& rpm, const std::str
     if (signatures.empty()) {
         throw error(ErrorKind::fetch, "package {} is not signed", name)
             .traced(file)
-            .hinted("sign it, or set gpgcheck = false for its repository");
+            .hinted(
+                "have it signed (rpmsign --addsign), or take it from a repository that signs it");
     }
     std::string key = impl_->require_acceptable(signatures, name);
     if (fits) {

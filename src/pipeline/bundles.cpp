@@ -43,7 +43,8 @@ ManifestFiles manifests_of_parent(const Context& ctx, const Repo& repo, const Pa
             throw;
         }
         ctx.console->warn(fmt::format(
-            "no bundle of the parent commit is deleted on devices, as it cannot be read: {}",
+            "the parent commit's bundles cannot be read ({}): devices keep the objects of bundles "
+            "that are gone",
             failure.message()));
         return {};
     }
@@ -126,7 +127,7 @@ void add_tombstones(const Context& ctx, const MicroshiftRequest& request,
     const std::string unknown = made.files.empty() ? "" : unknown_of_image(tree);
     if (!unknown.empty()) {
         ctx.console->warn(
-            fmt::format("no bundle of the parent commit is deleted on devices: {}", unknown));
+            fmt::format("{}: devices keep the objects of bundles that are gone", unknown));
         return;
     }
     for (const std::string& warning : made.warnings) {

@@ -83,15 +83,15 @@ void compare_with_parent(const Context& ctx, const Blueprint& blueprint, const P
                          MicroshiftVersion version, const EffectiveConfig& now) {
     if (!parent.microshift_config_problem.empty()) {
         ctx.console->warn(fmt::format(
-            "whether devices with the parent commit can take over the image's configuration of "
-            "MicroShift is not checked, as that of the parent cannot be read: {}",
+            "the parent commit's configuration of MicroShift cannot be read ({}): whether its "
+            "devices can take over the new one is not checked",
             parent.microshift_config_problem));
         return;
     }
     const EffectiveConfig before = effective_config(parent.microshift_config);
     for (const std::string& text : before.unreadable) {
         ctx.console->warn(fmt::format(
-            "the parent commit has a file that MicroShift cannot read, and it is passed over: {}",
+            "a file of the parent commit, which MicroShift cannot read, is not compared: {}",
             text));
     }
     Mistakes mistakes;

@@ -69,8 +69,10 @@ ResolvedBlueprint resolve_or_read_lock(const Context& ctx, const Blueprint& blue
 void warn_of_idle_key(const Context& ctx, const Signer& signer, const Resolution& resolution) {
     if (signer.certificate() && !resolution.dkms_source) {
         ctx.console->warn(
-            "[nvidia.secure_boot] signs kernel modules compiled by edgegpu: precompiled ones keep "
-            "the signatures they come with");
+            "[nvidia.secure_boot] signs nothing: the image's kernel modules are precompiled, and "
+            "signed by their vendor. Devices with Secure Boot load them if the kernel has the "
+            "vendor's certificate built in or the device has enrolled it (mokutil --import); the "
+            "certificate of [nvidia.secure_boot] need not be enrolled");
     }
 }
 
@@ -285,7 +287,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     stages.begin("commit", "committing");
     composed.deflating.finish();
     Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer);
-    stages.end(commit.unchanged ? "the image is that of the last commit"
+    stages.end(commit.unchanged ? "the last commit has this image already"
                                 : fmt::format("{} new objects, {}", commit.new_objects,
                                               human_size(commit.new_bytes)));
     return {resolution, std::move(commit)};

@@ -71,17 +71,15 @@ void check_fixed(const SourceLocation& location, const Kind& kind, const Fixed& 
             }
             continue;
         }
-        std::vector<std::string> names;
         for (const AccountFile::Row& row : file.rows) {
             if (account_id(row) == number) {
                 throw error(ErrorKind::usage, "{}: {} {} of {} '{}' is taken by '{}'", where,
                             kind.number, number, kind.noun, name, row.front())
                     .hinted("choose a number that is not in use");
             }
-            names.push_back(row.front());
         }
         throw error(ErrorKind::usage, "{}: the image has no {} '{}'", where, kind.noun, name)
-            .hinted(near_names_hint(name, names));
+            .hinted(absent_account_hint(kind.noun, name, file));
     }
 }
 

@@ -66,7 +66,7 @@ void check_declared_size(const Context& ctx, const std::string& package, const D
 void check_archive_size(const std::string& package, const DeclaredSize& size, FD_t payload) {
     const rpmop read = fdOp(payload, FDSTAT_READ);
     if (read != nullptr && read->bytes > size.archive) {
-        throw refused(package, fmt::format("its archive is larger than {}, which its files have",
+        throw refused(package, fmt::format("its archive is larger than its files together, {}",
                                            human_size(size.files)));
     }
 }

@@ -209,7 +209,7 @@ Error map_error(const MapFailure& failure) {
                 "docs/pipelines.md");
     }
     if (failure.code == 127) {
-        return error("{} is not installed, which maps the ids of an image for ordinary users",
+        return error("{} is not installed: it maps the ids of an image for ordinary users",
                      name_of(failure.mapper))
             .hinted(
                 "sudo apt-get install uidmap (Debian, Ubuntu), or sudo dnf install "

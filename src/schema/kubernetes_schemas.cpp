@@ -92,8 +92,8 @@ KubernetesSchemas::KubernetesSchemas(KubernetesVersion version)
     : state_(std::make_unique<State>(shipped_schema_table(), version)) {
     const KubernetesRange shipped = state_->table.versions();
     if (!shipped.contains(version)) {
-        throw error(ErrorKind::usage, "there are no schemas of Kubernetes {}", version.text())
-            .hinted(fmt::format("edgegpu has those of {} to {}", shipped.first.text(),
+        throw error(ErrorKind::usage, "edgegpu has no schemas of Kubernetes {}", version.text())
+            .hinted(fmt::format("it has the schemas of {} to {}", shipped.first.text(),
                                 shipped.last.text()));
     }
 }

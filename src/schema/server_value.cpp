@@ -55,7 +55,7 @@ public:
                 return value;
             case json::value_t::binary:
             case json::value_t::discarded:
-                report("is no value of JSON");
+                report("is not a JSON value");
                 return nullptr;
             default:
                 return value.is_number() ? decode_number(value) : value;

@@ -227,10 +227,14 @@ bool has_levels(const Tree& tree, const PolicyPaths& paths) {
         packaged.push_back({file.stem().string(), path, file});
     }
     const std::set<std::string> declared = declared_types(ctx, packaged);
-    throw explain_failure(ctx, modules, output, [&](std::string_view name) {
+    std::set<std::string> names = before.types();
+    names.merge(before.attributes());
+    names.insert(declared.begin(), declared.end());
+    const auto has = [&](std::string_view name) {
         return before.has_type(name) || before.has_attribute(name) ||
                declared.contains(std::string(name));
-    });
+    };
+    throw explain_failure(ctx, modules, output, {has, {names.begin(), names.end()}});
 }
 
 void run_semodule(const Context& ctx, const std::vector<OverlayRequest>& overlays, const Tree& tree,

@@ -64,7 +64,7 @@ ModuleSigner::ModuleSigner(const ModuleKey& request)
     }
     if (X509_check_private_key(certificate_.get(), key_.get()) != 1) {
         ERR_clear_error();
-        throw error_at(request.location, "the certificate {} is not that of the key {}",
+        throw error_at(request.location, "the certificate {} does not belong to the key {}",
                        request.certificate.string(), request.key.string())
             .hinted("devices that trust this certificate would refuse the modules");
     }

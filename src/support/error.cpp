@@ -82,8 +82,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b,
 
 std::vector<std::string> nearest_names(std::string_view wanted,
                                        const std::vector<std::string>& candidates,
-                                       std::size_t limit) {
-    const std::size_t tolerance = std::max<std::size_t>(1, wanted.size() / 3);
+                                       std::size_t limit, std::size_t most_edits) {
+    const std::size_t tolerance = std::min(most_edits, std::max<std::size_t>(1, wanted.size() / 3));
     std::vector<std::pair<std::size_t, std::string>> near;
     std::array<std::vector<std::size_t>, 3> rows;
     for (const std::string& candidate : candidates) {

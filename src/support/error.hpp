@@ -88,10 +88,11 @@ template <typename... Args>
 [[nodiscard]] Error errno_error(std::string_view what, int code);
 
 /// Up to `limit` of `candidates` nearest to `wanted` by edit distance, nearest first; only
-/// those near enough to be a typing mistake. For "did you mean" hints.
+/// those near enough to be a typing mistake, with at most `most_edits`. For "did you mean" hints.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view wanted,
                                                      const std::vector<std::string>& candidates,
-                                                     std::size_t limit = 1);
+                                                     std::size_t limit = 1,
+                                                     std::size_t most_edits = 100);
 
 /// "did you mean 'x' or 'y'?", or empty where nothing is near.
 [[nodiscard]] std::string near_names_hint(std::string_view wanted,

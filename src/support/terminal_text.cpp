@@ -131,11 +131,11 @@ std::string clip(std::string_view text, std::size_t columns, bool unicode) {
 }
 
 std::string human_size(std::size_t bytes) {
-    static constexpr std::array units = {"B", "kB", "MB", "GB", "TB"};
+    static constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
     auto value = static_cast<double>(bytes);
     std::size_t unit = 0;
-    while (value >= 999.5 && unit + 1 < units.size()) {
-        value /= 1000;
+    while (value >= 1023.5 && unit + 1 < units.size()) {
+        value /= 1024;
         ++unit;
     }
     if (unit > 0 && value < 9.95) {

@@ -24,7 +24,8 @@ namespace edgegpu {
 /// ellipsis ("..." if `unicode` is false) if something was cut. `text` has no escape sequences.
 [[nodiscard]] std::string clip(std::string_view text, std::size_t columns, bool unicode = true);
 
-/// "1.1 GB", "734 MB", "12 kB", "17 B": decimal units, one digit below ten.
+/// "1.1 GiB", "734 MiB", "12 KiB", "17 B": units of 1024, in which disks and memory are asked for;
+/// one digit below ten.
 [[nodiscard]] std::string human_size(std::size_t bytes);
 
 /// "1 path", "2 paths": the noun takes an s unless there is one.

@@ -119,8 +119,7 @@ CurlProblem curl_problem(CURLcode code, const char* message, bool began) {
             return {Kind::wrong, "is not a valid URL: " + text, ""};
         case CURLE_PEER_FAILED_VERIFICATION:
             return {Kind::refused, "has a certificate that cannot be trusted: " + text,
-                    "set sslcacert of the repository to the certificate of its authority; "
-                    "sslverify = false would accept any server"};
+                    "set sslcacert of the repository to the certificate of its authority"};
         case CURLE_SSL_CACERT_BADFILE:
             return {Kind::refused, "sslcacert cannot be read: " + text, "check sslcacert"};
         case CURLE_SSL_CERTPROBLEM:

@@ -66,8 +66,8 @@ TEST_F(BadInput, UnsignedMetadata) {
         "error: repository 'base': its metadata is not signed: no repodata/repomd.xml.asc\n  " +
             missing + ": cannot be read: No such file or directory\n  from " +
             (shared() / "repodata/repomd.xml").string() + "\n" + defined() + during("resolving") +
-            "hint: repo_gpgcheck = false accepts that; gpgcheck then still checks the "
-            "signature of every package\n");
+            "hint: does its vendor sign packages only, as Red Hat does? docs/repositories.md says "
+            "how such a repository is set up; its packages are verified either way\n");
     EXPECT_EQ(status_, 4);
 }
 
@@ -93,7 +93,8 @@ TEST_F(BadInput, UnsignedPackage) {
     EXPECT_EQ(build(), "error: package kernel-core-6.1.0-1.x86_64 is not signed\n  file " +
                            (shared() / kernel_rpm).string() + "\n" +
                            during("fetching the packages of") +
-                           "hint: sign it, or set gpgcheck = false for its repository\n");
+                           "hint: have it signed (rpmsign --addsign), or take it from a repository "
+                           "that signs it\n");
     EXPECT_EQ(status_, 4);
 }
 

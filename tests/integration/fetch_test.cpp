@@ -300,8 +300,8 @@ TEST_F(Fetch, UnsignedMetadataAreRefused) {
         "error: repository 'web': its metadata is not signed: no repodata/repomd.xml.asc\n  " +
             url() + "/r/repodata/repomd.xml.asc: answers 404 (not found)\n  from " + url() +
             "/r/repodata/repomd.xml\n  repository defined at /blueprint.toml:3:1\nhint: "
-            "repo_gpgcheck = false accepts that; gpgcheck then still checks the signature of "
-            "every package\n");
+            "does its vendor sign packages only, as Red Hat does? docs/repositories.md says how "
+            "such a repository is set up; its packages are verified either way\n");
 }
 
 TEST_F(Fetch, UnreachableServer) {

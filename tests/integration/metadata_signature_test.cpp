@@ -141,7 +141,7 @@ TEST_F(MetadataSignature, OfKeyOfAnotherRepository) {
     add("other", stranger_->public_key()).enabled = false;
     stranger_->sign_repository(place("r"));
     const Error problem = failure();
-    EXPECT_TRUE(has_trace(problem, "the key is that of stranger@example.com\n"))
+    EXPECT_TRUE(has_trace(problem, "the key belongs to stranger@example.com\n"))
         << problem.render();
     EXPECT_TRUE(has_trace(problem, "that is a key of repository 'other'\n")) << problem.render();
     EXPECT_EQ(problem.hint(),

@@ -96,7 +96,7 @@ TEST_F(RemoteCommitTest, TheCommitHasItsChecksum) {
     std::filesystem::remove(object);
     EXPECT_THAT(answer(server.url() + "/plain"), HasSubstr("is missing there"));
     write_file(fixture_.repo() / "refs/heads" / commit_.ref, "../../etc/passwd\n");
-    EXPECT_THAT(answer(server.url() + "/plain"), HasSubstr("is no checksum there"));
+    EXPECT_THAT(answer(server.url() + "/plain"), HasSubstr("is not a checksum there"));
 }
 
 TEST_F(RemoteCommitTest, OnlyServersAreAsked) {

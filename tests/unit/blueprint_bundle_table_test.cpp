@@ -108,9 +108,9 @@ TEST_F(BundleTable, HostileStrings) {
     EXPECT_THAT(failure_of_bundle("components = [\"../x\"]\n"),
                 HasSubstr("invalid name of a component \"../x\""));
     EXPECT_THAT(failure_of_bundle("values = { a = { \"..x\" = \"1\" } }\n"),
-                HasSubstr("\"..x\" is no key of a config map"));
+                HasSubstr("\"..x\" is not a valid key of a config map"));
     EXPECT_THAT(failure_of_bundle("values = { \"a/b\" = { x = \"1\" } }\n"),
-                HasSubstr("\"a/b\" is no name of a config map"));
+                HasSubstr("\"a/b\" is not a valid name of a config map"));
     EXPECT_THAT(failure_of_bundle("values = { a = { x = 1 } }\n"), HasSubstr("a string"));
     EXPECT_THAT(failure_of_bundle("values = { a = {} }\n"), HasSubstr("gets no values"));
 }

@@ -71,9 +71,8 @@ TEST_F(ContainersTableTest, MistakesHaveALine) {
     EXPECT_EQ(refused("[[containers]]\nsource = \"a\"\nlocal-storage = true\n"),
               "error: b.toml:7:17: not supported: local-storage, an image of the build machine's "
               "own store");
-    EXPECT_EQ(
-        refused("[[containers]]\nsource = \"https://quay.io/a\"\n"),
-        "error: b.toml:6:10: \"https://quay.io/a\" is no place of an image that is supported");
+    EXPECT_EQ(refused("[[containers]]\nsource = \"https://quay.io/a\"\n"),
+              "error: b.toml:6:10: \"https://quay.io/a\" is not a supported source of an image");
     EXPECT_EQ(refused("[[containers]]\nsource = \"a\"\nname = \"A\"\n"),
               "error: b.toml:7:8: \"A\" is not the name of a container image");
     EXPECT_EQ(refused("[[containers]]\nsource = \"a\"\n[[containers]]\nsource = \"b\"\nname = "

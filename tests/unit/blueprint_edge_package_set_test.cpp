@@ -178,7 +178,7 @@ TEST_F(EdgeSetTest, distribution_of_the_machine) {
     EXPECT_EQ(blueprint.distro, "rhel-9.4");
     EXPECT_EQ(blueprint.ostree.ref, "rhel/9/x86_64/edge");
     EXPECT_EQ(blueprint.package_set.name, "edge-commit");
-    EXPECT_THAT(blueprint.notes, Contains(HasSubstr("distro rhel-9.4 is that of this machine")));
+    EXPECT_THAT(blueprint.notes, Contains(HasSubstr("distro rhel-9.4 is taken from this machine")));
     EXPECT_EQ(parse("distro = \"lab-12\"\n").distro, "lab-12");
     EXPECT_EQ(parse_with("distro = \"lab-12\"\n", {{}, "fedora-41"}).distro, "fedora-41");
     // Without RPM packages it is no distribution of an image.

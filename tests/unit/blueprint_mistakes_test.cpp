@@ -168,9 +168,9 @@ TEST_F(BlueprintTest, hostile_documents) {
     EXPECT_EQ(failure("description = '''" + std::string(200, '{') + "\n" + std::string(200, '.') +
                       "'''\ndistro = \"lab-12\"\n"),
               "no error");
-    EXPECT_NE(failure(std::string("name = \"a\0b\"\n", 13)).find("malformed TOML"),
+    EXPECT_NE(failure(std::string("name = \"a\0b\"\n", 13)).find("control character"),
               std::string::npos);
-    EXPECT_NE(failure("name = \"\xff\"\n").find("malformed TOML"), std::string::npos);
+    EXPECT_NE(failure("name = \"\xff\"\n").find("is not UTF-8"), std::string::npos);
     EXPECT_LT(failure("distro = \"" + std::string(1000000, 'x') + "\"\n").size(), 1000U);
     EXPECT_LT(failure("distro = \"lab-12\"\n" + std::string(1000000, 'x') + " = 1\n").size(),
               1000U);

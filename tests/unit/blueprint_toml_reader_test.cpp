@@ -44,15 +44,6 @@ TEST_F(BlueprintTest, wrong_types) {
               "floating-point number\n");
 }
 
-TEST_F(BlueprintTest, malformed_toml) {
-    const std::string message = failure("name = \"x\"\nversion = \n");
-    EXPECT_EQ(message.rfind("error: b.toml:2:", 0), 0U) << message;
-    EXPECT_NE(message.find(": malformed TOML: "), std::string::npos) << message;
-    const std::string twice = failure("name = \"x\"\nname = \"y\"\n");
-    EXPECT_EQ(twice.rfind("error: b.toml:2:", 0), 0U) << twice;
-    EXPECT_NE(twice.find("name"), std::string::npos) << twice;
-}
-
 TEST_F(BlueprintTest, missing_file) {
     try {
         (void)parse_blueprint(directory_ / "absent.toml");

@@ -42,17 +42,17 @@ TEST(NamesCheckTest, LabelsAndAnnotations) {
     };
     EXPECT_EQ(labels("app.kubernetes.io/name: A.b_c-1, b: ''"), "");
     EXPECT_THAT(labels("a: 'b c'"),
-                HasSubstr("/a.yaml:5:15: ConfigMap a: \"b c\" is no value of a label"));
-    EXPECT_THAT(labels("a: " + std::string(64, 'x')), HasSubstr("is no value"));
-    EXPECT_THAT(labels("a: -x"), HasSubstr("is no value"));
-    EXPECT_THAT(labels("a/b/c: x"), HasSubstr("is no key of a label"));
-    EXPECT_THAT(labels("Example.com/a: x"), HasSubstr("is no key of a label"));
-    EXPECT_THAT(labels("'': x"), HasSubstr("is no key of a label"));
+                HasSubstr("/a.yaml:5:15: ConfigMap a: \"b c\" is not a valid value of a label"));
+    EXPECT_THAT(labels("a: " + std::string(64, 'x')), HasSubstr("is not a valid value"));
+    EXPECT_THAT(labels("a: -x"), HasSubstr("is not a valid value"));
+    EXPECT_THAT(labels("a/b/c: x"), HasSubstr("is not a valid key of a label"));
+    EXPECT_THAT(labels("Example.com/a: x"), HasSubstr("is not a valid key of a label"));
+    EXPECT_THAT(labels("'': x"), HasSubstr("is not a valid key of a label"));
     const auto annotations = [](const std::string& text) {
         return names_of(object("v1", "ConfigMap", "a") + "  annotations: {" + text + "}\n");
     };
     EXPECT_EQ(annotations("Example.com/a: 'any text!'"), "");
-    EXPECT_THAT(annotations("a b: x"), HasSubstr("is no key of an annotation"));
+    EXPECT_THAT(annotations("a b: x"), HasSubstr("is not a valid key of an annotation"));
     EXPECT_EQ(annotations("a: " + std::string((256 << 10) - 1, 'x')), "");
     EXPECT_THAT(annotations("a: " + std::string(256 << 10, 'x')), HasSubstr("262145 bytes"));
 }
@@ -61,7 +61,7 @@ TEST(NamesCheckTest, LabelsOfTemplates) {
     EXPECT_THAT(names_of(object("apps/v1", "Deployment", "d") +
                          "spec: {template: {metadata: {labels: {a: b c}}, spec: {containers: "
                          "[{name: c}]}}}\n"),
-                HasSubstr("/a.yaml:5:42: Deployment d: \"b c\" is no value of a label"));
+                HasSubstr("/a.yaml:5:42: Deployment d: \"b c\" is not a valid value of a label"));
 }
 
 TEST(NamesCheckTest, KeysAndSizesOfData) {

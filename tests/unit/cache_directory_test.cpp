@@ -49,7 +49,7 @@ TEST_F(CacheDirectory, MayBeALinkOfItsUser) {
     EXPECT_TRUE(refusal().starts_with("the cache cache belongs to ")) << refusal();
     fs::remove(cache_);
     fs::create_directory_symlink("none", cache_);
-    EXPECT_EQ(refusal(), "the cache cache is a link to none, which is no directory");
+    EXPECT_EQ(refusal(), "the cache cache is a link to none, which is not a directory");
 }
 
 TEST_F(CacheDirectory, LinksInItAreRefused) {

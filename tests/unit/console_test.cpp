@@ -330,10 +330,10 @@ TEST(TerminalText, Clip) {
 TEST(TerminalText, HumanSize) {
     EXPECT_EQ(human_size(0), "0 B");
     EXPECT_EQ(human_size(999), "999 B");
-    EXPECT_EQ(human_size(1000), "1.0 kB");
-    EXPECT_EQ(human_size(12'345), "12 kB");
-    EXPECT_EQ(human_size(999'600), "1.0 MB");
-    EXPECT_EQ(human_size(1'070'000'000), "1.1 GB");
+    EXPECT_EQ(human_size(1024), "1.0 KiB");
+    EXPECT_EQ(human_size(12'345), "12 KiB");
+    EXPECT_EQ(human_size(1'048'100), "1.0 MiB");
+    EXPECT_EQ(human_size(17'179'869'184), "16 GiB");
 }
 
 TEST(Error, RendersInColourAndWithoutControlCharacters) {

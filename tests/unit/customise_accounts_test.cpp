@@ -117,6 +117,13 @@ TEST_F(Accounts, ErrorsNameTheLine) {
     EXPECT_EQ(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }),
               "b.toml:7:1: the image has no group 'wheell' for user 'admin'|"
               "did you mean 'wheel'?");
+    users[0].groups = {"wheell", "docker"};
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }),
+              "b.toml:7:1: the image has no group 'wheell' for user 'admin'\n"
+              "hint: did you mean 'wheel'?\n"
+              "error: b.toml:7:1: the image has no group 'docker' for user 'admin'|"
+              "add the package that creates it, or create it: [[customizations.group]] with name = "
+              "\"docker\"");
     users[0].groups.clear();
     users[0].uid = 990;
     EXPECT_EQ(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }),

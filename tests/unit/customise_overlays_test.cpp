@@ -49,8 +49,8 @@ TEST_F(Overlays, ModesDoNotDependOnTheBuilder) {
     EXPECT_EQ(tree.entries.at("/etc/x/link").target, "/no/such/place");
     EXPECT_EQ(tree.entries.at("/usr").gid, 0U);
     EXPECT_EQ(console.warnings(),
-              std::vector<std::string>{"set-id bits and capabilities of overlays, which only a "
-                                       "rule's 'mode' gives: /usr/bin/tool"});
+              std::vector<std::string>{"setuid, setgid and capabilities of overlay files are "
+                                       "dropped unless a rule sets their mode: /usr/bin/tool"});
 }
 
 TEST_F(Overlays, ArchivesKeepTheirModes) {

@@ -90,7 +90,7 @@ TEST(StorageConf, WhatCannotBeEditedIsRefused) {
         "of the image, with an overlay or its package");
     EXPECT_EQ(
         error_of([] { static_cast<void>(added("[storage]\ndriver = overlay\n")); }).substr(0, 53),
-        "/etc/containers/storage.conf:2:10: is no valid TOML: ");
+        "/etc/containers/storage.conf:2:10: is not valid TOML: ");
     EXPECT_EQ(
         error_of([] { static_cast<void>(added("[storage]\noptions = {}\n")); }),
         "/etc/containers/storage.conf: additionalimagestores cannot be added to this file|write "

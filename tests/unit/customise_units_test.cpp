@@ -91,6 +91,36 @@ TEST(UnitCheck, PathsOfUnits) {
     EXPECT_EQ(unit_of_path("/usr/lib/systemd/system-preset/x.preset"), "");
 }
 
+TEST_F(Units, AllUnknownOnesAtOnce) {
+    blueprint.services.enabled = {"ssh", "sshdd"};
+    blueprint.services.locations["ssh"] = {"b.toml", 4, 12};
+    blueprint.services.locations["sshdd"] = {"b.toml", 5, 3};
+    unit("zzz.service", UnitState::enabled);
+    EXPECT_EQ(failure(),
+              "b.toml:4:12: the image has no unit 'ssh.service'\n"
+              "hint: did you mean 'sshd.service'?\n"
+              "error: b.toml:5:3: the image has no unit 'sshdd.service'\n"
+              "error: b.toml:7:1: the image has no unit 'zzz.service'|"
+              "add the package that contains it");
+}
+
+TEST(UnitCheck, FindingsHaveTheUsersFileAndLine) {
+    const PlacedPaths placed{
+        {"/usr/lib/systemd/system/a.service", {"/o/usr/lib/systemd/system/a.service", true}},
+        {"/etc/systemd/system/a.service.d/x.conf", {"b.toml:9:1", false}}};
+    const auto shown = [&](const std::string& finding) {
+        return placed_finding("a.service", finding, placed, "b.toml:3:1");
+    };
+    EXPECT_EQ(shown("/lib/systemd/system/a.service:7: Unknown key"),
+              "/o/usr/lib/systemd/system/a.service:7: unit a.service: Unknown key");
+    EXPECT_EQ(shown("/etc/systemd/system/a.service.d/x.conf:2: Bad: value"),
+              "b.toml:9:1: unit a.service, line 2 of its text in x.conf: Bad: value");
+    EXPECT_EQ(shown("/usr/lib/systemd/system/b.service:2: Bad"),
+              "b.toml:3:1: unit a.service, line 2 of its text: Bad");
+    EXPECT_EQ(shown("a.service: Command /x is not executable"),
+              "b.toml:3:1: unit a.service: Command /x is not executable");
+}
+
 TEST(UnitCheck, LinesAboutTheUnit) {
     // What systemd 252 prints, with another unit in between.
     const UnitFindings findings = findings_of(

@@ -125,6 +125,7 @@ protected:
                                "-1.x86_64");
             packages.push_back(std::string("libnvidia-container1-") + version + "-1.x86_64");
         }
+        packages.emplace_back("nvidia-driver-tools-1-1.x86_64 | files: /usr/bin/nvidia-smi");
         make_metadata(directory_.path() / "nvidia", packages,
                       driver_stream_document("535", driver_artifacts("535.261.03") + ", " +
                                                         driver_artifacts("535.200.01")) +

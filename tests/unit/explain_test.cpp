@@ -74,6 +74,17 @@ TEST_F(Explain, TwoTyposAreMendedTogether) {
                   "[[packages]]\nname = \"standrad\"\n\n[[packages]]\nname = \"ap\"\n");
 }
 
+TEST_F(Explain, AProgramForAPackage) {
+    expect_golden("program", "[[packages]]\nname = \"nvidia-smi\"\n");
+}
+
+TEST_F(Explain, ManyRequestsThatNothingMatches) {
+    expect_golden("many-unmatched",
+                  "[[packages]]\nname = \"standrad\"\n\n[[packages]]\nname = \"extra-tool\"\n\n"
+                  "[[packages]]\nname = \"nvidia-smi\"\n\n[[packages]]\nname = \"@nogroup\"\n\n"
+                  "[[packages]]\nname = \"zzzz\"\n");
+}
+
 TEST_F(Explain, TypoInTwoLines) {
     expect_golden("typo-twice",
                   "[[packages]]\nname = \"standrad\"\n\n[[packages]]\nname = \"standrad\"\n");

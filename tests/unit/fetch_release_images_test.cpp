@@ -58,13 +58,13 @@ TEST(ReleaseImages, AnythingElseIsRefused) {
           R"("../../x@sha256:1")"}) {
         const std::string text = std::string(R"({"images": {"evil\n\u001b[2J": )") + value + "}}";
         const std::string message = release_failure(text);
-        EXPECT_THAT(message, HasSubstr("is no reference by digest")) << value;
+        EXPECT_THAT(message, HasSubstr("is not a reference by digest")) << value;
         EXPECT_EQ(message.find('\n'), std::string::npos) << value;
         EXPECT_EQ(message.find('\x1b'), std::string::npos) << value;
     }
     const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
     EXPECT_THAT(release_failure(R"({"images": {"a": )" + deep + "}}"),
-                HasSubstr("\"a\" is no reference by digest: array"));
+                HasSubstr("\"a\" is not a reference by digest: array"));
     // Long ones are not shown whole.
     EXPECT_LT(release_failure(R"({"images": {"a": ")" + std::string(900'000, 'x') + "\"}}").size(),
               1000U);

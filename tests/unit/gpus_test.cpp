@@ -16,7 +16,7 @@ NvidiaRequest gpu_request(const std::string& driver, std::vector<std::string> de
     result.driver = driver;
     result.devices = std::move(devices);
     result.flavor = flavor;
-    result.location = {"b.toml", 7, 1};
+    result.devices_location = {"b.toml", 7, 1};
     return result;
 }
 
@@ -63,21 +63,20 @@ TEST(Gpus, MatchByIdAndByPartOfAName) {
 
 TEST(Gpus, ALegacyCardHasOneBranch) {
     EXPECT_EQ(refusal(gpu_request("535", {"10de:102d"})),
-              "error: NVIDIA driver 535 does not support Tesla K80 (10de:102d): its last branch is "
+              "error: b.toml:7:1: NVIDIA driver 535 does not support Tesla K80 (10de:102d): its "
+              "last branch is "
               "470\n"
-              "  [nvidia] at b.toml:7:1\n"
               "hint: set driver = \"470\"\n");
     EXPECT_EQ(refusal(gpu_request("470.256.02", {"10de:102d"})), "accepted");
     EXPECT_EQ(refusal(gpu_request("latest", {"10de:102d"})), "accepted");
 }
 
 TEST(Gpus, ACardNewerThanTheBranchIsRefused) {
-    EXPECT_EQ(
-        refusal(gpu_request("535.261.03", {"10de:20b7", "10de:2901"})),
-        "error: NVIDIA driver 535 does not support NVIDIA B200 (10de:2901): its first branch is "
-        "570\n"
-        "  [nvidia] at b.toml:7:1\n"
-        "hint: set driver = \"570\" or a later branch\n");
+    EXPECT_EQ(refusal(gpu_request("535.261.03", {"10de:20b7", "10de:2901"})),
+              "error: b.toml:7:1: NVIDIA driver 535 does not support NVIDIA B200 (10de:2901): its "
+              "first branch is "
+              "570\n"
+              "hint: set driver = \"570\" or a later branch\n");
 }
 
 TEST(Gpus, ACardWithoutOpenModulesEndsWithBranch580) {
@@ -88,22 +87,21 @@ TEST(Gpus, ACardWithoutOpenModulesEndsWithBranch580) {
 
 TEST(Gpus, TheFlavorMustFitTheCard) {
     EXPECT_EQ(refusal(gpu_request("570", {"10de:2901"}, DriverFlavor::proprietary)),
-              "error: NVIDIA B200 (10de:2901) needs the open kernel modules: the proprietary ones "
+              "error: b.toml:7:1: NVIDIA B200 (10de:2901) needs the open kernel modules: the "
+              "proprietary ones "
               "of driver 570 do not support it\n"
-              "  [nvidia] at b.toml:7:1\n"
               "hint: set flavor = \"open\" or \"auto\" in [nvidia]\n");
-    EXPECT_EQ(refusal(gpu_request("570", {"10de:1db4"}, DriverFlavor::open)),
-              "error: Tesla V100-PCIE-16GB / Tesla V100-PCIE-16GB-LS (10de:1db4) needs the "
-              "proprietary kernel modules: the open ones of driver 570 do not support it\n"
-              "  [nvidia] at b.toml:7:1\n"
-              "hint: set flavor = \"proprietary\" or \"auto\" in [nvidia]\n");
     EXPECT_EQ(
-        refusal(gpu_request("570", {"10de:1db4", "10de:2901"})),
-        "error: no kernel modules support both NVIDIA B200 (10de:2901) and Tesla V100-PCIE-16GB "
-        "/ Tesla V100-PCIE-16GB-LS (10de:1db4): the one needs the open, the other the "
-        "proprietary ones\n"
-        "  [nvidia] at b.toml:7:1\n"
-        "hint: use a blueprint for each\n");
+        refusal(gpu_request("570", {"10de:1db4"}, DriverFlavor::open)),
+        "error: b.toml:7:1: Tesla V100-PCIE-16GB / Tesla V100-PCIE-16GB-LS (10de:1db4) needs the "
+        "proprietary kernel modules: the open ones of driver 570 do not support it\n"
+        "hint: set flavor = \"proprietary\" or \"auto\" in [nvidia]\n");
+    EXPECT_EQ(refusal(gpu_request("570", {"10de:1db4", "10de:2901"})),
+              "error: b.toml:7:1: no kernel modules support both NVIDIA B200 (10de:2901) and Tesla "
+              "V100-PCIE-16GB "
+              "/ Tesla V100-PCIE-16GB-LS (10de:1db4): the first needs the open ones, the second "
+              "the proprietary ones\n"
+              "hint: build an image for each, from two blueprints\n");
 }
 
 TEST(Gpus, TheCardsDecideAboutAnAutomaticFlavor) {
@@ -120,13 +118,14 @@ TEST(Gpus, AnUnknownCardIsAWarningUnlessTheTableIsTheDriversOwn) {
     const DeviceVerdict verdict =
         check_devices(gpu_request("535", {"10de:ffff"}), shipped_gpus(), "535", false);
     EXPECT_EQ(verdict.warnings,
-              (std::vector<std::string>{"edgegpu's GPU table (of drivers up to 595.45.04) does not "
-                                        "have 10de:ffff: not checked"}));
+              (std::vector<std::string>{
+                  "b.toml:7:1: edgegpu's GPU table (of drivers up to 595.45.04) does not "
+                  "have 10de:ffff: not checked"}));
     EXPECT_EQ(
         refusal(gpu_request("535", {"10de:ffff"}), true),
-        "error: 10de:ffff is not in edgegpu's GPU table (of drivers up to 595.45.04), and not in "
+        "error: b.toml:7:1: 10de:ffff is not in edgegpu's GPU table (of drivers up to 595.45.04), "
+        "and not in "
         "edgegpu's GPU table\n"
-        "  [nvidia] at b.toml:7:1\n"
         "hint: compare it with what 'lspci -d 10de: -n' shows on a device; a newer driver may "
         "support it\n");
 }
@@ -186,7 +185,8 @@ TEST(Gpus, WhatNvidiasListsLeaveOutIsAWarning) {
     const NvidiaRequest request = gpu_request("570", {"10de:1eb8"});
     EXPECT_EQ(check_devices(request, own_list(), "570.133.07", true).warnings,
               (std::vector<std::string>{
-                  "Tesla T4 (10de:1eb8) is not in supported-gpus.json of nvidia-driver-570.133.07, "
+                  "b.toml:7:1: Tesla T4 (10de:1eb8) is not in supported-gpus.json of "
+                  "nvidia-driver-570.133.07, "
                   "although edgegpu's GPU table has it (all branches): NVIDIA's lists leave it "
                   "out"}));
     EXPECT_TRUE(check_devices(request, shipped_gpus(), "570", false).warnings.empty());
@@ -202,9 +202,9 @@ TEST(Gpus, WhatIsNewerThanTheDriverIsAnError) {
         FAIL();
     } catch (const Error& problem) {
         EXPECT_EQ(problem.render(),
-                  "error: NVIDIA GeForce RTX 5060 (10de:2d05) is not in supported-gpus.json of "
+                  "error: b.toml:7:1: NVIDIA GeForce RTX 5060 (10de:2d05) is not in "
+                  "supported-gpus.json of "
                   "nvidia-driver-570.133.07, although edgegpu's GPU table has it (570 and later)\n"
-                  "  [nvidia] at b.toml:7:1\n"
                   "hint: set driver to a newer release, whose README has it among the supported "
                   "products\n");
     }

@@ -126,7 +126,7 @@ TEST(InjectionFile, AllMistakesAreReportedWithTheirLines) {
          {"F:1:", "F:2:1: unknown key \"hostnme\"", "the image has no user \"nobody-here\"",
           "the home directory of daemon, /, is not in /var", "/usr/bin/x is neither in /etc nor in",
           "\"files.path\" must be a path without", "give either \"data\" or \"source\" for /etc/x",
-          "is-not-there", "\"192.0.2.7/33\" is no address with prefix"}) {
+          "is-not-there", "\"192.0.2.7/33\" is not an address with prefix"}) {
         EXPECT_NE(said.find(expected), std::string::npos) << expected << "\nin\n" << said;
     }
 }

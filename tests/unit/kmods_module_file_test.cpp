@@ -165,7 +165,7 @@ TEST_F(ModuleSigning, RefusesKeysThatDoNotFit) {
     ModuleKey mixed = one;
     mixed.certificate = request("two").certificate;
     EXPECT_THAT(reading_failure(mixed), HasSubstr("b.toml:7:1: the certificate "));
-    EXPECT_THAT(reading_failure(mixed), HasSubstr("is not that of the key"));
+    EXPECT_THAT(reading_failure(mixed), HasSubstr("does not belong to the key"));
     EXPECT_THAT(reading_failure(request("curve", "ec")), HasSubstr("not an RSA key"));
 
     ModuleKey broken = one;

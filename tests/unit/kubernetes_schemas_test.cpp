@@ -215,8 +215,8 @@ TEST(KubernetesSchemas, RefuseVersionsWithoutSchemas) {
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::usage);
             EXPECT_EQ(error.message(),
-                      "there are no schemas of Kubernetes 1." + std::to_string(minor));
-            EXPECT_TRUE(error.hint().starts_with("edgegpu has those of 1.27 to 1."));
+                      "edgegpu has no schemas of Kubernetes 1." + std::to_string(minor));
+            EXPECT_TRUE(error.hint().starts_with("it has the schemas of 1.27 to 1."));
         }
     }
 }

@@ -124,7 +124,7 @@ TEST_F(MetadataFile, NoneIsLargerThanRepomdXmlDeclares) {
     // Whatever repomd.xml declares, nothing honest is packed like this.
     EXPECT_THAT(refusal("primary.xml.gz",
                         packed("gzip", ".gz", xml_ + std::string(30U << 20U, ' ')), 1U << 31U),
-                HasSubstr("which is too much for 31 kB of compressed data"));
+                HasSubstr("which is too much for 30 KiB of compressed data"));
     EXPECT_THROW(static_cast<void>(read_metadata_file("r", put("comps.xml", "0123456789"), 9)),
                  Error);
 }

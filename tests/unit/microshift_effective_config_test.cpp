@@ -34,7 +34,7 @@ TEST(EffectiveConfigTest, PassesOverWhatIsNoYaml) {
     EXPECT_EQ(config.values, json::parse(R"({"dns": {"baseDomain": "x"}})"));
     EXPECT_THAT(config.unreadable,
                 ElementsAre(HasSubstr("/etc/microshift/config.d/1.yaml:"),
-                            "/etc/microshift/config.d/2.yaml:1:1: it is no mapping",
+                            "/etc/microshift/config.d/2.yaml:1:1: it is not a mapping",
                             HasSubstr("/etc/microshift/config.d/3.yaml:"),
                             HasSubstr("/etc/microshift/config.d/4.yaml:")));
 }

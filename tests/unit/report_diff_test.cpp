@@ -199,12 +199,12 @@ TEST_F(ReportDiff, FilesAreCountedAndTheLargestShown) {
     fixture_.tree.entries.at("/usr/bin/tool").uid = 7;
     commit("two");
     EXPECT_EQ(section(text(), "Files"),
-              "Files: 3 added (800 B), 2 removed (300 B), 1 changed (1.0 kB -> 2.0 kB), 1 with "
+              "Files: 3 added (800 B), 2 removed (300 B), 1 changed (1000 B -> 2.0 KiB), 1 with "
               "another mode, owner or label alone\n" +
-                  fmt::format("  new to a device: 5 objects, 2.8 kB of content; {} to download "
+                  fmt::format("  new to a device: 5 objects, 2.7 KiB of content; {} to download "
                               "without a delta\n",
                               human_size(diff().new_content.stored_bytes)) +
-                  "  ~ /usr/lib/grows          1.0 kB -> 2.0 kB\n"
+                  "  ~ /usr/lib/grows          1000 B -> 2.0 KiB\n"
                   "  + /usr/lib/new/           1 file, 500 B\n"
                   "  + /usr/lib/new-neighbour  300 B\n"
                   "  - /usr/lib/old/           2 files, 300 B\n"

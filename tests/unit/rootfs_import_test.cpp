@@ -116,7 +116,7 @@ TEST(Import, MoreThanAPackageOfItsSizeUnpacksToIsRefused) {
     const std::string message =
         error_message([&] { static_cast<void>(import_packages(fixture.context, {rpm})); });
     EXPECT_TRUE(
-        message.starts_with("package tool-1-1.x86_64: its files have 210 MB, which is "
+        message.starts_with("package tool-1-1.x86_64: its files have 200 MiB, which is "
                             "too much for "))
         << message;
     EXPECT_TRUE(fs::is_empty(fixture.context.cache / "imports"));
@@ -174,8 +174,8 @@ TEST(Import, AnArchiveLargerThanItsFilesIsRefused) {
     EXPECT_EQ(imported(1), "");
     fs::remove_all(fixture.context.cache / "imports");
     EXPECT_EQ(imported(50),
-              "package tool-1-1.x86_64: its archive is larger than 1.0 MB, which its "
-              "files have");
+              "package tool-1-1.x86_64: its archive is larger than its files together, "
+              "977 KiB");
     EXPECT_TRUE(fs::is_empty(fixture.context.cache / "imports"));
 }
 
@@ -214,8 +214,8 @@ TEST(Import, AFullDiskIsAnErrorBeforeAnythingIsUnpacked) {
         error_message([&] { static_cast<void>(import_packages(fixture.context, {rpm})); });
     const bool nothing = fs::is_empty(cache / "imports");
     ASSERT_EQ(::umount(cache.c_str()), 0);
-    EXPECT_EQ(message, fmt::format("package tool-1-1.x86_64 needs 21 MB on the file system of {}, "
-                                   "which has 17 MB free",
+    EXPECT_EQ(message, fmt::format("package tool-1-1.x86_64 needs 20 MiB on the file system of {}, "
+                                   "which has 16 MiB free",
                                    cache.string()));
     EXPECT_TRUE(nothing);
 }

@@ -222,6 +222,32 @@ TEST_F(Failures, AMissingTypeHasFileAndLine) {
               "x.cil:1: the image's policy has no 'other_t'");
 }
 
+TEST_F(Failures, AMisspeltTypeIsToldFromAMissingOne) {
+    write_file(directory_ / "x.te",
+               "module x 1.0;\nrequire {\n type containr_t;\n type gone_t;\n class file read;\n}\n"
+               "allow containr_t gone_t:file read;\n");
+    const CompiledModule module =
+        compile_module(Context{}, directory_ / "x.te", "", directory_ / "out", true);
+    const KnownTypes known{[](std::string_view name) { return name != "containr_t"; },
+                           {"container_t", "node_t", "container_file_t"}};
+    const auto explained_by = [&](const KnownTypes& types) {
+        return explain_failure(Context{}, {module},
+                               "Failed to resolve typeattributeset statement at "
+                               "/var/lib/selinux/targeted/tmp/modules/400/x/cil:1\n",
+                               types);
+    };
+    const Error misspelt = explained_by(known);
+    EXPECT_THAT(misspelt.message(),
+                testing::HasSubstr("x.te:3: the image's policy has no 'containr_t'"));
+    EXPECT_EQ(misspelt.hint(), "did you mean container_t?");
+    EXPECT_TRUE(misspelt.traces().empty());
+    const Error both = explained_by({[](std::string_view) { return false; }, known.names});
+    EXPECT_EQ(both.hint(),
+              "did you mean container_t? And install the package whose policy module defines it");
+    ASSERT_EQ(both.traces().size(), 1U);
+    EXPECT_THAT(both.traces()[0], testing::HasSubstr("x.te:4: the image's policy has no 'gone_t'"));
+}
+
 TEST_F(Failures, AllMissingTypesAreNamedAtOnce) {
     write_file(directory_ / "x.te",
                "module x 1.0;\nrequire {\n type container_file_t;\n type bin_t;\n type plain;\n"
@@ -235,7 +261,7 @@ TEST_F(Failures, AllMissingTypesAreNamedAtOnce) {
         compile_module(Context{}, directory_ / "x.te", "", directory_ / "out", true);
     const CompiledModule pp{"x", directory_ / "ready.pp", te.file};
     const CompiledModule cil{"y", directory_ / "y.cil", directory_ / "y.cil"};
-    const auto knows = [](std::string_view name) { return name == "bin_t"; };
+    const KnownTypes knows{[](std::string_view name) { return name == "bin_t"; }, {"bin_t"}};
     const std::string output =
         "Failed to resolve typeattributeset statement at "
         "/var/lib/selinux/targeted/tmp/modules/400/y/cil:2\n";

@@ -128,7 +128,7 @@ TEST(ServerValue, ManyElements) {
 TEST(ServerValue, BinaryValues) {
     json object = config_map_object();
     object["data"]["a"] = json::binary({1, 2});
-    EXPECT_EQ(only_problem(object), "data.a: is no value of JSON");
+    EXPECT_EQ(only_problem(object), "data.a: is not a JSON value");
 }
 
 }  // namespace edgegpu

@@ -52,7 +52,7 @@ consteval auto fields_of(const SelinuxRequest*) {
         unordered_input("require", &Selinux::require), unordered_input("forbid", &Selinux::forbid),
         input("gpu_containers", &Selinux::gpu_containers),
         field<Counts::module, Shown::never>("map_module", &Selinux::map_module),
-        place(&Selinux::location));
+        place(&Selinux::module_locations), place(&Selinux::location));
 }
 
 }  // namespace edgegpu

@@ -69,7 +69,7 @@ consteval auto fields_of(const NvidiaRequest*) {
         chooses_packages("toolkit", &Nvidia::toolkit),
         chooses_packages("profile", &Nvidia::profile), unordered_input("devices", &Nvidia::devices),
         no_input("gpus", &Nvidia::gpus), no_input("secure_boot", &Nvidia::secure_boot),
-        place(&Nvidia::location));
+        place(&Nvidia::devices_location), place(&Nvidia::location));
 }
 
 }  // namespace edgegpu

@@ -18,6 +18,7 @@
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "blueprint/toml/variables.hpp"
 #include "support/data_directory.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
@@ -30,6 +31,8 @@ namespace edgegpu {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::string_view policy_module = "policy module";
 
 bool exists_as_directory(const fs::path& path) {
     std::error_code failure;
@@ -49,7 +52,8 @@ void require_readable(const SourceLocation& location, std::string_view what,
     }
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) {
-        throw error_at(location, "{} not found: {}", what, path);
+        throw error_at(location, "{} not found: {}", what, path)
+            .hinted(absent_file_hint(path, what == policy_module ? "selinux" : ""));
     }
     const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
     if (is_below(path, "/dev") || (place && is_made_by_kernel(place.get()))) {
@@ -68,13 +72,12 @@ void check_repository(const Repository& repository, Mistakes& mistakes, Warnings
     if ((repository.gpgcheck || repository.repo_gpgcheck) && repository.gpgkeys.empty()) {
         mistakes.add(
             error_at(at, "repository \"{}\" has no gpgkey to verify signatures with", repository.id)
-                .hinted("set gpgkey, or gpgcheck and repo_gpgcheck to false"));
+                .hinted("set gpgkey to the key file that the vendor of the repository publishes"));
     }
     if (!repository.gpgcheck && !repository.repo_gpgcheck) {
         warnings.push_back(
             fmt::format("{}: nothing of repository \"{}\" is verified (gpgcheck and repo_gpgcheck "
-                        "are off): its server, and whoever is on the way to it, can put anything "
-                        "into the image",
+                        "are off): its server, or anybody between, can put anything into the image",
                         at.text(), repository.id));
     }
     const auto readable = [&](std::string_view what, const std::string& path) {
@@ -106,10 +109,12 @@ void check_repository(const Repository& repository, Mistakes& mistakes, Warnings
 /// whether the image needs it is only known after compose.
 void check_selinux(const Blueprint& blueprint, Mistakes& mistakes) {
     const SelinuxRequest& selinux = blueprint.selinux;
-    for (const fs::path& module : selinux.modules) {
+    for (std::size_t i = 0; i < selinux.modules.size(); ++i) {
         mistakes.attempt([&] {
-            require_readable(selinux.location, "policy module", module.string());
-            check_policy_module(module);
+            require_readable(i < selinux.module_locations.size() ? selinux.module_locations[i]
+                                                                 : selinux.location,
+                             policy_module, selinux.modules[i].string());
+            check_policy_module(selinux.modules[i]);
         });
     }
     if (selinux.gpu_containers) {
@@ -138,7 +143,8 @@ void check_selinux(const Blueprint& blueprint, Mistakes& mistakes) {
 /// What is in it is checked where it is rendered (src/bundles).
 void check_bundle(const BundleRequest& bundle) {
     if (!exists_as_directory(bundle.source)) {
-        throw error_at(bundle.location, "bundle not found: {}", bundle.source.string());
+        throw error_at(bundle.location, "bundle not found: {}", bundle.source.string())
+            .hinted(absent_file_hint(bundle.source, "manifests"));
     }
 }
 
@@ -199,19 +205,21 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes, Warnings& war
     for (const OverlayRequest& overlay : blueprint.overlays) {
         HiddenFiles hidden(blueprint, overlay);
         const bool directory = exists_as_directory(overlay.source);
-        complete = mistakes.attempt([&] {
-            visit_overlay(overlay, {}, [&](const OverlayMember& member) {
-                if (member.head && directory) {
-                    secrets.check_file((overlay.source / member.name).string(), member.path,
-                                       member.head());
-                    hidden.see(member);
-                } else if (member.head) {
-                    secrets.check_text(overlay.location,
-                                       fmt::format("overlay {}: ", overlay.source.string()),
-                                       member.path, member.head());
-                }
-            });
-        }) && complete;
+        const auto visit = [&](const OverlayMember& member) {
+            if (member.head && directory) {
+                secrets.check_file((overlay.source / member.name).string(), member.path,
+                                   member.head());
+                hidden.see(member);
+            } else if (member.head) {
+                secrets.check_text(overlay.location,
+                                   fmt::format("overlay {}: ", overlay.source.string()),
+                                   member.path, member.head());
+            }
+        };
+        Mistakes refused;
+        refused.attempt([&] { visit_overlay(overlay, {}, visit, {}, &refused); });
+        complete = complete && refused.empty();
+        mistakes.add_all(refused);
         hidden.warn(warnings);
     }
     check_secrets(blueprint, secrets);
@@ -223,7 +231,8 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes, Warnings& war
 void check_ostree(const OstreeRequest& ostree, Mistakes& mistakes, Warnings& warnings) {
     if (!ostree.gpg_homedir.empty() && !exists_as_directory(ostree.gpg_homedir)) {
         mistakes.add(
-            error_at(ostree.location, "gpg_homedir not found: {}", ostree.gpg_homedir.string()));
+            error_at(ostree.location, "gpg_homedir not found: {}", ostree.gpg_homedir.string())
+                .hinted(absent_file_hint(ostree.gpg_homedir)));
     }
     if (ostree.gpg_public_key.empty()) {
         return;

@@ -39,7 +39,7 @@ std::optional<DistroName> choose_distro(const TableReader& root, const Blueprint
     std::optional<DistroName> host = host_distro();
     if (host) {
         notes.push_back(fmt::format(
-            "distro {} is that of this machine, since neither blueprint nor --distro specifies one",
+            "distro {} is taken from this machine: neither the blueprint nor --distro names one",
             host->text()));
     }
     return host;

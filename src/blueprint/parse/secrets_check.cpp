@@ -19,12 +19,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string way_out(const std::string& path) {
-    return fmt::format(
-        "give it to each machine when its image is made (edgegpu image --inject) or on the device; "
-        "if everybody may have it, say so: [[allow_secrets]] path = \"{}\", reason = \"…\"",
-        path);
-}
+constexpr const char* way_out =
+    "give it to each machine when its image is made (edgegpu image --inject) or on the device; "
+    "what everybody may have is recorded in [[allow_secrets]] (docs/blueprint.md, Secrets)";
 
 /// Calls `use` unless the file cannot be read.
 template <typename Use>
@@ -145,12 +142,12 @@ void SecretCheck::check_text(const SourceLocation& location, std::string_view so
 void SecretCheck::add(const SourceLocation& location, std::string_view what,
                       const std::string& path, const std::string& hint) {
     if (!allowed(path)) {
-        mistakes_.add(error_at(location,
-                               "{} would be in the image, in {}: everybody who can read the "
-                               "repository or a device gets it",
-                               what, path)
-                          .hinted(hint.empty() ? way_out(path)
-                                               : fmt::format("{}; or {}", hint, way_out(path))));
+        mistakes_.add(
+            error_at(location,
+                     "{} would be in the image, in {}: everybody who can read the "
+                     "repository or a device gets it",
+                     what, path)
+                .hinted(hint.empty() ? way_out : fmt::format("{}; or {}", hint, way_out)));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,8 +17,10 @@
 
 #include "blueprint/sources/overlay_archive.hpp"
 #include "blueprint/sources/source_directory.hpp"
+#include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "blueprint/toml/variables.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
 #include "support/path_glob.hpp"
@@ -63,8 +66,9 @@ class Checker {
 public:
     using Visit = std::function<void(const OverlayMember&)>;
 
-    Checker(const OverlayRequest& overlay, const OverlayLimits& limits, const Visit& visit)
-        : overlay_(overlay), limits_(limits), visit_(visit) {
+    Checker(const OverlayRequest& overlay, const OverlayLimits& limits, const Visit& visit,
+            Mistakes* mistakes)
+        : overlay_(overlay), limits_(limits), visit_(visit), mistakes_(mistakes) {
         for (const OverlayRule& rule : overlay.rules) {
             rules_.emplace_back(PathGlob(rule.path), false);
         }
@@ -79,6 +83,13 @@ public:
     void add(const OverlayMember& member);
     /// Throws if strip_components left nothing, or for a rule that matches nothing.
     void finish() const;
+    /// Whether the Error about a member is noted, so that the visit goes on without it.
+    [[nodiscard]] bool keeps(const Error& failure);
+    /// Whether the member is below one that was refused.
+    [[nodiscard]] bool is_below_refused(std::string_view path) const {
+        return std::any_of(refused_.begin(), refused_.end(),
+                           [&](const std::string& top) { return is_below(path, top); });
+    }
 
     [[nodiscard]] const OverlayLimits& limits() const noexcept { return limits_; }
     [[nodiscard]] bool has_file(const std::string& path) const {
@@ -101,7 +112,21 @@ private:
     std::map<std::string, MemberType> seen_;
     std::uint64_t members_ = 0;
     std::uint64_t bytes_ = 0;
+    Mistakes* mistakes_;
+    bool beyond_limits_ = false;
+    bool any_kept_ = false;
+    /// Paths that no image can carry.
+    std::set<std::string> refused_;
 };
+
+bool Checker::keeps(const Error& failure) {
+    if (mistakes_ == nullptr || beyond_limits_ || failure.kind() != ErrorKind::usage) {
+        return false;
+    }
+    mistakes_->add(failure);
+    any_kept_ = true;
+    return true;
+}
 
 std::string Checker::place(std::string_view name, std::string_view what) const {
     if (name.empty()) {
@@ -140,11 +165,12 @@ std::string Checker::place(std::string_view name, std::string_view what) const {
 }
 
 void Checker::count(std::string_view name, std::uint64_t size) {
-    if (++members_ > limits_.members) {
+    beyond_limits_ = ++members_ > limits_.members || size > limits_.bytes - bytes_;
+    if (members_ > limits_.members) {
         throw refused(name, fmt::format("is beyond the {} objects that an overlay may have",
                                         limits_.members));
     }
-    if (size > limits_.bytes - bytes_) {
+    if (beyond_limits_) {
         throw refused(name,
                       fmt::format("makes the overlay larger than {} GiB", limits_.bytes >> 30U))
             .hinted("holes of sparse files count as well");
@@ -174,6 +200,9 @@ void Checker::add_parents(const OverlayMember& member) {
 void Checker::note(const OverlayMember& member) {
     const std::string reason = unfit_member_reason(member.path, member.type);
     if (!reason.empty()) {
+        if (refused_.size() < Mistakes::most) {
+            refused_.insert(member.path);
+        }
         throw error_at(overlay_.location, "an image cannot carry {} of overlay {}: {}", member.path,
                        overlay_.source.string(), reason)
             .hinted(unfit_member_hint(member.path));
@@ -210,6 +239,9 @@ void Checker::add(const OverlayMember& member) {
 }
 
 void Checker::finish() const {
+    if (any_kept_) {
+        return;  // a rule may be for what was left out
+    }
     if (seen_.empty() && members_ > 0 && overlay_.strip_components > 0) {
         throw error_at(overlay_.location, "overlay {}: strip_components = {} leaves nothing of it",
                        overlay_.source.string(), overlay_.strip_components);
@@ -247,11 +279,13 @@ void visit_directory(const OverlayRequest& overlay, Checker& checker) {
             checker.add(member);
         }
     };
-    walk_source(overlay.source, true, visit, [&](std::string_view name, std::string_view reason) {
+    const auto refuse = [&](std::string_view name, std::string_view reason) {
         return name.empty()
                    ? error_at(overlay.location, "overlay {}: {}", overlay.source.string(), reason)
                    : checker.refused(name, reason);
-    });
+    };
+    walk_source(overlay.source, true, visit, refuse,
+                [&](const Error& failure) { return checker.keeps(failure); });
 }
 
 void visit_stored(const StoredSource& stored, Checker& checker) {
@@ -293,6 +327,46 @@ void unpack(TarReader& reader, const fs::path& file, std::string& head) {
     }
 }
 
+/// Checks and visits one member of an archive. Files are unpacked as `content`; without it, `head`
+/// gets their beginning.
+void visit_member(TarReader& reader, const TarMember& raw, const fs::path& content,
+                  std::string& head, Checker& checker) {
+    OverlayMember member;
+    member.name = raw.name;
+    member.path = checker.place(raw.name);
+    checker.count(raw.name, raw.linked.empty() ? raw.size : 0);
+    if (!raw.linked.empty()) {
+        member.type = MemberType::file;
+        member.linked =
+            checker.place(raw.linked, fmt::format("is a hard link to {}, which ", raw.linked));
+        if (!member.path.empty() && !checker.has_file(member.linked)) {
+            throw checker.refused(
+                raw.name,
+                fmt::format("is a hard link to {}, which is not a file before it in the archive",
+                            raw.linked));
+        }
+    } else if (raw.type == S_IFLNK) {
+        member.type = MemberType::symlink;
+        member.target = raw.target;
+    } else if (raw.type == S_IFREG) {
+        member.type = MemberType::file;
+        unpack(reader, content, head);
+        member.content = content;
+        member.head = [&head] { return head; };
+    } else if (raw.type != S_IFDIR) {
+        throw refuse_kind(checker, raw.name, raw.type);
+    }
+    if (member.type != MemberType::symlink) {
+        member.archived_mode = raw.mode & 0777U;
+    }
+    member.executable = member.type == MemberType::file && (raw.mode & S_IXUSR) != 0;
+    member.privileged = member.type == MemberType::file &&
+                        ((raw.mode & (S_ISUID | S_ISGID)) != 0 || !raw.capabilities.empty());
+    if (!member.path.empty() && !checker.is_below_refused(member.path)) {
+        checker.add(member);
+    }
+}
+
 void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Checker& checker,
                    const fs::path& scratch) {
     const fs::path content = scratch.empty() ? fs::path{} : scratch / "overlay-member";
@@ -305,40 +379,12 @@ void visit_archive(const OverlayRequest& overlay, const fs::path& archive, Check
     TarMember raw;
     std::string head;
     while (reader.next(raw)) {
-        OverlayMember member;
-        member.name = raw.name;
-        member.path = checker.place(raw.name);
-        checker.count(raw.name, raw.linked.empty() ? raw.size : 0);
-        if (!raw.linked.empty()) {
-            member.type = MemberType::file;
-            member.linked =
-                checker.place(raw.linked, fmt::format("is a hard link to {}, which ", raw.linked));
-            if (!member.path.empty() && !checker.has_file(member.linked)) {
-                throw checker.refused(
-                    raw.name,
-                    fmt::format(
-                        "is a hard link to {}, which is not a file before it in the archive",
-                        raw.linked));
+        try {
+            visit_member(reader, raw, content, head, checker);
+        } catch (const Error& failure) {
+            if (!checker.keeps(failure)) {
+                throw;
             }
-        } else if (raw.type == S_IFLNK) {
-            member.type = MemberType::symlink;
-            member.target = raw.target;
-        } else if (raw.type == S_IFREG) {
-            member.type = MemberType::file;
-            unpack(reader, content, head);
-            member.content = content;
-            member.head = [&head] { return head; };
-        } else if (raw.type != S_IFDIR) {
-            throw refuse_kind(checker, raw.name, raw.type);
-        }
-        if (member.type != MemberType::symlink) {
-            member.archived_mode = raw.mode & 0777U;
-        }
-        member.executable = member.type == MemberType::file && (raw.mode & S_IXUSR) != 0;
-        member.privileged = member.type == MemberType::file &&
-                            ((raw.mode & (S_ISUID | S_ISGID)) != 0 || !raw.capabilities.empty());
-        if (!member.path.empty()) {
-            checker.add(member);
         }
     }
     if (!content.empty()) {
@@ -394,8 +440,8 @@ std::string unfit_member_hint(std::string_view path) {
 
 void visit_overlay(const OverlayRequest& overlay, const fs::path& scratch,
                    const std::function<void(const OverlayMember&)>& visit,
-                   const OverlayLimits& limits) {
-    Checker checker(overlay, limits, visit);
+                   const OverlayLimits& limits, Mistakes* mistakes) {
+    Checker checker(overlay, limits, visit, mistakes);
     std::error_code failure;
     if (overlay.stored && overlay.stored->archive) {
         visit_archive(overlay, overlay.stored->archive->path, checker, scratch);
@@ -406,7 +452,8 @@ void visit_overlay(const OverlayRequest& overlay, const fs::path& scratch,
     } else if (fs::is_regular_file(overlay.source, failure)) {
         visit_archive(overlay, overlay.source, checker, scratch);
     } else {
-        throw error_at(overlay.location, "overlay not found: {}", overlay.source.string());
+        throw error_at(overlay.location, "overlay not found: {}", overlay.source.string())
+            .hinted(absent_file_hint(overlay.source, "overlays"));
     }
     checker.finish();
 }

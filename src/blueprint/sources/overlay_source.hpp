@@ -46,6 +46,8 @@ struct OverlayLimits {
     std::uint64_t members = 1'000'000;
 };
 
+class Mistakes;
+
 /// Calls `visit` for every object of the overlay: of a directory in sorted order, without following
 /// links; of a tar archive in the archive's order, with parent directories added that it does not
 /// list. Files of archives are unpacked one at a time into the directory `scratch`; if that is
@@ -56,10 +58,12 @@ struct OverlayLimits {
 /// image can contain: devices, fifos and sockets; "..", absolute names, links that leave the image;
 /// members whose parent is a link or file of the overlay; duplicate members; paths below /run,
 /// /dev, /usr/local, …, and files below /var. Also for archives that are truncated or corrupt, for
-/// overlays beyond `limits`, and at a rule's line if no object matches it.
+/// overlays beyond `limits`, and at a rule's line if no object matches it. With `mistakes`, members
+/// that no image can contain are added to these, all of them but for what is below one, and left
+/// out.
 void visit_overlay(const OverlayRequest& overlay, const std::filesystem::path& scratch,
                    const std::function<void(const OverlayMember&)>& visit,
-                   const OverlayLimits& limits = {});
+                   const OverlayLimits& limits = {}, Mistakes* mistakes = nullptr);
 
 /// Why an overlay cannot contain an object of this type at `path`, or empty if it can:
 /// `unfit_path_reason`, or that the path belongs to the device.

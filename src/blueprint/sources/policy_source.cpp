@@ -320,6 +320,39 @@ void check_policy_module(const fs::path& module) {
     }
 }
 
+void check_macro_brackets(std::string_view source, const std::string& shown) {
+    // Lines of what is open.
+    std::vector<unsigned> quotes;
+    std::vector<unsigned> parentheses;
+    unsigned number = 0;
+    for (const std::string_view whole : lines_of(source)) {
+        ++number;
+        const std::string_view line = whole.substr(0, whole.find('#'));
+        for (std::size_t at = 0; at < line.size(); ++at) {
+            if (line[at] == '"') {
+                at = std::min(line.find('"', at + 1), line.size());
+            } else if (line[at] == '`') {
+                quotes.push_back(number);
+            } else if (line[at] == '(') {
+                parentheses.push_back(number);
+            } else if (line[at] == '\'' && !quotes.empty()) {
+                quotes.pop_back();
+            } else if (line[at] == ')') {
+                if (parentheses.empty()) {
+                    refuse_line(shown, number, "a ')' without '('");
+                }
+                parentheses.pop_back();
+            }
+        }
+    }
+    if (!quotes.empty()) {
+        refuse_line(shown, quotes.back(), "a quote ` that no ' closes");
+    }
+    if (!parentheses.empty()) {
+        refuse_line(shown, parentheses.back(), "a '(' without ')'");
+    }
+}
+
 fs::path shipped_map_module(const fs::path& blueprint) {
     return find_shipped({blueprint.parent_path(), {}, {}}, "selinux", map_module, ".te");
 }

@@ -79,6 +79,10 @@ struct FileContextLine {
 /// current directory if it is below that.
 [[nodiscard]] std::string display_path(const std::filesystem::path& path);
 
+/// Throws ErrorKind::usage "SHOWN:7: …" for a `.te` with macros in which a quote of m4 or a
+/// parenthesis is never closed, at the line of the one that is open.
+void check_macro_brackets(std::string_view source, const std::string& shown);
+
 /// Checks a module as far as possible without the image: the file contexts of a `.te`, and the
 /// format of `.pp`, `.pp.bz2` and `.cil`. Throws ErrorKind::usage naming the file.
 void check_policy_module(const std::filesystem::path& module);

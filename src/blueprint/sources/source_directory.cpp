@@ -23,13 +23,13 @@ constexpr std::size_t longest_name = 4095;
 class Walk {
 public:
     Walk(bool open_files, const std::function<void(const SourceObject&)>& visit,
-         const SourceRefusal& refuse)
-        : open_files_(open_files), visit_(visit), refuse_(refuse) {}
+         const SourceRefusal& refuse, const std::function<bool(const Error&)>& goes_on)
+        : open_files_(open_files), visit_(visit), refuse_(refuse), goes_on_(goes_on) {}
 
     /// `prefix`: name of the directory and a slash, or empty.
     void directory(const Fd& opened, const std::string& prefix) {
         for (const std::string& name : names(opened, prefix)) {
-            const Fd inside = object(opened.get(), name, prefix + name);
+            const Fd inside = object_or_none(opened.get(), name, prefix + name);
             if (inside) {
                 directory(inside, prefix + name + "/");
             }
@@ -49,6 +49,18 @@ private:
             throw failure(prefix, errno);
         }
         return *std::move(found);
+    }
+
+    [[nodiscard]] Fd object_or_none(int parent, const std::string& leaf,
+                                    const std::string& name) const {
+        try {
+            return object(parent, leaf, name);
+        } catch (const Error& refused) {
+            if (!goes_on_ || !goes_on_(refused)) {
+                throw;
+            }
+            return {};
+        }
     }
 
     /// Visits one object. Returns a descriptor if it is a directory.
@@ -109,18 +121,19 @@ private:
     bool open_files_;
     const std::function<void(const SourceObject&)>& visit_;
     const SourceRefusal& refuse_;
+    const std::function<bool(const Error&)>& goes_on_;
 };
 
 }  // namespace
 
 void walk_source(const std::filesystem::path& top, bool open_files,
-                 const std::function<void(const SourceObject&)>& visit,
-                 const SourceRefusal& refuse) {
+                 const std::function<void(const SourceObject&)>& visit, const SourceRefusal& refuse,
+                 const std::function<bool(const Error&)>& goes_on) {
     const Fd opened(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!opened) {
         throw refuse("", std::generic_category().message(errno));
     }
-    Walk(open_files, visit, refuse).directory(opened, "");
+    Walk(open_files, visit, refuse, goes_on).directory(opened, "");
 }
 
 std::string source_head(int file, const std::string& name) {

@@ -33,10 +33,11 @@ using SourceRefusal = std::function<Error(std::string_view name, std::string_vie
 /// `top` itself may be a link; other links are never followed, even if one replaces a directory
 /// during the walk. Devices, fifos and sockets are never opened. Throws the error of `refuse` for
 /// those, for names longer than 4095 bytes, and for objects that cannot be read or have
-/// disappeared.
+/// disappeared. If `goes_on` returns true for such an Error, or for one of `visit`, the walk leaves
+/// the object out and goes on.
 void walk_source(const std::filesystem::path& top, bool open_files,
-                 const std::function<void(const SourceObject&)>& visit,
-                 const SourceRefusal& refuse);
+                 const std::function<void(const SourceObject&)>& visit, const SourceRefusal& refuse,
+                 const std::function<bool(const Error&)>& goes_on = {});
 
 /// How much of a file `source_head` reads.
 inline constexpr std::size_t largest_head = 16U << 20U;

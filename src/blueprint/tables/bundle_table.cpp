@@ -175,13 +175,14 @@ void read_values(const TableReader& maps, const std::string& name, BundleRequest
     values.name = name;
     values.location = maps.location(name);
     if (!is_dns_subdomain_name(name)) {
-        throw error_at(values.location, "\"{}\" is no name of a config map", name)
+        throw error_at(values.location, "\"{}\" is not a valid name of a config map", name)
             .hinted(name_hint);
     }
     for (const std::string& key : table->keys()) {
         if (!is_key_of_config_map(key)) {
-            table->note(error_at(table->location(key), "\"{}\" is no key of a config map", key)
-                            .hinted("letters, digits, '-', '_' and '.'"));
+            table->note(
+                error_at(table->location(key), "\"{}\" is not a valid key of a config map", key)
+                    .hinted("letters, digits, '-', '_' and '.'"));
         }
         values.entries[key] = table->text(key);
     }

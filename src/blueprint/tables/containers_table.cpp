@@ -42,7 +42,7 @@ ContainerRequest read_container(const TableReader& table, const ParseScope& scop
     }
     std::optional<ImagePlace> place = image_place(source);
     if (!place || place->rest.empty()) {
-        throw error_at(request.location, "\"{}\" is no place of an image that is supported", source)
+        throw error_at(request.location, "\"{}\" is not a supported source of an image", source)
             .hinted(
                 "a name in a registry, \"quay.io/organization/image:tag\", or oci:DIRECTORY:TAG, "
                 "dir:DIRECTORY, docker-archive:FILE");

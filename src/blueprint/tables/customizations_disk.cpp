@@ -92,8 +92,8 @@ void read_partition(const TableReader& table, LeastSizes& sizes,
     for (const char* key : {"label", "part_label", "part_type", "part_uuid"}) {
         if (table.has(key)) {
             warnings.push_back(
-                fmt::format("{}: {} has no effect: labels, types and UUIDs of partitions are those "
-                            "of docs/images.md",
+                fmt::format("{}: {} has no effect: edgegpu chooses labels, types and UUIDs of "
+                            "partitions (docs/images.md)",
                             table.location(key).text(), table.full_name(key)));
         }
     }

@@ -144,6 +144,7 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
         table.note(
             error_at(table.location("profile"), "invalid module profile \"{}\"", nvidia.profile));
     }
+    nvidia.devices_location = table.location("devices");
     for (const LocatedString& device : table.strings("devices")) {
         table.attempt([&] { nvidia.devices.push_back(read_device(device)); });
     }
@@ -182,6 +183,7 @@ void read_policy_module(const LocatedString& module, const ParseScope& scope,
         }
     }
     selinux.modules.push_back(path);
+    selinux.module_locations.push_back(module.location);
 }
 
 void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequest& selinux) {

@@ -97,6 +97,13 @@ void Mistakes::add(const Error& failure) {
     }
 }
 
+void Mistakes::add_all(const Mistakes& other) {
+    for (const Error& failure : other.kept_) {
+        add(failure);
+    }
+    passed_over_ += other.passed_over_;
+}
+
 void Mistakes::throw_any(const std::string& first) const {
     if (kept_.empty()) {
         return;

@@ -64,6 +64,8 @@ public:
     }
     /// Adds `failure`, or each error of a MistakesError.
     void add(const Error& failure);
+    /// Adds those of `other`.
+    void add_all(const Mistakes& other);
     [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
     /// Number of mistakes, including those beyond `most`.
     [[nodiscard]] std::size_t count() const noexcept { return kept_.size() + passed_over_; }

@@ -4,6 +4,7 @@
 
 #include "blueprint/toml/toml_depth.hpp"
 #include "blueprint/toml/toml_state.hpp"
+#include "blueprint/toml/toml_syntax.hpp"
 #include "blueprint/toml/validate.hpp"
 
 namespace edgegpu {
@@ -23,8 +24,7 @@ TableReader TableReader::parse(const std::string& file, std::string_view text, M
             std::move(document), root, file, {}, {}, &mistakes, {file, begin.line, begin.column}}));
     } catch (const toml::parse_error& failure) {
         const toml::source_position begin = failure.source().begin;
-        throw error_at({file, begin.line, begin.column}, "malformed TOML: {}",
-                       failure.description());
+        throw toml_syntax_error(file, text, begin.line, begin.column, failure.description());
     }
 }
 

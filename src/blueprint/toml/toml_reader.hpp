@@ -38,7 +38,7 @@ public:
     static constexpr std::size_t most_tables = 20000;
 
     /// Parses a whole document (TOML 1.0). Messages call it `file`; `mistakes` must outlive all
-    /// readers. Throws the parser's message for malformed TOML.
+    /// readers. Throws toml_syntax_error for malformed TOML.
     [[nodiscard]] static TableReader parse(const std::string& file, std::string_view text,
                                            Mistakes& mistakes);
 

@@ -1,11 +1,16 @@
 #include "blueprint/toml/variables.hpp"
 
 #include <algorithm>
+#include <string>
 #include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/data_directory.hpp"
+#include "support/error.hpp"
 #include "support/secrets.hpp"
 
 namespace edgegpu {
@@ -112,6 +117,37 @@ fs::path find_shipped(const ParseScope& scope, std::string_view kind, std::strin
     const fs::path installed = resolve_path(data_directory(), file.string());
     std::error_code ignored;
     return !fs::exists(beside, ignored) && fs::exists(installed, ignored) ? installed : beside;
+}
+
+std::string absent_file_hint(const fs::path& path, std::string_view kind) {
+    std::vector<fs::path> places{path.parent_path()};
+    const bool shipped = !kind.empty() && path.parent_path().filename() == kind;
+    // Shipped policy modules are given by their names alone.
+    const bool module = shipped && path.extension() == ".te";
+    if (shipped && data_directory() / kind != places.front()) {
+        places.push_back(data_directory() / kind);
+    }
+    std::vector<std::string> names;
+    for (const fs::path& place : places) {
+        std::error_code failure;
+        for (fs::directory_iterator at(place, failure), end; !failure && at != end;
+             at.increment(failure)) {
+            const fs::path name = at->path().filename();
+            if (!module || name.extension() == ".te") {
+                names.push_back(module ? name.stem() : name);
+            }
+        }
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const fs::path wanted = module ? path.stem() : path.filename();
+    std::string hint = near_names_hint(wanted.string(), names);
+    if (shipped) {
+        hint += fmt::format("{}looked for in {}", hint.empty() ? "" : " It was ",
+                            places.front().string());
+        hint += places.size() > 1 ? " and " + places.back().string() : "";
+    }
+    return hint;
 }
 
 }  // namespace edgegpu

@@ -47,4 +47,10 @@ struct ParseScope {
 [[nodiscard]] std::filesystem::path find_shipped(const ParseScope& scope, std::string_view kind,
                                                  std::string_view name, std::string_view suffix);
 
+/// What to do about a file or directory `path` that does not exist: similar names beside it. With a
+/// KIND of find_shipped also those that ship with edgegpu, and where both are looked for. May be
+/// empty.
+[[nodiscard]] std::string absent_file_hint(const std::filesystem::path& path,
+                                           std::string_view kind = {});
+
 }  // namespace edgegpu

@@ -171,7 +171,7 @@ private:
             findings_.add(pod.where, pointer,
                           fmt::format("requests {} of {}, and its limit is {}: they must be equal",
                                       request, resource, limit->text),
-                          "leave the request out: it is that of the limit");
+                          "leave the request out: it then equals the limit");
         }
     }
 
@@ -269,7 +269,7 @@ private:
                               fmt::format("wants {} of {}, and the device plugin refuses more than "
                                           "one of a shared resource",
                                           amount, resource),
-                              "ask for 1: more replicas are no larger share; or set "
+                              "ask for 1: more replicas give no larger share; or set "
                               "failRequestsGreaterThanOne: false in the plugin's configuration");
                 return false;
             }

@@ -133,13 +133,13 @@ void check_labels(const BundleObject& where, const YamlNode* labels, const std::
         const std::string& value = labels->items[i].text;
         if (!is_qualified_name(key)) {
             findings.add(where, pointer + step_of(key),
-                         fmt::format("{} is no key of a label", quoted_text(key)),
+                         fmt::format("{} is not a valid key of a label", quoted_text(key)),
                          "a key is a name of at most 63 letters, digits, \"-\", \"_\" and \".\", "
                          "after \"DOMAIN/\" if it has a prefix");
         }
         if (!value.empty() && !is_label_text(value)) {
             findings.add(where, pointer + step_of(key),
-                         fmt::format("{} is no value of a label", quoted_text(value)),
+                         fmt::format("{} is not a valid value of a label", quoted_text(value)),
                          "a value is empty, or at most 63 letters, digits, \"-\", \"_\" and \".\" "
                          "with a letter or digit at both ends; an annotation may be any text");
         }
@@ -155,7 +155,7 @@ void check_annotations(const BundleObject& where, const YamlNode* annotations,
         size += key.size() + annotations->items[i].text.size();
         if (!is_qualified_name(lowered(key))) {
             findings.add(where, pointer + step_of(key),
-                         fmt::format("{} is no key of an annotation", quoted_text(key)),
+                         fmt::format("{} is not a valid key of an annotation", quoted_text(key)),
                          "a key is a name of at most 63 letters, digits, \"-\", \"_\" and \".\", "
                          "after \"DOMAIN/\" if it has a prefix");
         }

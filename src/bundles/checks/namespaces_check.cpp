@@ -94,8 +94,8 @@ void check_duplicates(const KnownObjects& known, Findings& findings) {
         findings.add(each, "",
                      same_bundle
                          ? "the bundle has it twice, once with the namespace and once without"
-                         : fmt::format("bundle \"{}\" has it, too; of both, the device has the "
-                                       "one that MicroShift applies last",
+                         : fmt::format("bundle \"{}\" has it, too: the device keeps the object "
+                                       "that MicroShift applies last",
                                        at->second.bundle->name),
                      "remove one of the two; what several bundles need can be a bundle of its own");
     }

@@ -241,7 +241,7 @@ void check_labels(const BundleObject& each, Findings& findings) {
         const YamlNode* level = each.object->content.find({"metadata", "labels", label});
         if (level != nullptr && !pod_security_level(level->text)) {
             findings.add(each, fmt::format("/metadata/labels/pod-security.kubernetes.io~1{}", mode),
-                         fmt::format("{}: \"{}\" is no level", label, level->text),
+                         fmt::format("{}: \"{}\" is not a level", label, level->text),
                          "the levels are privileged, baseline and restricted");
         }
         const std::string of_version = label + "-version";
@@ -249,7 +249,7 @@ void check_labels(const BundleObject& each, Findings& findings) {
         if (version != nullptr && !pod_security_version(version->text, {0})) {
             findings.add(
                 each, fmt::format("/metadata/labels/pod-security.kubernetes.io~1{}-version", mode),
-                fmt::format("{}: \"{}\" is no version", of_version, version->text),
+                fmt::format("{}: \"{}\" is not a version", of_version, version->text),
                 "versions are like v1.31; \"latest\" is the one of MicroShift");
         }
     }

@@ -353,7 +353,7 @@ std::optional<Renderer> renderer_or_warning(const Context& ctx, Tombstones& resu
             throw;
         }
         result.warnings.push_back(
-            fmt::format("no bundle of the parent commit is deleted on devices: {} ({})",
+            fmt::format("{} ({}): devices keep the objects of bundles that are gone",
                         failure.message(), failure.hint()));
         return std::nullopt;
     }

@@ -7,10 +7,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "blueprint/toml/mistakes.hpp"
 #include "customise/accounts/device_accounts.hpp"
 #include "customise/accounts/user_homes.hpp"
 #include "image/account_files.hpp"
@@ -47,6 +49,12 @@ public:
 
     void add(const GroupRequest& request);
     void add(const UserRequest& request);
+    /// Keeps the Error that `work` throws until `write`, so that all are reported.
+    template <typename Work>
+    void attempt(Work&& work) {
+        mistakes_.attempt(std::forward<Work>(work));
+    }
+    /// Throws what was wrong with the requests, if anything.
     void write();
 
 private:
@@ -65,6 +73,7 @@ private:
     /// Name → number that is reserved for it.
     Numbers seeded_users_, seeded_groups_;
     AccountFile passwd_, group_, shadow_, gshadow_, subuid_, subgid_;
+    Mistakes mistakes_;
 };
 
 void check_name(const std::string& where, const std::string& name) {
@@ -175,13 +184,10 @@ void Accounts::join_groups(const UserRequest& request) {
     for (const std::string& name : request.groups) {
         AccountFile::Row* row = group_.find(name);
         if (row == nullptr) {
-            std::vector<std::string> names;
-            for (const AccountFile::Row& known : group_.rows) {
-                names.push_back(known.front());
-            }
-            throw error(ErrorKind::usage, "{}: the image has no group '{}' for user '{}'",
-                        request.location.text(), name, request.name)
-                .hinted(near_names_hint(name, names));
+            mistakes_.add(error(ErrorKind::usage, "{}: the image has no group '{}' for user '{}'",
+                                request.location.text(), name, request.name)
+                              .hinted(absent_account_hint("group", name, group_)));
+            continue;
         }
         const auto join = [&](AccountFile::Row& group_row) {
             group_row.resize(std::max<std::size_t>(group_row.size(), 4));
@@ -296,6 +302,7 @@ void Accounts::write_file_if(const char* path, const AccountFile& file, unsigned
 }
 
 void Accounts::write() {
+    mistakes_.throw_any("");
     write_file_if("/etc/passwd", passwd_, 0644);
     write_file_if("/etc/group", group_, 0644);
     write_file_if("/etc/shadow", shadow_, 0000);
@@ -314,10 +321,10 @@ void add_accounts(const Context& ctx, const std::vector<UserRequest>& users,
     }
     Accounts accounts(ctx, seeds, tree);
     for (const GroupRequest& request : groups) {
-        accounts.add(request);
+        accounts.attempt([&] { accounts.add(request); });
     }
     for (const UserRequest& request : users) {
-        accounts.add(request);
+        accounts.attempt([&] { accounts.add(request); });
     }
     accounts.write();
     if (!users.empty()) {

@@ -1,7 +1,6 @@
 #include "customise/files/overlays.hpp"
 
 #include <map>
-#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -105,8 +104,8 @@ public:
     /// Throws if the pattern of a rule with a label matches a path that is not in the overlay: the
     /// policy would label that as well.
     void check_labels() const;
-    /// Paths in the tree of the overlay's members.
-    [[nodiscard]] const std::set<std::string>& placed() const { return placed_; }
+    /// Paths in the tree of the overlay's members → the user's file.
+    [[nodiscard]] std::map<std::string, std::string>& placed() { return placed_; }
 
 private:
     Entry make(const OverlayMember& member, const Attributes& attributes);
@@ -124,7 +123,7 @@ private:
     std::vector<KnownRule> rules_;
     /// files so far by their path, for hard links to them
     std::map<std::string, Entry> files_;
-    std::set<std::string> placed_;
+    std::map<std::string, std::string> placed_;
 };
 
 Entry Placement::content_of(const OverlayMember& member) const {
@@ -146,7 +145,8 @@ Entry Placement::make(const OverlayMember& member, const Attributes& attributes)
         entry = content_of(member);
         if (member.privileged && !attributes.mode) {
             ctx_.console->warn_of(
-                "set-id bits and capabilities of overlays, which only a rule's 'mode' gives",
+                "setuid, setgid and capabilities of overlay files are dropped unless a rule sets "
+                "their mode",
                 member.path);
         }
     }
@@ -209,7 +209,9 @@ void Placement::put(const OverlayMember& member) {
         const bool existed = old != tree_.entries.end();
         put_entry(tree_, real, entry);
         if (!existed || !directory || earlier) {
-            placed_.insert(real);
+            const std::string source = overlay_.source.string();
+            placed_[real] = member.archived_mode ? fmt::format("{} ({})", source, member.name)
+                                                 : fmt::format("{}/{}", source, member.name);
         }
     }
 }
@@ -242,8 +244,8 @@ void require_stored(bool stored, const fs::path& source) {
 
 namespace {
 
-std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay,
-                                  FileModes& modes, Tree& tree) {
+std::map<std::string, std::string> add_overlay(const Context& ctx, const OverlayRequest& overlay,
+                                               FileModes& modes, Tree& tree) {
     require_stored(overlay.stored != nullptr, overlay.source);
     Placement placement(ctx, overlay, modes, tree);
     const fs::path scratch = ctx.work() / fmt::format("overlay-{}", ::getpid());
@@ -251,16 +253,20 @@ std::set<std::string> add_overlay(const Context& ctx, const OverlayRequest& over
     visit_overlay(overlay, scratch, [&](const OverlayMember& member) { placement.put(member); });
     remove_tree(scratch);
     placement.check_labels();
-    return placement.placed();
+    return std::move(placement.placed());
 }
 
 }  // namespace
 
-std::set<std::string> add_overlays(const Context& ctx, const std::vector<OverlayRequest>& overlays,
-                                   FileModes& modes, Tree& tree) {
-    std::set<std::string> placed;
+std::map<std::string, std::string> add_overlays(const Context& ctx,
+                                                const std::vector<OverlayRequest>& overlays,
+                                                FileModes& modes, Tree& tree) {
+    std::map<std::string, std::string> placed;
     for (const OverlayRequest& overlay : overlays) {
-        placed.merge(add_overlay(ctx, overlay, modes, tree));
+        // A later overlay may replace files of an earlier one.
+        std::map<std::string, std::string> later = add_overlay(ctx, overlay, modes, tree);
+        later.merge(placed);
+        placed = std::move(later);
     }
     return placed;
 }

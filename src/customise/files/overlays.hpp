@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <set>
+#include <map>
 #include <string>
 
 #include "blueprint/blueprint.hpp"
@@ -22,9 +22,11 @@ namespace edgegpu {
 ///
 /// Throws ErrorKind::usage for a path that the image has already (unless `replace`), naming its
 /// package if the image's rpm knows it, and for whatever `visit_overlay` refuses. Returns the paths
-/// in the image of everything that was added or replaced.
-std::set<std::string> add_overlays(const Context& ctx, const std::vector<OverlayRequest>& overlays,
-                                   FileModes& modes, Tree& tree);
+/// in the image of everything that was added or replaced, each with the user's file:
+/// "OVERLAY/NAME", or "ARCHIVE (NAME)".
+std::map<std::string, std::string> add_overlays(const Context& ctx,
+                                                const std::vector<OverlayRequest>& overlays,
+                                                FileModes& modes, Tree& tree);
 
 /// Throws Error if the build has no copy (pipeline/snapshot.hpp) of the user's file `source`: no
 /// stage reads the user's own files.

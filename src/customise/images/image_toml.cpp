@@ -11,7 +11,7 @@ toml::table parse_image_toml(const std::string& text, const std::string& name) {
     try {
         return toml::parse(text);
     } catch (const toml::parse_error& problem) {
-        throw error(ErrorKind::usage, "{}:{}:{}: is no valid TOML: {}", name,
+        throw error(ErrorKind::usage, "{}:{}:{}: is not valid TOML: {}", name,
                     problem.source().begin.line, problem.source().begin.column,
                     printable_line(problem.description()))
             .hinted("correct this file of the image, with an overlay or its package");

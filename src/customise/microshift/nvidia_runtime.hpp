@@ -10,7 +10,7 @@ namespace edgegpu {
 /// 10-microshift.conf, unless a file of CRI-O's configuration has a runtime `nvidia` already; and
 /// puts crun, which is MicroShift's choice, first among the runtimes that NVIDIA's starts. The CDI
 /// specification is generated on the device: warns if no unit does it, and of one in the image.
-/// Throws ErrorKind::usage for a file of CRI-O's configuration that is no valid TOML, and if
+/// Throws ErrorKind::usage for a file of CRI-O's configuration that is not valid TOML, and if
 /// 99-nvidia.conf exists without that runtime.
 void add_nvidia_runtime(const Context& ctx, Tree& tree);
 

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <regex>
 
 #include <fmt/format.h>
 
-#include "blueprint/toml/toml_reader.hpp"
+#include "blueprint/sources/policy_source.hpp"
+#include "blueprint/toml/mistakes.hpp"
 #include "sandbox/sandbox.hpp"
+#include "support/error.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -54,6 +57,10 @@ bool is_advice(std::string_view line) {
                "will be removed", "is configured to", "marked exec", "marked world"});
 }
 
+std::string shown_place(const PlacedFile& file) {
+    return file.is_file ? display_path(file.place) : file.place;
+}
+
 }  // namespace
 
 std::string unit_of_path(std::string_view path) {
@@ -89,15 +96,38 @@ UnitFindings findings_of(const std::string& unit, const std::string& output) {
     return findings;
 }
 
+std::string placed_finding(const std::string& unit, const std::string& finding,
+                           const PlacedPaths& placed, const std::string& where) {
+    static const std::regex at_line(R"((/\S+):(\d+): (.*))");
+    std::smatch match;
+    if (!std::regex_match(finding, match, at_line)) {
+        const std::string about = unit + ": ";
+        return fmt::format("{}: unit {}: {}", where, unit,
+                           finding.starts_with(about) ? finding.substr(about.size()) : finding);
+    }
+    const std::string path = (match[1].str().starts_with("/lib/") ? "/usr" : "") + match[1].str();
+    const auto file = placed.find(path);
+    if (file != placed.end() && file->second.is_file) {
+        return fmt::format("{}:{}: unit {}: {}", shown_place(file->second), match[2].str(), unit,
+                           match[3].str());
+    }
+    return fmt::format("{}: unit {}, line {} of its text{}: {}",
+                       file == placed.end() ? where : file->second.place, unit, match[2].str(),
+                       path.ends_with(".conf")
+                           ? fmt::format(" in {}", path.substr(path.rfind('/') + 1))
+                           : std::string(),
+                       match[3].str());
+}
+
 void check_units(const Context& ctx, const std::vector<UnitRequest>& units,
                  const PlacedPaths& placed, const Tree& tree) {
     // unit → the place that messages name
     std::map<std::string, std::string> places;
-    for (const auto& [path, where] : placed) {
+    for (const auto& [path, file] : placed) {
         const std::string unit = unit_of_path(path);
         const Entry* entry = find_entry(tree, path);
         if (!unit.empty() && entry != nullptr && entry->type == EntryType::file) {
-            places.emplace(unit, where);
+            places.emplace(unit, shown_place(file));
         }
     }
     for (const UnitRequest& unit : units) {
@@ -121,23 +151,20 @@ void check_units(const Context& ctx, const std::vector<UnitRequest>& units,
         command.argv.push_back(unit);
     }
     const ProcessResult result = run_in_sandbox(ctx, command);
-    bool told = result.status == 0;
+    bool explained = result.status == 0;
+    Mistakes mistakes;
     for (const auto& [unit, where] : places) {
         const UnitFindings findings = findings_of(unit, result.output);
         for (const std::string& warning : findings.warnings) {
-            ctx.console->warn(fmt::format("unit {}: {}", unit, warning));
+            ctx.console->warn(placed_finding(unit, warning, placed, where));
         }
-        told = told || !findings.warnings.empty();
-        if (!findings.errors.empty()) {
-            Error wrong = error(ErrorKind::usage, "{}: unit {} has an error: {}", where, unit,
-                                findings.errors.front());
-            for (std::size_t i = 1; i < findings.errors.size(); ++i) {
-                wrong.traced(findings.errors[i]);
-            }
-            throw wrong.hinted("as the image's own systemd-analyze verify says");
+        explained = explained || !findings.warnings.empty();
+        for (const std::string& finding : findings.errors) {
+            mistakes.add(Error(ErrorKind::usage, placed_finding(unit, finding, placed, where)));
         }
     }
-    if (!told) {
+    mistakes.throw_any("");
+    if (!explained) {
         ctx.console->warn(fmt::format("systemd-analyze verify ended with status {}: {}",
                                       result.status,
                                       result.output.substr(0, result.output.find('\n'))));

@@ -25,13 +25,25 @@ struct UnitFindings {
 /// The messages about `unit` and its drop-ins in the output of `systemd-analyze verify`.
 [[nodiscard]] UnitFindings findings_of(const std::string& unit, const std::string& output);
 
-/// Paths of the image that overlays and files contain, each with the location in the blueprint that
-/// messages name.
-using PlacedPaths = std::map<std::string, std::string>;
+/// Where a file of the image comes from.
+struct PlacedFile {
+    /// The user's file, or the location in the blueprint that has the content.
+    std::string place;
+    /// Whether it is a file, whose lines are those of the image's file.
+    bool is_file = false;
+};
+
+/// Paths of the image that overlays and files contain.
+using PlacedPaths = std::map<std::string, PlacedFile>;
+
+/// A message of systemd-analyze about `unit`, with the user's file and line for the image's
+/// ("overlay/usr/lib/systemd/system/x.service:7: …"); `where` is the place for everything else.
+[[nodiscard]] std::string placed_finding(const std::string& unit, const std::string& finding,
+                                         const PlacedPaths& placed, const std::string& where);
 
 /// Verifies units with the image's own `systemd-analyze verify`: `units`, of `[systemd]`, and those
-/// that have a file in `placed`. Throws ErrorKind::usage with all errors of the first unit that has
-/// any; line numbers are those of the unit's file. Only warns if the image has no systemd-analyze.
+/// that have a file in `placed`. Throws ErrorKind::usage with all errors, as `placed_finding` has
+/// them. Only warns if the image has no systemd-analyze.
 void check_units(const Context& ctx, const std::vector<UnitRequest>& units,
                  const PlacedPaths& placed, const Tree& tree);
 

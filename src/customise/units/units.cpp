@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "blueprint/distro/edge_package_set.hpp"
+#include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "customise/units/unit_check.hpp"
 #include "image/account_files.hpp"
@@ -118,36 +119,49 @@ void add_services_of_set(const Context& ctx, const PackageSet& set, const Tree& 
     }
 }
 
-/// Throws for a unit that does not exist or has two states.
+/// Throws unless `name` is one that a unit can have.
+void require_name_of_unit(const RequestedState& request) {
+    if (request.unit.starts_with('-') || request.unit.find('/') != std::string::npos) {
+        throw error(ErrorKind::usage, "{}: '{}' is not the name of a unit", request.where,
+                    request.unit);
+    }
+}
+
+/// Throws for a unit that the image does not have, unless it is masked, which may be a precaution.
+void require_unit(const Context& ctx, const Tree& tree, const RequestedState& request) {
+    if (has_unit(tree, request.unit)) {
+        return;
+    }
+    if (request.state == UnitState::masked) {
+        ctx.console->warn_of("masked units that are not in the image", request.unit);
+        return;
+    }
+    std::string hint = near_units(tree, request.unit);
+    throw error(ErrorKind::usage, "{}: the image has no unit '{}'", request.where, request.unit)
+        .hinted(hint.empty() ? "add the package that contains it" : std::move(hint));
+}
+
+/// Throws for all units that do not exist or have two states.
 void check_states(const Context& ctx, const Tree& tree,
                   const std::vector<RequestedState>& requested) {
+    Mistakes mistakes;
     std::map<std::string, UnitState> states;
     for (const RequestedState& request : requested) {
-        if (request.unit.starts_with('-') || request.unit.find('/') != std::string::npos) {
-            throw error(ErrorKind::usage, "{}: '{}' is not the name of a unit", request.where,
-                        request.unit);
-        }
-        // Any other state overrides a preset.
-        const auto [earlier, fresh] = states.emplace(request.unit, request.state);
-        if (!fresh && earlier->second == UnitState::preset) {
-            earlier->second = request.state;
-        } else if (!fresh && request.state != UnitState::preset &&
-                   earlier->second != request.state) {
-            throw error(ErrorKind::usage, "{}: unit {} is both {} and {}", request.where,
-                        request.unit, earlier->second, request.state);
-        }
-        if (has_unit(tree, request.unit)) {
-            continue;
-        }
-        if (request.state == UnitState::masked) {
-            // Not an error: masking may be a precaution.
-            ctx.console->warn_of("masked units that are not in the image", request.unit);
-            continue;
-        }
-        std::string hint = near_units(tree, request.unit);
-        throw error(ErrorKind::usage, "{}: the image has no unit '{}'", request.where, request.unit)
-            .hinted(hint.empty() ? "add the package that contains it" : std::move(hint));
+        mistakes.attempt([&] {
+            require_name_of_unit(request);
+            // Any other state overrides a preset.
+            const auto [earlier, fresh] = states.emplace(request.unit, request.state);
+            if (!fresh && earlier->second == UnitState::preset) {
+                earlier->second = request.state;
+            } else if (!fresh && request.state != UnitState::preset &&
+                       earlier->second != request.state) {
+                throw error(ErrorKind::usage, "{}: unit {} is both {} and {}", request.where,
+                            request.unit, earlier->second, request.state);
+            }
+            require_unit(ctx, tree, request);
+        });
     }
+    mistakes.throw_any("");
 }
 
 void place_units(const Context& ctx, const std::vector<UnitRequest>& units, Tree& tree) {

@@ -103,7 +103,9 @@ void DeviceUnderTest::run(Phase& phase, const std::string& name, Kind kind,
                           const std::function<CheckResult()>& work) {
     ctx_.check_cancelled();
     const std::size_t done = phase.results.size();
-    ctx_.console->progress(done, std::max(done, planned_), name);
+    const std::size_t all = std::max(done + 1, planned_);
+    ctx_.console->progress_in_words(done, all, name,
+                                    fmt::format("check {} of {}: {}", done + 1, all, name));
     current_ = name;
     CheckResult result = timed_check(name, work);
     if (result.verdict == Verdict::failed && name != "selinux-denials") {

@@ -1,9 +1,12 @@
 #include "resolve/explain/explain.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "gpu/gpus.hpp"
 #include "resolve/explain/cause.hpp"
 #include "resolve/explain/fixes.hpp"
 #include "resolve/explain/pair.hpp"
@@ -29,13 +32,18 @@ void say_filtered(const Universe& universe, const Blueprint& blueprint, const st
     }
 }
 
-/// For requests that match no visible package: why matching packages are hidden.
+/// For the request that matches no visible package: why matching packages are hidden. Of several,
+/// the failure says so itself.
 void say_unmatched(const Universe& universe, const Blueprint& blueprint, Error& failure) {
+    std::vector<const PackageRequest*> unmatched;
     for (const PackageRequest& request : blueprint.packages) {
         if (!request.spec.starts_with('@') && match_spec(universe.pool(), request.spec).empty()) {
-            say_filtered(universe, blueprint, hidden_matches(universe.pool(), request.spec),
-                         failure);
+            unmatched.push_back(&request);
         }
+    }
+    if (unmatched.size() == 1) {
+        say_filtered(universe, blueprint, hidden_matches(universe.pool(), unmatched.front()->spec),
+                     failure);
     }
 }
 
@@ -46,9 +54,38 @@ void say_outranked(const Universe& universe, const Blueprint& blueprint, Error& 
     for (std::size_t i = 0; i < kernels.size() && i < most_filtered; ++i) {
         const Repo* repo = pool.solvable(kernels[i])->repo;
         failure.traced(
-            fmt::format("{} of repository '{}' exists, but its priority {} is below that of "
-                        "another repository with kernels",
+            fmt::format("{} of repository '{}' exists, but another repository with kernels has a "
+                        "better priority than its {}",
                         pool.nevra(kernels[i]).text(), repo->name, -repo->priority));
+    }
+}
+
+/// For GPUs that no driver of the repositories drives: what is missing. No change of the blueprint
+/// helps then.
+void say_missing_branches(const Universe& universe, const Blueprint& blueprint, Error& failure) {
+    if (!blueprint.nvidia) {
+        return;
+    }
+    const GpuTable table = shipped_gpus();
+    const std::set<unsigned> branches = driver_branches(universe);
+    for (const std::string& device : blueprint.nvidia->devices) {
+        const Gpu* gpu = table.find(device);
+        if (gpu == nullptr || branches.empty() ||
+            std::any_of(branches.begin(), branches.end(), [&](unsigned branch) {
+                return branch >= gpu->first_branch &&
+                       (gpu->last_branch == 0 || branch <= gpu->last_branch);
+            })) {
+            continue;
+        }
+        const bool too_old = *branches.rbegin() < gpu->first_branch;
+        failure.traced(
+            too_old ? fmt::format("no repository here has a driver branch >= {}, the first that "
+                                  "drives {}; the newest is {}",
+                                  gpu->first_branch, gpu->text(), *branches.rbegin())
+                    : fmt::format("no repository here has a driver branch <= {}, the last that "
+                                  "drives {}; those here: {}",
+                                  gpu->last_branch, gpu->text(), fmt::join(branches, ", ")));
+        failure.hinted("add a repository with such a driver in [[repositories]]");
     }
 }
 
@@ -92,6 +129,7 @@ Error from_failure(const Universe& universe, const Blueprint& blueprint, const E
     if (failure.traces().size() == said.traces().size()) {
         advice = said.hint();
     }
+    say_missing_branches(universe, blueprint, failure);
     say_outranked(universe, blueprint, failure);
     return failure;
 }

@@ -10,6 +10,7 @@
 #include "resolve/gpu/dkms.hpp"
 #include "resolve/gpu/nvidia.hpp"
 #include "resolve/solve/filtered.hpp"
+#include "resolve/solve/requests.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
 #include "support/text.hpp"
@@ -130,8 +131,15 @@ private:
                 set_version(index, name, pool_.version(versions.front()));
             }
         }
-        for (const std::string& near : nearest_names(request.spec, pool_.visible_names(), 3)) {
-            change_package(index, "name", request.spec, near, near);
+        std::vector<std::string> others;
+        for (const auto& entry : packages_with_program(pool_, request.spec)) {
+            others.push_back(entry.first);
+        }
+        if (others.empty()) {
+            others = nearest_names(request.spec, pool_.visible_names(), 3);
+        }
+        for (const std::string& other : others) {
+            change_package(index, "name", request.spec, other, other);
         }
         drop_package(index);
     }

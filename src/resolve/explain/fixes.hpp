@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Failed {
 
 /// Changes worth trying, unverified; those that keep all requests first.
 [[nodiscard]] std::vector<Fix> possible_fixes(const Failed& failed, BlueprintText& text);
+
+/// The driver branches that the repositories have, in module streams or packages, hidden or not.
+[[nodiscard]] std::set<unsigned> driver_branches(const Universe& universe);
 
 /// Those that concern kernel, driver and container toolkit.
 [[nodiscard]] std::vector<Fix> possible_gpu_fixes(const Failed& failed, BlueprintText& text);

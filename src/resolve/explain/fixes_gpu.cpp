@@ -130,18 +130,8 @@ private:
 
     /// Other branches, the nearest first, the newer of two equally near ones.
     void branches() {
-        std::set<unsigned> found;
-        for (const std::string& stream : failed_.universe.catalogue().stream_names(driver_module)) {
-            found.insert(branch_of(stream));
-        }
-        for (const Id id : pool_.packages()) {
-            const std::string name = pool_.name(id);
-            if (name == "nvidia-driver" || name == "nvidia-driver-cuda") {
-                found.insert(branch_of(pool_.version(id)));
-            }
-        }
+        std::set<unsigned> found = driver_branches(failed_.universe);
         const unsigned own = branch_of(nvidia_.driver);
-        found.erase(0);
         found.erase(own);
         std::vector<unsigned> sorted(found.rbegin(), found.rend());
         std::stable_sort(sorted.begin(), sorted.end(), [&](unsigned left, unsigned right) {
@@ -175,6 +165,22 @@ bool concerns_gpu(const Failed& failed) {
 }
 
 }  // namespace
+
+std::set<unsigned> driver_branches(const Universe& universe) {
+    std::set<unsigned> found;
+    for (const std::string& stream : universe.catalogue().stream_names(driver_module)) {
+        found.insert(branch_of(stream));
+    }
+    const PackagePool& pool = universe.pool();
+    for (const Id id : pool.packages()) {
+        const std::string name = pool.name(id);
+        if (name == "nvidia-driver" || name == "nvidia-driver-cuda") {
+            found.insert(branch_of(pool.version(id)));
+        }
+    }
+    found.erase(0);
+    return found;
+}
 
 std::vector<Fix> possible_gpu_fixes(const Failed& failed, BlueprintText& text) {
     if (!failed.blueprint.nvidia || !concerns_gpu(failed)) {

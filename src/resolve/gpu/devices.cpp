@@ -11,10 +11,8 @@ namespace edgegpu {
 namespace {
 
 Error refusal(const NvidiaRequest& request, const std::string& message, const std::string& hint) {
-    Error failure(ErrorKind::unsolvable, message);
-    failure.traced(fmt::format("[nvidia] at {}", request.location.text()));
-    failure.hinted(hint);
-    return failure;
+    return error(ErrorKind::unsolvable, "{}: {}", request.devices_location.text(), message)
+        .hinted(hint);
 }
 
 void check_branch(const NvidiaRequest& request, const Gpu& gpu, unsigned branch) {
@@ -92,20 +90,22 @@ DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
                             const std::string& driver, bool own) {
     DeviceVerdict verdict;
     verdict.flavor = request.flavor;
+    const auto warn = [&](const std::string& message) {
+        verdict.warnings.push_back(fmt::format("{}: {}", request.devices_location.text(), message));
+    };
     const Gpu* open_only = nullptr;
     const Gpu* proprietary_only = nullptr;
     for (const std::string& device : request.devices) {
         const Gpu* gpu = table.find(device);
         if (gpu == nullptr) {
-            verdict.warnings.push_back(
-                own ? not_in_own_list(request, table, device)
-                    : fmt::format("{} does not have {}: not checked", table.called, device));
+            warn(own ? not_in_own_list(request, table, device)
+                     : fmt::format("{} does not have {}: not checked", table.called, device));
             continue;
         }
         check_branch(request, *gpu, branch_of(driver));
         check_flavor(request, *gpu);
         if (gpu->modules == GpuModules::unclear) {
-            verdict.warnings.push_back(
+            warn(
                 fmt::format("the boards of {} differ in the kernel modules that they need: set "
                             "flavor = \"open\" or \"proprietary\"",
                             gpu->text()));
@@ -116,10 +116,10 @@ DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
     if (open_only != nullptr && proprietary_only != nullptr) {
         throw refusal(
             request,
-            fmt::format("no kernel modules support both {} and {}: the one needs the open, "
-                        "the other the proprietary ones",
+            fmt::format("no kernel modules support both {} and {}: the first needs the open "
+                        "ones, the second the proprietary ones",
                         open_only->text(), proprietary_only->text()),
-            "use a blueprint for each");
+            "build an image for each, from two blueprints");
     }
     if (open_only != nullptr) {
         verdict.flavor = DriverFlavor::open;
@@ -127,6 +127,11 @@ DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,
         verdict.flavor = DriverFlavor::proprietary;
     }
     return verdict;
+}
+
+std::vector<std::string> check_requested_devices(const std::optional<NvidiaRequest>& request) {
+    return request ? check_devices(*request, shipped_gpus(), request->driver, false).warnings
+                   : std::vector<std::string>();
 }
 
 }  // namespace edgegpu

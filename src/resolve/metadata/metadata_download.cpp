@@ -41,7 +41,7 @@ std::string trust_mark(const Context& ctx, const Repository& repository) {
         throw error(ErrorKind::fetch, "repository '{}': repo_gpgcheck is on, but it has no gpgkey",
                     repository.id)
             .traced(fmt::format("repository defined at {}", repository.location.text()))
-            .hinted("give gpgkey, or repo_gpgcheck = false to accept unsigned metadata");
+            .hinted("set gpgkey to the key file that the vendor of the repository publishes");
     }
     // Increment the number when verification becomes stricter: cached states are then verified
     // again.

@@ -302,14 +302,14 @@ void refuse_changed_by_loss(const ModuleCatalogue& catalogue, const ModuleSelect
             if (artifacts.contains(nevra) && !modular && lost.kind == LostDocument::Kind::stream) {
                 throw changed_by_loss(
                     lost, nevra,
-                    fmt::format("belongs to module {}:{}, whose document cannot be read",
+                    fmt::format("belongs to module {}:{}, whose document is unreadable",
                                 lost.id.name, lost.id.stream));
             }
             if (names.contains(name)) {
                 throw changed_by_loss(
                     lost, nevra,
-                    fmt::format("may be another one than module {} has: a document of it cannot "
-                                "be read",
+                    fmt::format("may differ from module {0}'s package: a document of {0} is "
+                                "unreadable",
                                 lost.id.name));
             }
         }

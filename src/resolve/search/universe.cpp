@@ -69,7 +69,7 @@ void note_older(const Context& ctx, const PackagePool& pool, const Jobs& jobs,
         pool.sort_best_first(same);
         if (pool.solvable(same.front())->evr != pool.solvable(*taken)->evr &&
             !is_kernel(pool, *taken)) {
-            ctx.console->note(fmt::format("{} passed over: taking {}",
+            ctx.console->note(fmt::format("{} is available, but {} is taken",
                                           pool.nevra(same.front()).text(),
                                           pool.nevra(*taken).text()));
         }

@@ -54,9 +54,40 @@ Error no_match(const PackagePool& pool, const PackageRequest& request) {
     if (!hidden.empty()) {
         return failure.hinted(hidden_hint(pool, hidden));
     }
+    std::vector<std::string> provided;
+    for (const auto& [package, path] : packages_with_program(pool, request.spec)) {
+        provided.push_back(fmt::format("{} provides {}", package, path));
+    }
+    if (!provided.empty()) {
+        return failure.hinted(fmt::format("{}", fmt::join(provided, ", ")));
+    }
     const std::vector<std::string> near = nearest_names(request.spec, pool.visible_names(), 3);
     if (!near.empty()) {
         failure.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
+    }
+    return failure;
+}
+
+/// A request that matches nothing, and why.
+struct Unmatched {
+    const PackageRequest* request = nullptr;
+    Error reason;
+};
+
+/// The only reason, or one Error with a line for each.
+Error all_unmatched(const std::vector<Unmatched>& all) {
+    if (all.size() == 1) {
+        return all.front().reason;
+    }
+    Error failure =
+        error(ErrorKind::unsolvable, "{} requests of the blueprint cannot be met", all.size());
+    for (const auto& [request, reason] : all) {
+        const std::string says =
+            reason.message() + (reason.hint().empty() ? "" : "; " + reason.hint());
+        failure.traced(fmt::format("{}: {}", request->location.text(), says));
+        for (const SourceLocation& other : request->repeated) {
+            failure.traced(fmt::format("{}: the same", other.text()));
+        }
     }
     return failure;
 }
@@ -166,6 +197,24 @@ private:
 
 }  // namespace
 
+std::map<std::string, std::string> packages_with_program(const PackagePool& pool,
+                                                         const std::string& name) {
+    constexpr std::size_t most = 3;
+    std::map<std::string, std::string> found;
+    if (name.find_first_of("/@*?[ ") != std::string::npos) {
+        return found;
+    }
+    for (const char* directory : {"/usr/bin/", "/usr/sbin/", "/bin/", "/sbin/"}) {
+        const std::string path = directory + name;
+        for (const Id id : match_spec(pool, path)) {
+            if (found.size() < most) {
+                found.emplace(pool.name(id), path);
+            }
+        }
+    }
+    return found;
+}
+
 Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackagePool& pool,
                   const Comps& comps, const ModuleSelection& modules) {
     Jobs jobs;
@@ -180,14 +229,22 @@ Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackageP
             groups.add(text, request.location);
         }
     };
+    std::vector<Unmatched> unmatched;
     const auto add_lines = [&](const std::vector<PackageRequest>& requests,
                                RequestLine::Table table) {
         for (std::size_t i = 0; i < requests.size(); ++i) {
             const std::size_t first = jobs.installs.size();
-            if (table == RequestLine::Table::groups || requests[i].spec.starts_with('@')) {
-                add_group(requests[i]);
-            } else {
-                add_package(pool, requests[i], jobs);
+            try {
+                if (table == RequestLine::Table::groups || requests[i].spec.starts_with('@')) {
+                    add_group(requests[i]);
+                } else {
+                    add_package(pool, requests[i], jobs);
+                }
+            } catch (const Error& reason) {
+                if (reason.kind() != ErrorKind::unsolvable) {
+                    throw;
+                }
+                unmatched.push_back({&requests[i], reason});
             }
             for (std::size_t job = first; job < jobs.installs.size(); ++job) {
                 jobs.installs[job].line = {table, i};
@@ -196,6 +253,9 @@ Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackageP
     };
     add_lines(blueprint.packages, RequestLine::Table::packages);
     add_lines(blueprint.groups, RequestLine::Table::groups);
+    if (!unmatched.empty()) {
+        throw all_unmatched(unmatched);
+    }
     const std::vector<Install> set =
         package_set_installs(pool, blueprint.package_set, blueprint.excludes);
     if (blueprint.package_set.weak_dependencies && !blueprint.weak_dependencies) {

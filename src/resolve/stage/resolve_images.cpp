@@ -163,6 +163,33 @@ bool image_matches(const ResolvedImage& image, const std::string& pattern) {
     });
 }
 
+/// Another request for the same image with another tag, or for one with a similar name, since one
+/// of both may be a typing mistake: "b.toml:7:1 has quay.io/x/app:2: did you mean that?"; or empty.
+std::string similar_image(const std::vector<ContainerRequest>& requests,
+                          const ContainerRequest& absent) {
+    std::vector<std::string> others;
+    for (const ContainerRequest& other : requests) {
+        if (other.name != absent.name) {
+            others.push_back(other.name);
+        }
+    }
+    const std::string repository = image_repository(absent.name);
+    const auto tag = std::find_if(others.begin(), others.end(), [&](const std::string& name) {
+        return image_repository(name) == repository;
+    });
+    constexpr std::size_t most_edits = 4;
+    const std::vector<std::string> near = tag != others.end()
+                                              ? std::vector<std::string>{*tag}
+                                              : nearest_names(absent.name, others, 1, most_edits);
+    if (near.empty()) {
+        return {};
+    }
+    const auto request =
+        std::find_if(requests.begin(), requests.end(),
+                     [&](const ContainerRequest& other) { return other.name == near.front(); });
+    return fmt::format("{} has {}: did you mean that?", request->location.text(), near.front());
+}
+
 void log_image(const Context& ctx, const ResolvedImage& image, std::string_view from) {
     ctx.log.info("container image", {{"source", image.source},
                                      {"name", image.name},
@@ -200,7 +227,9 @@ std::vector<ResolvedImage> update_images(const Context& ctx,
             try {
                 result.push_back(ImageLookup(ctx, request, architecture).find());
             } catch (Error& problem) {
-                throw problem.traced("for " + request.location.text());
+                problem.traced("for " + request.location.text());
+                const std::string similar = similar_image(requests, request);
+                throw similar.empty() ? problem : problem.traced(similar);
             }
         } else {
             result.push_back(*kept);

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "execution/parallel.hpp"
 #include "selinux/labels/file_contexts.hpp"
 #include "selinux/store/store.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -93,16 +94,28 @@ bool is_root_link(std::string_view path, const Entry& entry) {
             target.starts_with("run/") || target.starts_with("/run/"));
 }
 
-/// Labels entries without a label in the policy like their directory; returns their number. One
-/// pass is enough, as parents come first.
-std::size_t inherit_labels(Tree& tree) {
+/// A path without a label in the policy, and the type of its directory.
+struct Inherited {
+    std::string path;
+    std::string type;
+};
+
+/// The type in a label "user:role:type:level".
+std::string_view type_in(std::string_view label) {
+    const std::vector<std::string_view> parts = split(label, ':');
+    return parts.size() > 2 ? parts[2] : label;
+}
+
+/// Labels entries without a label in the policy like their directory; returns them. One pass is
+/// enough: parents come first.
+std::vector<Inherited> inherit_labels(Tree& tree) {
     const auto root = tree.entries.find("/");
     if (root == tree.entries.end() || root->second.label.empty()) {
         throw error("the image's SELinux policy has no label for /")
             .hinted(
                 "its file_contexts is incomplete: are all packages of selinux-policy installed?");
     }
-    std::size_t inherited = 0;
+    std::vector<Inherited> inherited;
     for (auto& [path, entry] : tree.entries) {
         if (is_root_link(path, entry)) {
             entry.label = root->second.label;
@@ -113,11 +126,28 @@ std::size_t inherit_labels(Tree& tree) {
             const auto found = tree.entries.find(parent.empty() ? std::string_view("/") : parent);
             if (found != tree.entries.end() && !found->second.label.empty()) {
                 entry.label = found->second.label;
-                ++inherited;
+                inherited.push_back({path, std::string(type_in(entry.label))});
             }
         }
     }
     return inherited;
+}
+
+std::string inherited_text(const std::vector<Inherited>& all) {
+    if (all.size() == 1) {
+        return fmt::format("the policy has no label for {}: it gets its directory's, {}",
+                           all.front().path, all.front().type);
+    }
+    constexpr std::size_t most = 5;
+    std::vector<std::string> shown;
+    for (const Inherited& one : all) {
+        if (shown.size() < most) {
+            shown.push_back(fmt::format("{} ({})", one.path, one.type));
+        }
+    }
+    return fmt::format("the policy has no label for {} paths: each gets its directory's: {}{}",
+                       all.size(), fmt::join(shown, ", "),
+                       all.size() > most ? fmt::format(" and {} more", all.size() - most) : "");
 }
 
 }  // namespace
@@ -131,10 +161,9 @@ void label_tree(const Context& ctx, Tree& tree) {
         return;
     }
     look_up_all(ctx, read_contexts(ctx, tree, *paths), tree);
-    const std::size_t inherited = inherit_labels(tree);
-    if (inherited != 0 && ctx.console != nullptr) {
-        ctx.console->note(fmt::format("{} without a label in the policy got that of the directory",
-                                      counted(inherited, "path")));
+    const std::vector<Inherited> inherited = inherit_labels(tree);
+    if (!inherited.empty() && ctx.console != nullptr) {
+        ctx.console->note(inherited_text(inherited));
     }
 }
 

@@ -60,6 +60,21 @@ std::string compile(const Context& ctx, const std::string& shown, const ToolComm
     return std::move(result.files.at(made));
 }
 
+/// The compiled module of a `.te` without macros, as checkmodule writes it.
+std::string compile_source(const Context& ctx, const fs::path& source, bool mls) {
+    // The compiler compares the module's name with that of its output.
+    const std::string name = policy_module_name(source);
+    ToolCommand compiler;
+    compiler.argv = {"checkmodule", "-m", "-c", std::string(module_format)};
+    if (mls) {
+        compiler.argv.emplace_back("-M");
+    }
+    compiler.argv.insert(compiler.argv.end(), {"-o", "./" + name + ".mod", "./" + name + ".te"});
+    compiler.inputs = {{name + ".te", read_file(source, source_limit)}};
+    compiler.outputs = {name + ".mod"};
+    return compile(ctx, display_path(source), compiler);
+}
+
 /// Copies a compiled module to `directory`, so that the sandbox does not see the files beside it.
 CompiledModule take_module(const fs::path& source, const fs::path& directory) {
     check_policy_module(source);
@@ -138,31 +153,43 @@ CompiledModule compile_module(const Context& ctx, const fs::path& source,
     if (source.extension() != ".te") {
         return take_module(source, directory);
     }
-    const std::string shown = display_path(source);
-    CompiledModule result{policy_module_name(source), source, {}};
-    // The compiler compares the module's name with that of its output.
-    const std::string text = result.name + ".te";
-    const std::string compiled = result.name + ".mod";
-    const std::string packed = result.name + ".pp";
-    ToolCommand compiler;
-    compiler.argv = {"checkmodule", "-m", "-c", std::string(module_format)};
-    if (mls) {
-        compiler.argv.emplace_back("-M");
-    }
-    compiler.argv.insert(compiler.argv.end(), {"-o", "./" + compiled, "./" + text});
-    compiler.inputs = {{text, read_file(source, source_limit)}};
-    compiler.outputs = {compiled};
+    const std::string name = policy_module_name(source);
+    const std::string compiled = name + ".mod";
+    const std::string packed = name + ".pp";
     ToolCommand packager;
     packager.argv = {"semodule_package", "-o", "./" + packed, "-m", "./" + compiled};
-    packager.inputs = {{compiled, compile(ctx, shown, compiler)}};
+    packager.inputs = {{compiled, compile_source(ctx, source, mls)}};
     packager.outputs = {packed};
     if (!contexts.empty()) {
         packager.argv.insert(packager.argv.end(), {"-f", "./" + compiled + ".fc"});
         packager.inputs.emplace(compiled + ".fc", contexts);
     }
-    result.file = directory / packed;
-    write_file(result.file, compile(ctx, shown, packager));
+    CompiledModule result{name, source, directory / packed};
+    write_file(result.file, compile(ctx, display_path(source), packager));
     return result;
+}
+
+void check_module_source(const Context& ctx, const fs::path& source) {
+    if (source.extension() != ".te") {
+        return;
+    }
+    if (needs_interfaces(source)) {
+        check_macro_brackets(read_file(source, source_limit), display_path(source));
+        return;
+    }
+    try {
+        static_cast<void>(compile_source(ctx, source, true));
+    } catch (const Error&) {
+        try {
+            static_cast<void>(compile_source(ctx, source, false));
+            return;
+        } catch (const Error& failure) {
+            if (failure.kind() != ErrorKind::usage) {
+                throw;
+            }
+        }
+        throw;
+    }
 }
 
 std::vector<CompiledModule> compile_modules(const Context& ctx, const CompileInputs& inputs,

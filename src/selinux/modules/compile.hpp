@@ -59,6 +59,13 @@ void digest_modules(const Context& ctx, Sha256& digest, const CompileInputs& inp
                                             const std::string& contexts,
                                             const std::filesystem::path& directory, bool mls);
 
+/// Throws ErrorKind::usage "selinux/x.te:7: …" for errors in a `.te` that can be found without an
+/// image: one without macros is compiled by the builder's checkmodule (`tool_file` must find it),
+/// for policies with and without MLS levels, of which one has to do. The macros of the others are
+/// defined by the image's selinux-policy-devel alone: only their quotes and parentheses are
+/// checked. Does nothing for other modules, which `check_policy_module` checks.
+void check_module_source(const Context& ctx, const std::filesystem::path& source);
+
 /// Throws ErrorKind::usage for a module whose name the image has already, at any priority, as the
 /// one with the higher priority would silently replace the other. `present` has the modules of the
 /// store and of scriptlets; `module_files` is as in CompileInputs.

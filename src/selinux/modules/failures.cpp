@@ -113,6 +113,14 @@ std::string place_of_word(const Place& place, const std::string& word) {
     return source_place(place, [&](std::string_view line) { return has_word(line, word); });
 }
 
+/// Names so similar to `symbol` that it is a typing mistake: "did you mean container_t?", or empty.
+std::string near_types(const std::string& symbol, const KnownTypes& known) {
+    // Short names differ by as few letters from others that are meant.
+    const std::size_t edits = std::clamp<std::size_t>(symbol.size() / 5, 1, 2);
+    const std::vector<std::string> near = nearest_names(symbol, known.names, 3, edits);
+    return near.empty() ? "" : fmt::format("did you mean {}?", fmt::join(near, " or "));
+}
+
 /// A guess of the package that defines a missing type: in EL, policy modules outside of
 /// selinux-policy are in packages NAME-selinux, and their types begin with NAME. Empty if the name
 /// has no prefix.
@@ -154,13 +162,13 @@ void for_each_required(const std::string& cil, const Function& function) {
 
 /// Everything that the modules require and neither the policy nor they themselves define, in order.
 std::vector<Missing> missing_symbols(const Context& ctx, const std::vector<CompiledModule>& modules,
-                                     const KnowsType& knows_type) {
+                                     const KnownTypes& known) {
     const std::set<std::string> own = declared_types(ctx, modules);
     std::vector<Missing> missing;
     for (const CompiledModule& module : modules) {
         std::set<std::string> seen;
         for_each_required(cil_of(ctx, module), [&](unsigned number, const std::string& symbol) {
-            if (!own.contains(symbol) && !knows_type(symbol) && seen.insert(symbol).second) {
+            if (!own.contains(symbol) && !known.has(symbol) && seen.insert(symbol).second) {
                 missing.push_back({{&module, number, {}}, symbol});
             }
         });
@@ -170,26 +178,34 @@ std::vector<Missing> missing_symbols(const Context& ctx, const std::vector<Compi
 
 /// The error for the missing `symbol` that semodule reported, with all others that are missing.
 Error no_symbol(const Context& ctx, const Place& place, const std::string& symbol,
-                const std::vector<CompiledModule>& modules, const KnowsType& knows_type) {
+                const std::vector<CompiledModule>& modules, const KnownTypes& known) {
     const std::vector<Missing> missing =
-        knows_type ? missing_symbols(ctx, modules, knows_type) : std::vector<Missing>();
+        known.has ? missing_symbols(ctx, modules, known) : std::vector<Missing>();
     Error problem = error(ErrorKind::usage, "{}", no_symbol_text(place, symbol));
-    const std::string guess = guessed_package(symbol);
+    std::string near = near_types(symbol, known);
+    std::size_t of_packages = near.empty() ? 1 : 0;
+    const std::string guess = near.empty() ? guessed_package(symbol) : "";
     if (!guess.empty()) {
         problem.traced(fmt::format("'{}': {}", symbol, guess));
     }
-    std::size_t others = 0;
     for (const Missing& other : missing) {
         if (other.symbol == symbol && other.place.module == place.module) {
             continue;
         }
-        ++others;
-        const std::string more = guessed_package(other.symbol);
+        std::string more = near_types(other.symbol, known);
+        if (more.empty()) {
+            ++of_packages;
+            more = guessed_package(other.symbol);
+        }
         problem.traced(no_symbol_text(other.place, other.symbol) +
                        (more.empty() ? "" : ": " + more));
     }
-    return problem.hinted(others == 0 ? "install the package whose policy module defines it"
-                                      : "install the packages whose policy modules define them");
+    if (of_packages > 0) {
+        near += fmt::format("{}install the {}", near.empty() ? "" : " And ",
+                            of_packages == 1 ? "package whose policy module defines it"
+                                             : "packages whose policy modules define them");
+    }
+    return problem.hinted(std::move(near));
 }
 
 /// A rule "(allow a b (file (read)))" in the syntax of a `.te`: "allow a b:file { read }".
@@ -279,24 +295,27 @@ std::optional<Error> declared_twice(const Context& ctx, const std::vector<Compil
 /// The error for a statement that refers to something that the policy does not have.
 std::optional<Error> unresolved(const Context& ctx, const Place& place, const std::string& output,
                                 const std::vector<CompiledModule>& modules,
-                                const KnowsType& knows_type) {
+                                const KnownTypes& known) {
     static const std::regex required(R"(cil_gen_require\s+([A-Za-z0-9_.-]+)\))");
     static const std::regex permission(R"(Failed to resolve permission (\S+))");
     static const std::regex rule(R"(\(\w+ \S+ \S+ \((\S+) \()");
     static const std::regex context(R"re(\(filecon "([^"]*)" \S+ \((\S+) (\S+) (\S+))re");
     std::smatch match;
     if (std::regex_search(place.line, match, required)) {
-        return no_symbol(ctx, place, match[1].str(), modules, knows_type);
+        return no_symbol(ctx, place, match[1].str(), modules, known);
     }
     if (std::regex_search(place.line, match, context)) {
         const std::string pattern = match[1].str();
         const fs::path file = beside_module(place.module->source, ".fc");
         const bool te = place.module->source.extension() == ".te" && fs::exists(file);
         const auto fits = [&](std::string_view line) { return trim(line).starts_with(pattern); };
+        const std::string near =
+            known.has && known.has(match[4].str()) ? "" : near_types(match[4].str(), known);
         return error(ErrorKind::usage, "{}: the image's policy has no context '{}:{}:{}'",
                      te ? shown_place(file, line_where(file, fits)) : source_place(place, fits),
                      match[2].str(), match[3].str(), match[4].str())
-            .hinted("install the package whose policy module defines the type");
+            .hinted(near.empty() ? "install the package whose policy module defines the type"
+                                 : near);
     }
     if (std::regex_search(place.line, match, rule)) {
         const std::string tclass = match[1].str();
@@ -338,7 +357,7 @@ std::set<std::string> declared_types(const Context& ctx,
 }
 
 Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& modules,
-                      const std::string& output, const KnowsType& knows_type) {
+                      const std::string& output, const KnownTypes& known) {
     if (auto problem = broken_neverallow(modules, output)) {
         return *std::move(problem);
     }
@@ -351,7 +370,7 @@ Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& mod
         if (place->number >= 1 && place->number <= lines.size()) {
             place->line = lines[place->number - 1];
         }
-        if (auto problem = unresolved(ctx, *place, output, modules, knows_type)) {
+        if (auto problem = unresolved(ctx, *place, output, modules, known)) {
             return *std::move(problem);
         }
         const bool is_cil = place->module->source.extension() == ".cil";

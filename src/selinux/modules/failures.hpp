@@ -22,17 +22,22 @@ namespace edgegpu::selinux {
 [[nodiscard]] std::set<std::string> declared_types(const Context& ctx,
                                                    const std::vector<CompiledModule>& modules);
 
-/// Whether the image's policy has a type, an alias or an attribute of this name.
-using KnowsType = std::function<bool(std::string_view)>;
+/// What types, aliases and attributes the image's policy has.
+struct KnownTypes {
+    /// Whether it has one of this name.
+    std::function<bool(std::string_view)> has;
+    /// The names, for "did you mean".
+    std::vector<std::string> names;
+};
 
 /// The Error for a failed policy transaction. If semodule's output refers to a module of the
 /// blueprint, it is ErrorKind::usage with file and line of the source and the reason: a missing
 /// type, one that is declared already, a violated neverallow rule, an unknown file context. Else it
 /// has the output.
 ///
-/// semodule stops at the first missing type; with `knows_type` the Error names all of them, with
-/// the package that may define each, guessed from the name.
+/// semodule stops at the first missing type; with `known` the Error names all of them, each with
+/// similar names, or else the package that may define it, guessed from the name.
 [[nodiscard]] Error explain_failure(const Context& ctx, const std::vector<CompiledModule>& modules,
-                                    const std::string& output, const KnowsType& knows_type = {});
+                                    const std::string& output, const KnownTypes& known = {});
 
 }  // namespace edgegpu::selinux

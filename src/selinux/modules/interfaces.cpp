@@ -173,8 +173,8 @@ std::optional<Error> unknown_macro(const std::string& where, const std::string& 
         error(ErrorKind::usage, "{}: no {} '{}' in the image's policy", where, kind, name);
     const std::vector<std::string> near = nearest_names(name, interfaces, 3);
     return near.empty() ? problem.hinted(
-                              "it may be defined in a package that the image does not have, as "
-                              "those of containers are in container-selinux")
+                              "it may be defined in a package that the image does not have: "
+                              "interfaces for containers are in container-selinux")
                         : problem.hinted(fmt::format("did you mean {}?", fmt::join(near, ", ")));
 }
 
