@@ -1,8 +1,11 @@
 #include <string_view>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/document/merged_text.hpp"
+#include "blueprint/known_secrets.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "bundles/checks/checks.hpp"
@@ -16,6 +19,7 @@
 #include "microshift/config_check.hpp"
 #include "support/error.hpp"
 #include "support/secrets.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -23,9 +27,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json outcome(const std::filesystem::path& path, const Blueprint& blueprint) {
+ordered_json outcome(const std::filesystem::path& path, const ReadBlueprint& read) {
+    const Blueprint& blueprint = read.blueprint;
+    ordered_json files = ordered_json::array();
+    for (const BlueprintFile& file : read.document.files) {
+        files.push_back({{"file", file.name}, {"sha256", file.sha256}});
+    }
     return {{"path", path.string()},
             {"ok", true},
+            {"files", files},
             {"blueprint", blueprint_json(blueprint)},
             {"warnings", blueprint.warnings},
             {"notes", blueprint.notes}};
@@ -53,10 +63,28 @@ void show_remarks(const std::filesystem::path& path, const Blueprint& blueprint,
     }
 }
 
+void print_merged(const ReadBlueprint& read, Console& console) {
+    const Secrets secrets;
+    add_secrets(read.blueprint, secrets);
+    const MergedText merged = merged_text(read.document, read.paths, secrets);
+    print_result(merged.text);
+    if (merged.hidden > 0) {
+        console.note(
+            fmt::format("{} hidden in what is printed, which is another blueprint "
+                        "therefore: passwords, password hashes, private keys, credentials "
+                        "of URLs",
+                        counted(merged.hidden, "value")));
+    }
+}
+
 }  // namespace
 
 int run_check(const GlobalOptions& global, const CheckCommand& command,
               const RunningCommand& running) {
+    if (command.print && (global.json || command.blueprints.size() > 1)) {
+        throw error(ErrorKind::usage, "--print is for one blueprint, and prints TOML")
+            .hinted("omit --json and other blueprints");
+    }
     Console console(console_output(global));
     install_interrupt_handlers();
     Context ctx;
@@ -67,7 +95,8 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
     ordered_json results = ordered_json::array();
     for (const std::filesystem::path& path : command.blueprints) {
         try {
-            const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
+            const ReadBlueprint read = read_checked_document(global, path, command.inputs);
+            const Blueprint& blueprint = read.blueprint;
             check_image_settings(blueprint);
             check_microshift_config(blueprint.microshift, requested_microshift(blueprint.packages));
             const std::vector<RenderedBundle> bundles =
@@ -76,8 +105,10 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
             check_bundle_secrets(blueprint, bundles);
             check_bundles(bundles, facts_of(blueprint));
             show_remarks(path, blueprint, console);
-            results.push_back(outcome(path, blueprint));
-            if (!global.json && !global.quiet) {
+            results.push_back(outcome(path, read));
+            if (command.print) {
+                print_merged(read, console);
+            } else if (!global.json && !global.quiet) {
                 print_result(printable_line(path.string()) + ": ok\n");
             }
         } catch (const Error& failure) {
