@@ -27,6 +27,7 @@ void add_blueprint_options(CLI::App& verb, BlueprintOptions& inputs) {
                     "Distribution of the image, such as rhel-9.4, centos-9 or fedora-40 (default: "
                     "distro in the blueprint, else this machine's)")
         ->type_name("NAME-VERSION");
+    add_parameter_options(verb, inputs.parameters);
 }
 
 void add_explain_option(CLI::App& verb, bool& explain) {
@@ -35,6 +36,23 @@ void add_explain_option(CLI::App& verb, bool& explain) {
 }
 
 }  // namespace
+
+void add_parameter_options(CLI::App& verb, GivenParameters& parameters, CLI::Option* blueprint) {
+    for (CLI::Option* option :
+         {verb.add_option("--set", parameters.set,
+                          "Value of a parameter of the blueprint; elements of an array with commas "
+                          "between them; can be given several times")
+              ->type_name("NAME=VALUE"),
+          verb.add_option("--parameters", parameters.files,
+                          "TOML file with values of parameters of the blueprint, NAME = VALUE; can "
+                          "be given several times: later ones take precedence, and --set over all")
+              ->type_name("FILE")}) {
+        option->allow_extra_args(false);
+        if (blueprint != nullptr) {
+            option->needs(blueprint);
+        }
+    }
+}
 
 void add_build(CLI::App& app, BuildCommand& build) {
     CLI::App* verb = app.add_subcommand(
@@ -53,7 +71,8 @@ void add_build(CLI::App& app, BuildCommand& build) {
     add_cache_options(*verb, build.cache_dir, build.offline);
     verb->add_option("--lock", build.lockfile,
                      "Lockfile to write, or to read with --locked (default: the name of the "
-                     "blueprint with .lock, next to the repository)")
+                     "blueprint with .lock, next to the repository; with --set or --parameters, "
+                     "name and ref)")
         ->type_name("FILE");
     verb->add_flag("--locked", build.locked, "Build exactly the packages of the lockfile, or fail");
     add_explain_option(*verb, build.explain);
@@ -137,6 +156,9 @@ void add_check(CLI::App& app, CheckCommand& check) {
         ->required()
         ->type_name("BLUEPRINT");
     add_blueprint_options(*verb, check.inputs);
+    verb->add_flag("--print", check.print,
+                   "Print the blueprint as one TOML file, with what it extends and its parameters "
+                   "replaced; behind each value is the file and line that has it");
 }
 
 }  // namespace edgegpu

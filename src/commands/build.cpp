@@ -72,14 +72,30 @@ void note_unchecked_metadata(const std::vector<Repository>& repositories, Consol
 
 }  // namespace
 
-Blueprint read_checked_blueprint(const GlobalOptions& global, const std::filesystem::path& path,
-                                 const BlueprintOptions& inputs) {
-    Blueprint blueprint = load_blueprint(path, inputs);
+ReadBlueprint read_checked_document(const GlobalOptions& global, const std::filesystem::path& path,
+                                    const BlueprintOptions& inputs) {
+    ReadBlueprint read = load_with_document(path, inputs);
+    Blueprint& blueprint = read.blueprint;
     for (std::string& warning : DeviceKey(blueprint, std::time(nullptr)).warnings()) {
         blueprint.warnings.push_back(std::move(warning));
     }
     add_secrets(blueprint, global.log.secrets());
-    return blueprint;
+    return read;
+}
+
+Blueprint read_checked_blueprint(const GlobalOptions& global, const std::filesystem::path& path,
+                                 const BlueprintOptions& inputs) {
+    return read_checked_document(global, path, inputs).blueprint;
+}
+
+std::string lockfile_name(const std::filesystem::path& blueprint, const GivenParameters& parameters,
+                          const std::string& ref) {
+    std::string name = blueprint.stem().string();
+    if (!parameters.empty()) {
+        name += '+' + ref;
+        std::replace(name.begin(), name.end(), '/', '+');
+    }
+    return name + ".lock";
 }
 
 void show_remarks(const Blueprint& blueprint, Console& console) {
@@ -360,7 +376,8 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     options.explain = command.explain;
     options.lockfile = command.lockfile;
     if (options.lockfile.empty()) {
-        options.lockfile = options.repo.parent_path() / (path.stem().string() + ".lock");
+        options.lockfile = options.repo.parent_path() /
+                           lockfile_name(path, command.inputs.parameters, blueprint.ostree.ref);
     }
     options.lockfile = std::filesystem::absolute(options.lockfile).lexically_normal();
     make_directories(options.lockfile.parent_path());

@@ -3,9 +3,12 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/document/merged_text.hpp"
+#include "blueprint/known_secrets.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "bundles/checks/checks.hpp"
@@ -20,6 +23,7 @@
 #include "pipeline/check.hpp"
 #include "support/error.hpp"
 #include "support/secrets.hpp"
+#include "support/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -27,9 +31,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json outcome(const std::filesystem::path& path, const Blueprint& blueprint) {
+ordered_json outcome(const std::filesystem::path& path, const ReadBlueprint& read) {
+    const Blueprint& blueprint = read.blueprint;
+    ordered_json files = ordered_json::array();
+    for (const BlueprintFile& file : read.document.files) {
+        files.push_back({{"file", file.name}, {"sha256", file.sha256}});
+    }
     return {{"path", path.string()},
             {"ok", true},
+            {"files", files},
             {"blueprint", blueprint_json(blueprint)},
             {"warnings", blueprint.warnings},
             {"notes", blueprint.notes}};
@@ -91,10 +101,28 @@ void check_read_blueprint(const Context& ctx, Blueprint& blueprint) {
     mistakes.throw_any(blueprint.path.string());
 }
 
+void print_merged(const ReadBlueprint& read, Console& console) {
+    const Secrets secrets;
+    add_secrets(read.blueprint, secrets);
+    const MergedText merged = merged_text(read.document, read.paths, secrets);
+    print_result(merged.text);
+    if (merged.hidden > 0) {
+        console.note(
+            fmt::format("{} hidden in what is printed, which is another blueprint "
+                        "therefore: passwords, password hashes, private keys, credentials "
+                        "of URLs",
+                        counted(merged.hidden, "value")));
+    }
+}
+
 }  // namespace
 
 int run_check(const GlobalOptions& global, const CheckCommand& command,
               const RunningCommand& running) {
+    if (command.print && (global.json || command.blueprints.size() > 1)) {
+        throw error(ErrorKind::usage, "--print is for one blueprint, and prints TOML")
+            .hinted("omit --json and other blueprints");
+    }
     Console console(console_output(global));
     install_interrupt_handlers();
     Context ctx;
@@ -105,11 +133,14 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
     ordered_json results = ordered_json::array();
     for (const std::filesystem::path& path : command.blueprints) {
         try {
-            Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
+            ReadBlueprint read = read_checked_document(global, path, command.inputs);
+            Blueprint& blueprint = read.blueprint;
             check_read_blueprint(ctx, blueprint);
             show_remarks(path, blueprint, console);
-            results.push_back(outcome(path, blueprint));
-            if (!global.json && !global.quiet) {
+            results.push_back(outcome(path, read));
+            if (command.print) {
+                print_merged(read, console);
+            } else if (!global.json && !global.quiet) {
                 print_result(printable_line(path.string()) + ": ok\n");
             }
         } catch (const Error& failure) {

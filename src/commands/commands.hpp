@@ -91,6 +91,8 @@ struct CheckCommand {
     std::vector<std::filesystem::path> blueprints;
     /// the same for all of them
     BlueprintOptions inputs;
+    /// print the blueprint, of which there is one, as one TOML file
+    bool print = false;
 };
 
 /// `edgegpu diff`
@@ -116,6 +118,8 @@ struct TestCommand {
     std::filesystem::path checks;
     /// its `[test]` is used; empty: none
     std::filesystem::path blueprint;
+    /// of the blueprint
+    GivenParameters parameters;
     /// file for JUnit's XML; empty: none
     std::filesystem::path junit;
     Accelerator accelerator = Accelerator::automatic;
@@ -149,6 +153,8 @@ struct ImageCommand {
     std::string compress;
     /// whose settings for images are used where the options say nothing; empty: none
     std::filesystem::path blueprint;
+    /// of the blueprint
+    GivenParameters parameters;
     /// of the commit, for the provenance; empty: the one beside the repository that a build of the
     /// blueprint writes, if there is one
     std::filesystem::path lockfile;
@@ -225,6 +231,16 @@ int run_bundles(const GlobalOptions& global, const std::string& wanted);
 [[nodiscard]] Blueprint read_checked_blueprint(const GlobalOptions& global,
                                                const std::filesystem::path& path,
                                                const BlueprintOptions& inputs);
+/// The same with the TOML that it was read from.
+[[nodiscard]] ReadBlueprint read_checked_document(const GlobalOptions& global,
+                                                  const std::filesystem::path& path,
+                                                  const BlueprintOptions& inputs);
+
+/// The name of the lockfile that a build writes if it is told none: that of the blueprint with
+/// ".lock". If the command line gives parameters, one blueprint makes images of several refs, and
+/// the ref is part of the name, with '+' for '/'.
+[[nodiscard]] std::string lockfile_name(const std::filesystem::path& blueprint,
+                                        const GivenParameters& parameters, const std::string& ref);
 
 /// Shows the blueprint's warnings and notes on the console.
 void show_remarks(const Blueprint& blueprint, Console& console);

@@ -32,17 +32,17 @@ bool is_lockfile_of(const fs::path& lockfile, const CommitInfo& commit) {
     });
 }
 
-/// The lockfile that a build of the blueprint writes if it is told no other.
-fs::path usual_lockfile(const ImageCommand& command) {
+/// The lockfile that a build of the blueprint, of this ref, writes if it is told no other.
+fs::path usual_lockfile(const ImageCommand& command, const std::string& ref) {
     return fs::absolute(command.repo).lexically_normal().parent_path() /
-           (command.blueprint.stem().string() + ".lock");
+           lockfile_name(command.blueprint, command.parameters, ref);
 }
 
-void add_lockfile(const ImageCommand& command, const CommitInfo& commit, Console& console,
-                  ImageSources& sources) {
+void add_lockfile(const ImageCommand& command, const std::string& ref, const CommitInfo& commit,
+                  Console& console, ImageSources& sources) {
     fs::path path = command.lockfile;
     if (path.empty()) {
-        path = command.blueprint.empty() ? fs::path() : usual_lockfile(command);
+        path = command.blueprint.empty() ? fs::path() : usual_lockfile(command, ref);
         std::error_code ignored;
         if (path.empty() || !fs::is_regular_file(path, ignored)) {
             return;
@@ -62,9 +62,18 @@ void add_lockfile(const ImageCommand& command, const CommitInfo& commit, Console
     }
 }
 
-void add_blueprint_sources(const ImageCommand& command, const Blueprint& blueprint,
+void add_blueprint_sources(const ImageCommand& command, const ReadBlueprint& read,
                            const CommitInfo& commit, Console& console, ImageSources& sources) {
-    sources.blueprint = source_file(command.blueprint);
+    const Blueprint& blueprint = read.blueprint;
+    for (const BlueprintFile& file : read.document.files) {
+        SourceFile source{fs::path(file.name).filename().string(), file.sha256};
+        if (sources.blueprint) {
+            sources.bases.push_back(std::move(source));
+        } else {
+            sources.blueprint = std::move(source);
+        }
+    }
+    sources.blueprint_values = values_digest(read.document);
     if (!commit.version.empty() && blueprint.version != commit.version) {
         console.warn(
             fmt::format("{} has version {}, the commit {}: the provenance names a blueprint that "
@@ -115,8 +124,11 @@ void check_image_settings(const Blueprint& blueprint) {
 
 ImageChoices choose_image(const ImageCommand& command, const CommitView& commit, Console& console) {
     ImageChoices choices;
+    std::string ref;
     if (!command.blueprint.empty()) {
-        const Blueprint blueprint = parse_image_settings(command.blueprint);
+        const ReadBlueprint read = parse_image_settings(command.blueprint, command.parameters);
+        const Blueprint& blueprint = read.blueprint;
+        ref = blueprint.ostree.ref;
         check_image_settings(blueprint);
         for (const std::string& warning : blueprint.warnings) {
             console.warn(warning);
@@ -125,9 +137,9 @@ ImageChoices choose_image(const ImageCommand& command, const CommitView& commit,
         if (blueprint.image.sign) {
             choices.key = ImageKey{blueprint.ostree.sign, blueprint.ostree.gpg_homedir};
         }
-        add_blueprint_sources(command, blueprint, commit.info(), console, choices.sources);
+        add_blueprint_sources(command, read, commit.info(), console, choices.sources);
     }
-    add_lockfile(command, commit.info(), console, choices.sources);
+    add_lockfile(command, ref, commit.info(), console, choices.sources);
     apply_options(command, choices.settings);
     if (!command.sign.empty()) {
         choices.key = ImageKey{command.sign, {}};

@@ -21,14 +21,17 @@ std::vector<std::string> image_types() {
 }
 
 void add_source_options(CLI::App& verb, ImageCommand& image) {
-    verb.add_option("--blueprint", image.blueprint,
-                    "Blueprint of the commit: its [image], customizations.filesystem and "
-                    "customizations.disk apply where no option does, and FILE.json names it")
-        ->type_name("FILE")
-        ->check(not_empty());
-    verb.add_option("--lock", image.lockfile,
-                    "Lockfile of the commit, which FILE.json names (default: the blueprint's name "
-                    "with .lock, next to the repository, if it exists)")
+    CLI::Option* const blueprint =
+        verb.add_option("--blueprint", image.blueprint,
+                        "Blueprint of the commit: its [image], customizations.filesystem and "
+                        "customizations.disk apply where no option does, and FILE.json names it")
+            ->type_name("FILE")
+            ->check(not_empty());
+    add_parameter_options(verb, image.parameters, blueprint);
+    verb.add_option(
+            "--lock", image.lockfile,
+            "Lockfile of the commit, which FILE.json names (default: the lockfile that build "
+            "writes, next to the repository, if it exists)")
         ->type_name("FILE")
         ->check(not_empty());
 }

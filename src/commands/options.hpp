@@ -39,6 +39,11 @@ void add_test(CLI::App& app, TestCommand& test);
 /// The same for `image` (image_options.cpp).
 void add_image(CLI::App& app, ImageCommand& image);
 
+/// `--set` and `--parameters` of a command (blueprint_options.cpp). `blueprint`: the option that
+/// names the blueprint, without which they are an error; null if the command always has one.
+void add_parameter_options(CLI::App& verb, GivenParameters& parameters,
+                           CLI::Option* blueprint = nullptr);
+
 /// `--cache-dir` of a command.
 void add_cache_dir(CLI::App& verb, std::filesystem::path& cache_dir);
 

@@ -70,10 +70,11 @@ UserCheck user_check_of(const TestCheckRequest& wanted) {
 }
 
 /// Adds what `[test]` of the blueprint says.
-void add_blueprint_tests(const fs::path& blueprint, Console& console, RehearsalRequest& request) {
-    const std::optional<TestRequest> test = load_test_request(blueprint);
+void add_blueprint_tests(const TestCommand& command, Console& console, RehearsalRequest& request) {
+    const std::optional<TestRequest> test =
+        load_test_request(command.blueprint, command.parameters);
     if (!test) {
-        console.note(fmt::format("{} has no [test]", blueprint.string()));
+        console.note(fmt::format("{} has no [test]", command.blueprint.string()));
         return;
     }
     for (const TestCheckRequest& check : test->checks) {
@@ -101,7 +102,7 @@ RehearsalRequest request_of(const TestCommand& command, Console& console, const 
     request.upgrade = !command.rollback_only;
     request.rollback = command.rollback || command.rollback_only;
     if (!command.blueprint.empty()) {
-        add_blueprint_tests(command.blueprint, console, request);
+        add_blueprint_tests(command, console, request);
     }
     if (!command.checks.empty()) {
         std::vector<UserCheck> more = read_user_checks(command.checks);

@@ -63,10 +63,13 @@ void add_test(CLI::App& app, TestCommand& test) {
                      "Run the executable files of this directory in the machine, as root; exit "
                      "status 0 is passed, 77 skipped, any other failed")
         ->type_name("DIR");
-    verb->add_option("--blueprint", test.blueprint,
-                     "Blueprint whose [test] says which checks to run in the machine, and which "
-                     "SELinux denials do not count")
-        ->type_name("FILE");
+    CLI::Option* const blueprint =
+        verb->add_option(
+                "--blueprint", test.blueprint,
+                "Blueprint whose [test] says which checks to run in the machine, and which "
+                "SELinux denials do not count")
+            ->type_name("FILE");
+    add_parameter_options(*verb, test.parameters, blueprint);
     verb->add_option("--junit", test.junit, "Write the results to this file as JUnit's XML")
         ->type_name("FILE");
     add_machine_options(*verb, test);

@@ -24,6 +24,11 @@ struct SourceFile {
 /// What the commit was built from, as far as the caller knows it.
 struct ImageSources {
     std::optional<SourceFile> blueprint;
+    /// What the blueprint extends.
+    std::vector<SourceFile> bases;
+    /// SHA-256 of the blueprint's values, those of its bases and parameters among them; empty
+    /// without a blueprint.
+    std::string blueprint_values;
     std::optional<SourceFile> lockfile;
 };
 

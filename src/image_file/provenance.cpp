@@ -34,9 +34,13 @@ void add_if(ordered_json& document, const char* key, const std::string& value) {
     }
 }
 
+ordered_json source_json(const SourceFile& source) {
+    return {{"file", source.name}, {"sha256", source.sha256}};
+}
+
 void add_source(ordered_json& document, const char* key, const std::optional<SourceFile>& source) {
     if (source) {
-        document[key] = {{"file", source->name}, {"sha256", source->sha256}};
+        document[key] = source_json(*source);
     }
 }
 
@@ -44,6 +48,10 @@ void add_source(ordered_json& document, const char* key, const std::optional<Sou
 
 void add_sources(ordered_json& document, const ImageSources& sources) {
     add_source(document, "blueprint", sources.blueprint);
+    for (const SourceFile& base : sources.bases) {
+        document["bases"].push_back(source_json(base));
+    }
+    add_if(document, "blueprint_values", sources.blueprint_values);
     add_source(document, "lockfile", sources.lockfile);
 }
 

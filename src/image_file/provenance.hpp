@@ -14,7 +14,8 @@ namespace edgegpu {
 [[nodiscard]] std::string image_provenance(const Image& image, const CommitInfo& commit,
                                            const ImageRequest& request);
 
-/// Adds `blueprint` and `lockfile`, as far as they are known, to a JSON document.
+/// Adds `blueprint` with its bases and values, and `lockfile`, as far as they are known, to a JSON
+/// document.
 void add_sources(nlohmann::ordered_json& document, const ImageSources& sources);
 
 }  // namespace edgegpu

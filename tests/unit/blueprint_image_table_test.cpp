@@ -56,7 +56,7 @@ TEST_F(ImageTableTest, isReadWithoutTheFilesThatTheBlueprintNames) {
         "[ostree]\nsign = \"edge@example.com\"\ngpg_homedir = \"keys\"\n"
         "[customizations]\nhostname = \"x\"\n"
         "[[customizations.filesystem]]\nmountpoint = \"/\"\nminsize = \"2 GiB\"\n");
-    const Blueprint blueprint = parse_image_settings(directory_ / "b.toml");
+    const Blueprint blueprint = parse_image_settings(directory_ / "b.toml").blueprint;
     EXPECT_EQ(blueprint.version, "1.2.0");
     EXPECT_EQ(blueprint.image.size, 8 * gib);
     EXPECT_EQ(blueprint.image.least.rootfs, 2 * gib);

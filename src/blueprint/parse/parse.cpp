@@ -13,15 +13,12 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "blueprint/toml/variables.hpp"
-#include "support/file.hpp"
 
 namespace edgegpu {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::uint64_t largest_blueprint = 16U << 20U;
 
 /// Placeholder for an invalid distro.
 const DistroName unread_distro{"unread", "0", "0"};
@@ -116,9 +113,10 @@ void add_repository(std::vector<Repository>& repositories, Repository repository
     repositories.push_back(std::move(repository));
 }
 
-/// The name of a .repo file in messages: relative to the blueprint's path as the user gave it.
-std::string displayed_path(const fs::path& blueprint, const std::string& file) {
-    return fs::path(file).is_absolute() ? file : (blueprint.parent_path() / file).string();
+/// The name of a .repo file in messages: relative to the path of the file that names it, as the
+/// user gave that.
+std::string displayed_path(const LocatedString& file) {
+    return (fs::path(file.location.file).parent_path() / file.value).string();
 }
 
 /// Runs `read`. If it fails, adds a placeholder, so that the blueprint is not reported to lack
@@ -195,8 +193,7 @@ void read_host_repositories(const TableReader& root, ParseScope scope, Blueprint
     }
 }
 
-void read_repositories(const TableReader& root, const fs::path& given, const ParseScope& scope,
-                       Blueprint& blueprint) {
+void read_repositories(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     for (const TableReader& table : root.tables("repositories")) {
         attempt_repository(root, blueprint, [&] {
             add_repository(blueprint.repositories, read_repository(table, scope));
@@ -204,31 +201,34 @@ void read_repositories(const TableReader& root, const fs::path& given, const Par
     }
     for (const LocatedString& file : root.strings("repository_files")) {
         attempt_repository(root, blueprint, [&] {
-            const fs::path path = resolve_path(scope.directory, file.value);
+            const fs::path path = path_at(scope, file.location, file.value);
             std::error_code failure;
             if (!fs::is_regular_file(path, failure)) {
                 throw error_at(file.location, "no such file: {}", file.value);
             }
-            RepoFile content = read_repo_file(displayed_path(given, file.value), path, scope);
+            RepoFile content = read_repo_file(displayed_path(file), path, scope);
             require_repositories(content, file.location, file.value);
             add_repo_file(std::move(content), blueprint);
         });
     }
 }
 
-Blueprint read_blueprint(const fs::path& path, const BlueprintOptions& options,
-                         Mistakes& mistakes) {
-    const TableReader root = TableReader::parse(path.string(), read_blueprint_text(path), mistakes);
-    Blueprint blueprint;
+ReadBlueprint read_blueprint(const fs::path& path, const BlueprintOptions& options,
+                             Mistakes& mistakes) {
+    ReadBlueprint read;
+    read.document = read_document(path, options.parameters);
+    const TableReader root = TableReader::of(read.document.values, mistakes);
+    Blueprint& blueprint = read.blueprint;
     blueprint.path = resolve_path(fs::current_path(), path.string());
+    blueprint.warnings = read.document.warnings;
     read_identity(root, options, blueprint);
-    ParseScope scope{
-        blueprint.path.parent_path(), blueprint.releasever, blueprint.architecture, {}};
+    ParseScope scope{blueprint.releasever, blueprint.architecture};
+    scope.paths = &read.paths;
     if (blueprint.distro.starts_with("centos-")) {
         // Used by the .repo files of CentOS Stream, which define it in /etc/dnf/vars.
         scope.variables["stream"] = split_distro({}, blueprint.distro).major + "-stream";
     }
-    read_repositories(root, path, scope, blueprint);
+    read_repositories(root, scope, blueprint);
     read_repository_options(root, options, scope, blueprint);
     read_host_repositories(root, scope, blueprint);
     read_package_sets(root, blueprint);
@@ -250,50 +250,49 @@ Blueprint read_blueprint(const fs::path& path, const BlueprintOptions& options,
     }
     read_own_tables(root, scope, blueprint);
     root.finish();
-    return blueprint;
+    return read;
 }
 
 }  // namespace
 
-std::string read_blueprint_text(const fs::path& path) {
-    try {
-        return read_file(path, largest_blueprint);
-    } catch (const Error& failure) {
-        throw Error(ErrorKind::usage, failure.message());
-    }
-}
-
 Blueprint parse_blueprint(const fs::path& path, const BlueprintOptions& options) {
     Mistakes mistakes;
-    Blueprint blueprint = read_blueprint(path, options, mistakes);
+    ReadBlueprint read = read_blueprint(path, options, mistakes);
     mistakes.throw_any(path.string());
-    return blueprint;
+    return std::move(read.blueprint);
 }
 
-Blueprint parse_image_settings(const fs::path& path) {
+ReadBlueprint parse_image_settings(const fs::path& path, const GivenParameters& parameters) {
     Mistakes mistakes;
-    const TableReader root = TableReader::parse(path.string(), read_blueprint_text(path), mistakes);
-    Blueprint blueprint;
+    ReadBlueprint read;
+    read.document = read_document(path, parameters);
+    const TableReader root = TableReader::of(read.document.values, mistakes);
+    Blueprint& blueprint = read.blueprint;
     blueprint.path = resolve_path(fs::current_path(), path.string());
     blueprint.version = root.string("version", "0.0.0");
-    const ParseScope scope{blueprint.path.parent_path(), {}, blueprint.architecture, {}};
+    ParseScope scope{{}, blueprint.architecture};
+    scope.paths = &read.paths;
     read_ostree_table(root, scope, blueprint);
     root.attempt([&] { read_image_table(root, scope, blueprint); });
     if (const auto customizations = root.table("customizations")) {
         read_disk_customizations(*customizations, blueprint);
     }
     mistakes.throw_any(path.string());
-    return blueprint;
+    return read;
+}
+
+ReadBlueprint load_with_document(const fs::path& path, const BlueprintOptions& options) {
+    Mistakes mistakes;
+    ReadBlueprint read = read_blueprint(path, options, mistakes);
+    for (std::string& warning : check_blueprint(read.blueprint, mistakes)) {
+        read.blueprint.warnings.push_back(std::move(warning));
+    }
+    mistakes.throw_any(path.string());
+    return read;
 }
 
 Blueprint load_blueprint(const fs::path& path, const BlueprintOptions& options) {
-    Mistakes mistakes;
-    Blueprint blueprint = read_blueprint(path, options, mistakes);
-    for (std::string& warning : check_blueprint(blueprint, mistakes)) {
-        blueprint.warnings.push_back(std::move(warning));
-    }
-    mistakes.throw_any(path.string());
-    return blueprint;
+    return load_with_document(path, options).blueprint;
 }
 
 }  // namespace edgegpu

@@ -52,6 +52,26 @@ TransferSettings read_transfer(const TableReader& table) {
     return transfer;
 }
 
+/// Records relative paths as absolute ones; variables in them stay.
+void record_paths(const TableReader& table, const ParseScope& scope) {
+    const fs::path base = directory_of(table.location());
+    for (const char* key : {"baseurl", "metalink", "mirrorlist"}) {
+        for (const LocatedString& url : table.string_or_strings(key)) {
+            if (url.value.starts_with("./") || url.value.starts_with("../")) {
+                record_path(scope, url, resolve_path(base, url.value).string());
+            }
+        }
+    }
+    for (const char* key : {"gpgkey", "sslcacert", "sslclientcert", "sslclientkey",
+                            "proxy_sslcacert", "proxy_sslclientcert", "proxy_sslclientkey"}) {
+        for (const LocatedString& path : table.string_or_strings(key)) {
+            if (!path.value.empty() && path.value.find("://") == std::string::npos) {
+                record_path(scope, path, resolve_path(base, path.value).string());
+            }
+        }
+    }
+}
+
 /// Throws unless dnf accepts the id.
 void require_repository_id(const SourceLocation& at, const std::string& id) {
     if (!is_plain_name(id, "_.-:")) {
@@ -96,7 +116,8 @@ Repository read_repository(const TableReader& table, const ParseScope& scope) {
         }
     }
     repository.id = table.required_string("id");
-    finish_repository(repository, scope, scope.directory);
+    finish_repository(repository, scope, directory_of(repository.location));
+    record_paths(table, scope);
     return repository;
 }
 

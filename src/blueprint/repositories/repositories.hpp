@@ -11,7 +11,7 @@
 namespace edgegpu {
 
 /// Reads an element of `[[repositories]]`, with dnf's keys (dnf.conf(5), REPO OPTIONS). Paths are
-/// relative to the blueprint's directory. Throws ErrorKind::usage.
+/// relative to the directory of the file that has it. Throws ErrorKind::usage.
 [[nodiscard]] Repository read_repository(const TableReader& table, const ParseScope& scope);
 
 /// The content of a `.repo` file.

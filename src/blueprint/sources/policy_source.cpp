@@ -354,7 +354,8 @@ void check_macro_brackets(std::string_view source, const std::string& shown) {
 }
 
 fs::path shipped_map_module(const fs::path& blueprint) {
-    return find_shipped({blueprint.parent_path(), {}, {}}, "selinux", map_module, ".te");
+    return find_shipped({}, "selinux", {std::string(map_module), {blueprint.string(), 0, 0}},
+                        ".te");
 }
 
 }  // namespace edgegpu

@@ -137,7 +137,7 @@ PatchTarget read_target(const TableReader& table) {
 
 std::string read_patch_file(const TableReader& table, const ParseScope& scope) {
     try {
-        return read_file(resolve_path(scope.directory, table.required_string("path")),
+        return read_file(path_at(scope, table.location("path"), table.required_string("path")),
                          largest_patch);
     } catch (const Error& failure) {
         throw error_at(table.location("path"), "cannot read the patch: {}", failure.message());

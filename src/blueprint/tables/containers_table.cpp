@@ -12,12 +12,16 @@ namespace edgegpu {
 
 namespace {
 
-/// `place` with an absolute path in place of one relative to the blueprint.
-ImagePlace located_place(const ParseScope& scope, const ImagePlace& place) {
+/// The place that `source` says, with an absolute path in place of one relative to the blueprint.
+std::string located_place(const ParseScope& scope, const LocatedString& source,
+                          const ImagePlace& place) {
     // No path of these transports may contain a colon, which begins a tag.
     const std::size_t colon = std::min(place.rest.find(':'), place.rest.size());
-    const std::string path = resolve_path(scope.directory, place.rest.substr(0, colon)).string();
-    return {place.transport, path + place.rest.substr(colon)};
+    const std::string path =
+        resolve_path(directory_of(source.location), place.rest.substr(0, colon)).string();
+    std::string located = ImagePlace{place.transport, path + place.rest.substr(colon)}.text();
+    record_path(scope, source, located);
+    return located;
 }
 
 Error bad_image_name(const TableReader& table, const char* key, const std::string& text) {
@@ -60,7 +64,7 @@ ContainerRequest read_container(const TableReader& table, const ParseScope& scop
                 .hinted("name = \"localhost/app:1\"");
         }
         request.source = place->text();
-        request.located = located_place(scope, *place).text();
+        request.located = located_place(scope, {source, request.location}, *place);
         return request;
     }
     const std::optional<std::string> pulled = complete_image_name(place->rest, true);
@@ -89,8 +93,8 @@ void read_containers(const TableReader& root, const ParseScope& scope, Blueprint
             if (same == blueprint.containers.end()) {
                 blueprint.containers.push_back(std::move(request));
             } else if (same->source != request.source) {
-                throw error_at(request.location, "two images are called {} (the other at line {})",
-                               request.name, same->location.line);
+                throw error_at(request.location, "two images are called {} (the other at {})",
+                               request.name, place_seen_from(request.location, same->location));
             }
         });
     }

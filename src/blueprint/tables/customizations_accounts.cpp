@@ -130,8 +130,8 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
     }
     for (const UserRequest& earlier : blueprint.users) {
         if (earlier.name == user.name) {
-            throw error_at(user.location, "duplicate user \"{}\" (first at line {})", user.name,
-                           earlier.location.line);
+            throw error_at(user.location, "duplicate user \"{}\" (first at {})", user.name,
+                           place_seen_from(user.location, earlier.location));
         }
     }
     blueprint.users.push_back(std::move(user));
@@ -170,8 +170,8 @@ void read_group(const TableReader& table, Blueprint& blueprint) {
     require_account_name(table.location("name"), "group", group.name);
     for (const GroupRequest& earlier : blueprint.groups_to_add) {
         if (earlier.name == group.name) {
-            throw error_at(group.location, "duplicate group \"{}\" (first at line {})", group.name,
-                           earlier.location.line);
+            throw error_at(group.location, "duplicate group \"{}\" (first at {})", group.name,
+                           place_seen_from(group.location, earlier.location));
         }
     }
     blueprint.groups_to_add.push_back(std::move(group));

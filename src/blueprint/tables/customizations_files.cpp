@@ -106,8 +106,8 @@ void read_file_request(const TableReader& table, bool directory, Blueprint& blue
     require_allowed_path(at, file.path);
     for (const FileRequest& earlier : blueprint.files) {
         if (earlier.path == file.path) {
-            throw error_at(at, "duplicate path \"{}\" (first at line {})", file.path,
-                           earlier.location.line);
+            throw error_at(at, "duplicate path \"{}\" (first at {})", file.path,
+                           place_seen_from(at, earlier.location));
         }
     }
     if (!image_builder_takes(file.path, directory)) {

@@ -109,8 +109,8 @@ void read_firstboot(const TableReader& table, Blueprint& blueprint) {
             for (const FirstbootScript& earlier : blueprint.firstboot) {
                 if (earlier.name == script.name) {
                     throw error_at(script.location,
-                                   "duplicate first boot script \"{}\" (first at line {})",
-                                   script.name, earlier.location.line);
+                                   "duplicate first boot script \"{}\" (first at {})", script.name,
+                                   place_seen_from(script.location, earlier.location));
                 }
             }
             blueprint.firstboot.push_back(std::move(script));

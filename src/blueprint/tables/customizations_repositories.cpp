@@ -83,8 +83,9 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
     }
     for (const DeviceRepository& earlier : blueprint.device_repositories) {
         if (earlier.repository.id == repository.id) {
-            throw error_at(repository.location, "duplicate repository \"{}\" (first at line {})",
-                           repository.id, earlier.repository.location.line);
+            throw error_at(repository.location, "duplicate repository \"{}\" (first at {})",
+                           repository.id,
+                           place_seen_from(repository.location, earlier.repository.location));
         }
     }
     table.attempt([&] { device.filename = read_filename(table, repository.id); });

@@ -49,7 +49,7 @@ void read_image_table(const TableReader& root, const ParseScope& scope, Blueprin
     settings.compress = image->choice("compress", "none", {"none", "zstd"});
     const std::string injection = image->string("inject");
     if (!injection.empty()) {
-        settings.injection = resolve_path(scope.directory, injection);
+        settings.injection = path_at(scope, image->location("inject"), injection);
     }
     settings.sign = image->boolean("sign", false);
     settings.sign_location = image->location("sign");

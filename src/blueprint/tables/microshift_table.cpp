@@ -24,7 +24,7 @@ BundleRequest found_bundle(const LocatedString& given, const std::string& name,
                            const SourceLocation& location, const ParseScope& scope) {
     BundleRequest request;
     request.location = location;
-    request.source = find_shipped(scope, "manifests", given.value, {});
+    request.source = find_shipped(scope, "manifests", given, {});
     request.name = name.empty() ? request.source.filename().string() : name;
     if (given.value.empty() || !is_plain_name(request.source.filename().string(), "_.-")) {
         throw error_at(given.location, "invalid bundle \"{}\"", given.value);

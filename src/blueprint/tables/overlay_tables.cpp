@@ -110,7 +110,8 @@ OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
         table.attempt([&] { overlay.rules.push_back(read_rule(rule)); });
     }
     table.finish();
-    overlay.source = find_shipped(scope, "overlays", table.required_string("source"), {});
+    overlay.source = find_shipped(scope, "overlays",
+                                  {table.required_string("source"), table.location("source")}, {});
     return overlay;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 fs::path read_path(const TableReader& table, std::string_view key, const ParseScope& scope) {
     const std::string text = table.string(key);
-    return text.empty() ? fs::path{} : resolve_path(scope.directory, text);
+    return text.empty() ? fs::path{} : path_at(scope, table.location(key), text);
 }
 
 void read_ostree(const TableReader& table, const ParseScope& scope, OstreeRequest& ostree) {
@@ -40,7 +40,7 @@ void read_ostree(const TableReader& table, const ParseScope& scope, OstreeReques
                 throw error_at(at, "\"ostree.url\" must be a URL, not \"{}\"",
                                url_to_show(ostree.url));
             }
-            ostree.url = resolve_url(scope.directory, ostree.url, at);
+            ostree.url = resolve_url(directory_of(at), ostree.url, at);
         });
     }
     ostree.remote = table.string("remote", "edge");
@@ -99,7 +99,7 @@ SecureBootRequest read_secure_boot(const TableReader& table, const ParseScope& s
     for (const auto& [key, path] : {std::pair<const char*, fs::path&>{"key", request.key},
                                     {"certificate", request.certificate}}) {
         table.attempt([&, key = key, &path = path] {
-            path = resolve_path(scope.directory, table.required_string(key));
+            path = path_at(scope, table.location(key), table.required_string(key));
         });
     }
     table.finish();
@@ -169,7 +169,7 @@ std::vector<PolicyRuleRequest> read_policy_rules(const TableReader& table, std::
 
 void read_policy_module(const LocatedString& module, const ParseScope& scope,
                         SelinuxRequest& selinux) {
-    const fs::path path = find_shipped(scope, "selinux", module.value, ".te");
+    const fs::path path = find_shipped(scope, "selinux", module, ".te");
     const std::string extension = path.extension().string();
     const bool packed = path.string().ends_with(".pp.bz2");
     if (extension != ".te" && extension != ".cil" && extension != ".pp" && !packed) {

@@ -52,10 +52,10 @@ struct NamedStream {
 void refuse_second_stream(const NamedStream& named, std::vector<NamedStream>& earlier) {
     for (const NamedStream& other : earlier) {
         if (other.module == named.module && other.stream != named.stream) {
-            throw error_at(
-                named.location,
-                "duplicate module \"{}\" with another stream, \"{}\" (\"{}\" at line {})",
-                named.module, named.stream, other.stream, other.location.line)
+            throw error_at(named.location,
+                           "duplicate module \"{}\" with another stream, \"{}\" (\"{}\" at {})",
+                           named.module, named.stream, other.stream,
+                           place_seen_from(named.location, other.location))
                 .hinted("one stream of a module can be enabled: leave one out");
         }
     }

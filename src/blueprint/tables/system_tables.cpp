@@ -43,7 +43,7 @@ std::string read_unit_source(const TableReader& table, const ParseScope& scope) 
     const SourceLocation at = table.location("source");
     const std::string name = table.required_string("source");
     try {
-        return read_file(resolve_path(scope.directory, name), largest_unit);
+        return read_file(path_at(scope, at, name), largest_unit);
     } catch (const Error& unreadable) {
         throw error_at(at, "{}", unreadable.message());
     }
@@ -118,8 +118,9 @@ void read_systemd(const TableReader& table, const ParseScope& scope, SystemdRequ
             UnitRequest request = read_unit(unit, scope);
             for (const UnitRequest& earlier : systemd.units) {
                 if (earlier.name == request.name) {
-                    throw error_at(request.location, "duplicate unit \"{}\" (first at line {})",
-                                   request.name, earlier.location.line);
+                    throw error_at(request.location, "duplicate unit \"{}\" (first at {})",
+                                   request.name,
+                                   place_seen_from(request.location, earlier.location));
                 }
             }
             systemd.units.push_back(std::move(request));

@@ -48,7 +48,7 @@ TestCheckRequest read_test_check(const TableReader& table, const ParseScope& sco
     }
     check.script = table.text("script");
     if (const std::string path = table.string("path"); !path.empty()) {
-        check.path = resolve_path(scope.directory, path);
+        check.path = path_at(scope, table.location("path"), path);
     }
     if (table.has("script") == table.has("path")) {
         table.note(error_at(check.location, "a check has either script or path")
@@ -125,8 +125,8 @@ TestRequest read_test_table(const TableReader& table, const ParseScope& scope) {
             std::find_if(test.checks.begin(), test.checks.end(),
                          [&](const TestCheckRequest& other) { return other.name == check.name; });
         if (earlier != test.checks.end() && !check.name.empty()) {
-            table.note(error_at(check.location, "duplicate check \"{}\" (first at line {})",
-                                check.name, earlier->location.line));
+            table.note(error_at(check.location, "duplicate check \"{}\" (first at {})", check.name,
+                                place_seen_from(check.location, earlier->location)));
         }
         test.checks.push_back(std::move(check));
     }

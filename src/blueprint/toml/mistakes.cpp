@@ -61,6 +61,10 @@ Mistake mistake_of(const Error& failure) {
     return {{}, text, failure.hint()};
 }
 
+std::string place_seen_from(const SourceLocation& here, const SourceLocation& other) {
+    return here.file == other.file ? fmt::format("line {}", other.line) : other.text();
+}
+
 MistakesError::MistakesError(std::vector<Error> all)
     : Error(ErrorKind::usage, joined(all)), all_(std::move(all)) {
     hinted(all_.back().hint());

@@ -24,6 +24,9 @@ struct Mistake {
 /// Splits the message of an error, "FILE:LINE:COLUMN: MESSAGE".
 [[nodiscard]] Mistake mistake_of(const Error& failure);
 
+/// Where `other` is, for a message at `here`: "line 4", or "base.toml:4:1" in another file.
+[[nodiscard]] std::string place_seen_from(const SourceLocation& here, const SourceLocation& other);
+
 /// Several mistakes as one Error, whose text consists of all of theirs.
 class MistakesError : public Error {
 public:

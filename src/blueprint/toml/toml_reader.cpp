@@ -1,31 +1,19 @@
 #include "blueprint/toml/toml_reader.hpp"
 
-#include <algorithm>
+#include <utility>
 
-#include "blueprint/toml/toml_depth.hpp"
 #include "blueprint/toml/toml_state.hpp"
-#include "blueprint/toml/toml_syntax.hpp"
-#include "blueprint/toml/validate.hpp"
 
 namespace edgegpu {
 
 TableReader TableReader::parse(const std::string& file, std::string_view text, Mistakes& mistakes) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first != std::string_view::npos && text[first] == '{') {
-        throw error_at({file, 1, 1}, "this is JSON; a blueprint must be TOML")
-            .hinted("image builder exports blueprints as TOML: composer-cli blueprints save NAME");
-    }
-    require_shallow_toml(file, text);
-    try {
-        auto document = std::make_shared<const toml::table>(toml::parse(text, file));
-        const toml::table* root = document.get();
-        const toml::source_position begin = root->source().begin;
-        return TableReader(std::make_shared<State>(State{
-            std::move(document), root, file, {}, {}, &mistakes, {file, begin.line, begin.column}}));
-    } catch (const toml::parse_error& failure) {
-        const toml::source_position begin = failure.source().begin;
-        throw toml_syntax_error(file, text, begin.line, begin.column, failure.description());
-    }
+    return of(std::make_shared<const TomlValue>(parse_toml(file, text)), mistakes);
+}
+
+TableReader TableReader::of(std::shared_ptr<const TomlValue> document, Mistakes& mistakes) {
+    const TomlValue& root = *document;
+    return TableReader(std::make_shared<State>(
+        State{std::move(document), root.get<TomlTable>(), root.place, {}, {}, &mistakes}));
 }
 
 void TableReader::note(const Error& failure) const {
@@ -37,16 +25,12 @@ Mistakes& TableReader::mistakes() const {
 }
 
 SourceLocation TableReader::location() const {
-    return state_->place;
+    return state_->place.location();
 }
 
 SourceLocation TableReader::location(std::string_view key) const {
-    const toml::node* node = state_->table->get(key);
-    if (node == nullptr) {
-        return location();
-    }
-    // Tables that only exist as the middle of a dotted name have no place of their own.
-    return node->source().begin.line == 0 ? state_->key_location(key) : state_->at(node->source());
+    const TomlValue* value = find_value(*state_->table, key);
+    return value == nullptr ? location() : value->place.location();
 }
 
 std::string TableReader::full_name(std::string_view key) const {
@@ -58,31 +42,19 @@ bool TableReader::has(std::string_view key) const {
 }
 
 bool TableReader::is_boolean(std::string_view key) const {
-    const toml::node* node = state_->find(key);
-    return node != nullptr && node->is_boolean();
+    const TomlValue* value = state_->find(key);
+    return value != nullptr && value->get<bool>() != nullptr;
 }
 
 std::vector<std::string> TableReader::keys() const {
-    std::vector<std::pair<toml::source_position, std::string>> found;
-    for (const auto& [key, node] : *state_->table) {
-        found.emplace_back(key.source().begin, key.str());
-    }
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-        return a.first == b.first ? a.second < b.second : a.first < b.first;
-    });
-    std::vector<std::string> names;
-    names.reserve(found.size());
-    for (auto& [position, name] : found) {
-        names.push_back(std::move(name));
-    }
-    return names;
+    return ordered_keys(*state_->table);
 }
 
 void TableReader::refuse_unsupported(std::initializer_list<std::string_view> keys) const {
     for (const std::string_view key : keys) {
-        const toml::node* node = state_->find(key);
-        const bool off = node != nullptr && node->is_boolean() && !node->as_boolean()->get();
-        if (node != nullptr && !off) {
+        const TomlValue* value = state_->find(key);
+        const bool* boolean = value == nullptr ? nullptr : value->get<bool>();
+        if (value != nullptr && (boolean == nullptr || *boolean)) {
             note(error_at(state_->key_location(key), "not supported yet: {}", full_name(key)));
         }
     }

@@ -25,6 +25,7 @@ struct LocatedString {
 
 struct JsonTable;
 struct StringOrTable;
+struct TomlValue;
 
 /// Typed access to one table of a TOML document, with source locations.
 ///
@@ -41,6 +42,9 @@ public:
     /// readers. Throws toml_syntax_error for malformed TOML.
     [[nodiscard]] static TableReader parse(const std::string& file, std::string_view text,
                                            Mistakes& mistakes);
+    /// The same for a document that was parsed (toml_value.hpp), a table.
+    [[nodiscard]] static TableReader of(std::shared_ptr<const TomlValue> document,
+                                        Mistakes& mistakes);
 
     /// Adds to the document's mistakes.
     void note(const Error& failure) const;
@@ -61,7 +65,7 @@ public:
     [[nodiscard]] bool has(std::string_view key) const;
     /// Whether the value of `key` is true or false; the key then counts as requested.
     [[nodiscard]] bool is_boolean(std::string_view key) const;
-    /// All keys of the table, in the document's order.
+    /// All keys of the table, in the order in which the files have them.
     [[nodiscard]] std::vector<std::string> keys() const;
 
     /// A string without control characters; `fallback` if the key is absent.

@@ -6,63 +6,33 @@
 
 namespace edgegpu {
 
-namespace {
-
-std::string_view type_name(toml::node_type type) {
-    switch (type) {
-        case toml::node_type::table:
-            return "a table";
-        case toml::node_type::array:
-            return "an array";
-        case toml::node_type::string:
-            return "a string";
-        case toml::node_type::integer:
-            return "an integer";
-        case toml::node_type::floating_point:
-            return "a floating-point number";
-        case toml::node_type::boolean:
-            return "a boolean";
-        case toml::node_type::date:
-            return "a date";
-        case toml::node_type::time:
-            return "a time";
-        case toml::node_type::date_time:
-            return "a date and time";
-        case toml::node_type::none:
-            break;
-    }
-    return "nothing";
-}
-
-}  // namespace
-
 Error TableReader::State::wrong_type(std::string_view key, std::string_view expected,
-                                     const toml::node& found) const {
-    return error_at(at(found.source()), "\"{}\" must be {}, not {}", name(key), expected,
-                    type_name(found.type()));
+                                     const TomlValue& found) const {
+    return error_at(found.place.location(), "\"{}\" must be {}, not {}", name(key), expected,
+                    found.type_name());
 }
 
-std::string TableReader::State::plain_string(std::string_view key, const toml::node& node,
+std::string TableReader::State::plain_string(std::string_view key, const TomlValue& value,
                                              std::string_view expected) const {
-    const toml::value<std::string>* value = node.as_string();
-    if (value == nullptr) {
-        throw wrong_type(key, expected, node);
+    const auto* text = value.get<std::string>();
+    if (text == nullptr) {
+        throw wrong_type(key, expected, value);
     }
-    if (has_control_characters(value->get())) {
-        throw error_at(at(node.source()), "\"{}\" contains a control character", name(key));
+    if (has_control_characters(*text)) {
+        throw error_at(value.place.location(), "\"{}\" contains a control character", name(key));
     }
-    return value->get();
+    return *text;
 }
 
 std::string TableReader::string(std::string_view key, std::string_view fallback) const {
-    const toml::node* node = state_->find(key);
+    const TomlValue* node = state_->find(key);
     return node == nullptr ? std::string(fallback) : state_->or_else(std::string(fallback), [&] {
         return state_->plain_string(key, *node, "a string");
     });
 }
 
 std::string TableReader::required_string(std::string_view key) const {
-    const toml::node* node = state_->find(key);
+    const TomlValue* node = state_->find(key);
     if (node == nullptr) {
         throw error_at(location(), "\"{}\" is missing", full_name(key));
     }
@@ -74,16 +44,16 @@ std::string TableReader::required_string(std::string_view key) const {
 }
 
 std::string TableReader::text(std::string_view key) const {
-    const toml::node* node = state_->find(key);
+    const TomlValue* node = state_->find(key);
     if (node == nullptr) {
         return {};
     }
-    const toml::value<std::string>* value = node->as_string();
+    const auto* value = node->get<std::string>();
     if (value == nullptr) {
         note(state_->wrong_type(key, "a string", *node));
         return {};
     }
-    return value->get();
+    return *value;
 }
 
 std::string TableReader::choice(std::string_view key, std::string_view fallback,
@@ -107,35 +77,35 @@ void TableReader::note_choice(std::string_view key, std::string_view expected,
 }
 
 bool TableReader::boolean(std::string_view key, bool fallback) const {
-    const toml::node* node = state_->find(key);
+    const TomlValue* node = state_->find(key);
     if (node == nullptr) {
         return fallback;
     }
-    const toml::value<bool>* value = node->as_boolean();
+    const bool* value = node->get<bool>();
     if (value == nullptr) {
         note(state_->wrong_type(key, "a boolean", *node));
         return fallback;
     }
-    return value->get();
+    return *value;
 }
 
 std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int64_t minimum,
                                                  std::int64_t maximum) const {
-    const toml::node* node = state_->find(key);
+    const TomlValue* node = state_->find(key);
     if (node == nullptr) {
         return std::nullopt;
     }
-    const toml::value<std::int64_t>* value = node->as_integer();
+    const auto* value = node->get<std::int64_t>();
     if (value == nullptr) {
         note(state_->wrong_type(key, "an integer", *node));
         return std::nullopt;
     }
-    if (value->get() < minimum || value->get() > maximum) {
+    if (*value < minimum || *value > maximum) {
         note(error_at(location(key), "\"{}\" must be between {} and {}, not {}", full_name(key),
-                      minimum, maximum, value->get()));
+                      minimum, maximum, *value));
         return std::nullopt;
     }
-    return value->get();
+    return *value;
 }
 
 std::vector<LocatedString> TableReader::strings(std::string_view key) const {
@@ -151,19 +121,19 @@ std::vector<LocatedString> TableReader::strings(std::string_view key) const {
 }
 
 std::vector<LocatedString> TableReader::texts(std::string_view key) const {
-    const toml::node* node = state_->find(key);
+    const TomlValue* node = state_->find(key);
     std::vector<LocatedString> found;
     if (node == nullptr) {
         return found;
     }
-    const toml::array* array = node->as_array();
+    const auto* array = node->get<TomlArray>();
     if (array == nullptr) {
         note(state_->wrong_type(key, "an array of strings", *node));
         return found;
     }
-    for (const toml::node& item : *array) {
-        if (const toml::value<std::string>* value = item.as_string()) {
-            found.push_back({value->get(), state_->at(item.source())});
+    for (const TomlValue& item : *array) {
+        if (const auto* value = item.get<std::string>()) {
+            found.push_back({*value, item.place.location()});
         } else {
             note(state_->wrong_type(key, "an array of strings", item));
         }
@@ -172,8 +142,8 @@ std::vector<LocatedString> TableReader::texts(std::string_view key) const {
 }
 
 std::vector<LocatedString> TableReader::string_or_strings(std::string_view key) const {
-    const toml::node* node = state_->find(key);
-    if (node == nullptr || node->is_array()) {
+    const TomlValue* node = state_->find(key);
+    if (node == nullptr || node->get<TomlArray>() != nullptr) {
         return strings(key);
     }
     std::vector<LocatedString> found;
@@ -186,8 +156,8 @@ std::vector<LocatedString> TableReader::string_or_strings(std::string_view key) 
 
 std::string TableReader::string_or_integer(std::string_view key, std::string_view fallback,
                                            std::int64_t maximum) const {
-    const toml::node* node = state_->find(key);
-    if (node != nullptr && node->is_integer()) {
+    const TomlValue* node = state_->find(key);
+    if (node != nullptr && node->get<std::int64_t>() != nullptr) {
         const auto number = integer(key, 0, maximum);
         return number ? std::to_string(*number) : std::string(fallback);
     }
@@ -195,22 +165,21 @@ std::string TableReader::string_or_integer(std::string_view key, std::string_vie
 }
 
 std::optional<TableReader> TableReader::table(std::string_view key) const {
-    const toml::node* node = state_->find(key);
+    const TomlValue* node = state_->find(key);
     if (node == nullptr) {
         return std::nullopt;
     }
-    const toml::table* sub = node->as_table();
-    if (sub == nullptr) {
+    if (node->get<TomlTable>() == nullptr) {
         note(state_->wrong_type(key, "a table", *node));
         return std::nullopt;
     }
-    return TableReader(state_->child(key, *sub));
+    return TableReader(state_->child(key, *node));
 }
 
 std::vector<StringOrTable> TableReader::strings_or_tables(std::string_view key) const {
     constexpr const char* expected = "an array of strings and tables";
-    const toml::node* node = state_->find(key);
-    const toml::array* array = node == nullptr ? nullptr : node->as_array();
+    const TomlValue* node = state_->find(key);
+    const auto* array = node == nullptr ? nullptr : node->get<TomlArray>();
     std::vector<StringOrTable> found;
     if (array == nullptr) {
         if (node != nullptr) {
@@ -223,13 +192,13 @@ std::vector<StringOrTable> TableReader::strings_or_tables(std::string_view key) 
                       array->size(), most_tables));
         return found;
     }
-    for (const toml::node& item : *array) {
-        if (const toml::table* sub = item.as_table()) {
-            found.push_back({{}, TableReader(state_->child(key, *sub))});
+    for (const TomlValue& item : *array) {
+        if (item.get<TomlTable>() != nullptr) {
+            found.push_back({{}, TableReader(state_->child(key, item))});
         } else {
             attempt([&] {
                 std::string text = state_->plain_string(key, item, expected);
-                found.push_back({{std::move(text), state_->at(item.source())}, std::nullopt});
+                found.push_back({{std::move(text), item.place.location()}, std::nullopt});
             });
         }
     }
@@ -237,12 +206,12 @@ std::vector<StringOrTable> TableReader::strings_or_tables(std::string_view key) 
 }
 
 std::vector<TableReader> TableReader::tables(std::string_view key) const {
-    const toml::node* node = state_->find(key);
+    const TomlValue* node = state_->find(key);
     std::vector<TableReader> found;
     if (node == nullptr) {
         return found;
     }
-    const toml::array* array = node->as_array();
+    const auto* array = node->get<TomlArray>();
     if (array == nullptr) {
         note(state_->wrong_type(key, "an array of tables", *node));
         return found;
@@ -252,9 +221,9 @@ std::vector<TableReader> TableReader::tables(std::string_view key) const {
                       array->size(), most_tables));
         return found;
     }
-    for (const toml::node& item : *array) {
-        if (const toml::table* sub = item.as_table()) {
-            found.push_back(TableReader(state_->child(key, *sub)));
+    for (const TomlValue& item : *array) {
+        if (item.get<TomlTable>() != nullptr) {
+            found.push_back(TableReader(state_->child(key, item)));
         } else {
             note(state_->wrong_type(key, "an array of tables", item));
         }

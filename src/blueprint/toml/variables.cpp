@@ -104,19 +104,41 @@ std::string resolve_url(const fs::path& base, std::string_view text,
     return std::string(text);
 }
 
-fs::path find_shipped(const ParseScope& scope, std::string_view kind, std::string_view name,
+fs::path directory_of(const SourceLocation& location) {
+    return resolve_path(fs::current_path(), location.file).parent_path();
+}
+
+void record_path(const ParseScope& scope, const LocatedString& text, const std::string& absolute) {
+    if (scope.paths != nullptr) {
+        (*scope.paths)[{text.location.text(), text.value}] = absolute;
+    }
+}
+
+fs::path path_at(const ParseScope& scope, const SourceLocation& location, std::string_view text) {
+    fs::path path = resolve_path(directory_of(location), text);
+    record_path(scope, {std::string(text), location}, path.string());
+    return path;
+}
+
+fs::path find_shipped(const ParseScope& scope, std::string_view kind, const LocatedString& text,
                       std::string_view suffix) {
+    const std::string& name = text.value;
     const fs::path extension = suffix.empty() ? fs::path{} : fs::path(name).extension();
     const bool has_extension = extension == ".te" || extension == ".cil" || extension == ".pp" ||
                                (!suffix.empty() && name.ends_with(".pp.bz2"));
     if (!is_plain_name(name, "_.-+") || has_extension) {
-        return resolve_path(scope.directory, name);
+        return path_at(scope, text.location, name);
     }
-    const fs::path file = fs::path(kind) / (std::string(name) + std::string(suffix));
-    const fs::path beside = resolve_path(scope.directory.parent_path(), file.string());
-    const fs::path installed = resolve_path(data_directory(), file.string());
+    const fs::path file = fs::path(kind) / (name + std::string(suffix));
+    fs::path beside = resolve_path(directory_of(text.location).parent_path(), file.string());
+    fs::path installed = resolve_path(data_directory(), file.string());
     std::error_code ignored;
-    return !fs::exists(beside, ignored) && fs::exists(installed, ignored) ? installed : beside;
+    if (!fs::exists(beside, ignored) && fs::exists(installed, ignored)) {
+        // The name says it wherever the blueprint is.
+        return installed;
+    }
+    record_path(scope, text, beside.string());
+    return beside;
 }
 
 std::string absent_file_hint(const fs::path& path, std::string_view kind) {

@@ -1,0 +1,130 @@
+#include "blueprint/document/merged_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "blueprint/known_secrets.hpp"
+#include "commands/blueprint_json.hpp"
+#include "unit/blueprint_testing.hpp"
+
+namespace edgegpu {
+namespace {
+
+class MergedTextTest : public BlueprintTest {
+protected:
+    [[nodiscard]] MergedText merged(std::string_view text, const GivenParameters& given = {}) {
+        put("b.toml", text);
+        read_ = load_with_document(directory_ / "b.toml", {{}, "", given});
+        const Secrets secrets;
+        add_secrets(read_.blueprint, secrets);
+        return merged_text(read_.document, read_.paths, secrets);
+    }
+    /// The values of what is printed, read elsewhere.
+    [[nodiscard]] std::string again(const MergedText& text) const {
+        make_directories(top_ / "elsewhere/deep");
+        write_file(top_ / "elsewhere/deep/merged.toml", text.text);
+        return blueprint_json(load_blueprint(top_ / "elsewhere/deep/merged.toml")).dump(1);
+    }
+    ReadBlueprint read_;
+};
+
+constexpr const char* repository = R"(
+[[repositories]]
+id = "r"
+baseurl = "./repo"
+gpgkey = "key.asc"
+[accounts]
+login = "none"
+)";
+
+TEST_F(MergedTextTest, each_value_says_where_it_is_from) {
+    put("base.toml",
+        "distro = \"lab-12\"\nexcludes = [\"a\"]\n[ostree]\nref = "
+        "\"lab/${parameters.site}\"\n[parameters.site]\n");
+    put("key.asc", "");
+    const MergedText text =
+        merged("extends = \"base.toml\"\nexcludes = [\"b\"]\n" + std::string(repository),
+               {{}, {"site=x"}});
+    const std::string at = directory_.string();
+    EXPECT_EQ(shown(text.text),
+              "# b.toml, extending base.toml: parameters replaced, paths absolute\n"
+              "distro = \"lab-12\"  # base.toml:1\n"
+              "excludes = [\n    \"a\",  # base.toml:2\n    \"b\",  # b.toml:2\n]\n"
+              "\n[ostree]  # base.toml:3\n"
+              "ref = \"lab/x\"  # base.toml:4 (site from --set)\n"
+              "\n[[repositories]]  # b.toml:4\n"
+              "id = \"r\"  # b.toml:5\n"
+              "baseurl = \"repo\"  # b.toml:6\n"
+              "gpgkey = \"key.asc\"  # b.toml:7\n"
+              "\n[accounts]  # b.toml:8\n"
+              "login = \"none\"  # b.toml:9\n");
+    EXPECT_NE(text.text.find("baseurl = \"" + at + "/repo\""), std::string::npos);
+    EXPECT_EQ(text.hidden, 0U);
+}
+
+TEST_F(MergedTextTest, it_is_read_as_the_same_blueprint_elsewhere) {
+    put("key.asc", "");
+    put("common/files/etc/a", "x");
+    put("common/x.te", "module x 1.0;\n");
+    put("common/more.repo", "[o]\nname=o\nbaseurl=/o\ngpgcheck=0\n");
+    put("common/check", "#!/bin/sh\n");
+    put("common/base.toml", R"(distro = "lab-12"
+repository_files = "${parameters.files}"
+[parameters.files]
+type = "strings"
+default = ["more.repo"]
+[[overlays]]
+source = "./files"
+[[overlays.rules]]
+path = "/etc/**"
+mode = "0600"
+[selinux]
+modules = ["./x.te"]
+booleans = { a = true, "b" = false }
+[[containers]]
+source = "oci:image:1"
+name = "localhost/a:1"
+[[test.checks]]
+name = "t"
+path = "check"
+[modprobe.softdeps]
+nvidia = { pre = ["a"], post = [] }
+[microshift.config]
+dns.baseDomain = "x"
+list = [1, "a", true, 1.5, 2.0, [[]], { a = [{ b = -0.0 }] }]
+empty = {}
+)");
+    const MergedText text = merged(
+        "extends = \"common/base.toml\"\ndescription = \"a\\n\\\"b\\\" "
+        "$${parameters.x} $${x}\"\n[[customizations.files]]\n"
+        "path = \"/etc/b\"\ndata = '''\n${HOME} \\'''\n" +
+        std::string(repository));
+    EXPECT_EQ(again(text), blueprint_json(read_.blueprint).dump(1)) << text.text;
+}
+
+TEST_F(MergedTextTest, secrets_are_hidden) {
+    put("key.asc", "");
+    const MergedText text = merged(
+        "distro = \"lab-12\"\n" + std::string(repository) +
+            "[[repositories]]\nid = \"s\"\nbaseurl = \"https://me:hunter22@h/\"\n"
+            "gpgcheck = false\nrepo_gpgcheck = false\nusername = \"me\"\n"
+            "password = \"${parameters.word}\"\n"
+            "[[repositories]]\nid = \"t\"\nbaseurl = \"https://h/\"\ngpgcheck = false\n"
+            "repo_gpgcheck = false\nusername = \"me\"\npassword = \"abc\"\n[parameters.word]\n",
+        {{}, {"word=canary4711"}});
+    EXPECT_EQ(text.text.find("hunter22"), std::string::npos);
+    EXPECT_EQ(text.text.find("canary4711"), std::string::npos);
+    EXPECT_EQ(text.text.find("\"abc\""), std::string::npos);
+    EXPECT_EQ(text.hidden, 3U) << text.text;
+}
+
+TEST_F(MergedTextTest, names_of_files_stay_comments) {
+    put("key.asc", "");
+    put("b.toml", "distro = \"lab-12\"\n" + std::string(repository));
+    std::filesystem::rename(directory_ / "b.toml", directory_ / "b\nname = 1 # .toml");
+    const ReadBlueprint read = load_with_document(directory_ / "b\nname = 1 # .toml", {});
+    EXPECT_EQ(again(merged_text(read.document, read.paths, {})),
+              blueprint_json(read.blueprint).dump(1));
+}
+
+}  // namespace
+}  // namespace edgegpu
