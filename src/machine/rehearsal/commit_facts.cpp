@@ -260,7 +260,8 @@ std::vector<std::string_view> attribute_values(std::string_view line, std::strin
 
 FirewalldZone firewalld_zone(const CommitView& commit) {
     FirewalldZone zone;
-    zone.name = assigned_value(read_config(commit, "/usr/etc/firewalld/firewalld.conf"), "DefaultZone");
+    zone.name =
+        assigned_value(read_config(commit, "/usr/etc/firewalld/firewalld.conf"), "DefaultZone");
     if (zone.name.empty() || zone.name.find('/') != std::string::npos) {
         zone.name = "public";
     }
@@ -288,13 +289,13 @@ FirewalldZone firewalld_zone(const CommitView& commit) {
 std::vector<ImageRemote> image_remotes(const CommitView& commit) {
     std::vector<ImageRemote> remotes;
     const std::string directory = "/etc/ostree/remotes.d";
-    each_config(commit, "/usr" + directory, ".conf",
-                [&](const std::string& file, const std::string& text) {
-                    for (RemoteConfig& remote : read_remotes(text)) {
-                        remotes.push_back({std::move(remote.name), directory + '/' + file, text,
-                                           remote.verifies});
-                    }
-                });
+    each_config(
+        commit, "/usr" + directory, ".conf", [&](const std::string& file, const std::string& text) {
+            for (RemoteConfig& remote : read_remotes(text)) {
+                remotes.push_back(
+                    {std::move(remote.name), directory + '/' + file, text, remote.verifies});
+            }
+        });
     return remotes;
 }
 
