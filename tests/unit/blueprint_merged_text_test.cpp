@@ -27,7 +27,7 @@ protected:
     ReadBlueprint read_;
 };
 
-constexpr const char* repository = R"(
+constexpr const char* repository_table = R"(
 [[repositories]]
 id = "r"
 baseurl = "./repo"
@@ -42,7 +42,7 @@ TEST_F(MergedTextTest, each_value_says_where_it_is_from) {
         "\"lab/${parameters.site}\"\n[parameters.site]\n");
     put("key.asc", "");
     const MergedText text =
-        merged("extends = \"base.toml\"\nexcludes = [\"b\"]\n" + std::string(repository),
+        merged("extends = \"base.toml\"\nexcludes = [\"b\"]\n" + std::string(repository_table),
                {{}, {"site=x"}});
     const std::string at = directory_.string();
     EXPECT_EQ(shown(text.text),
@@ -97,14 +97,14 @@ empty = {}
         "extends = \"common/base.toml\"\ndescription = \"a\\n\\\"b\\\" "
         "$${parameters.x} $${x}\"\n[[customizations.files]]\n"
         "path = \"/etc/b\"\ndata = '''\n${HOME} \\'''\n" +
-        std::string(repository));
+        std::string(repository_table));
     EXPECT_EQ(again(text), blueprint_json(read_.blueprint).dump(1)) << text.text;
 }
 
 TEST_F(MergedTextTest, secrets_are_hidden) {
     put("key.asc", "");
     const MergedText text = merged(
-        "distro = \"lab-12\"\n" + std::string(repository) +
+        "distro = \"lab-12\"\n" + std::string(repository_table) +
             "[[repositories]]\nid = \"s\"\nbaseurl = \"https://me:hunter22@h/\"\n"
             "gpgcheck = false\nrepo_gpgcheck = false\nusername = \"me\"\n"
             "password = \"${parameters.word}\"\n"
@@ -119,7 +119,7 @@ TEST_F(MergedTextTest, secrets_are_hidden) {
 
 TEST_F(MergedTextTest, names_of_files_stay_comments) {
     put("key.asc", "");
-    put("b.toml", "distro = \"lab-12\"\n" + std::string(repository));
+    put("b.toml", "distro = \"lab-12\"\n" + std::string(repository_table));
     std::filesystem::rename(directory_ / "b.toml", directory_ / "b\nname = 1 # .toml");
     const ReadBlueprint read = load_with_document(directory_ / "b\nname = 1 # .toml", {});
     EXPECT_EQ(again(merged_text(read.document, read.paths, {})),

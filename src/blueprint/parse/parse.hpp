@@ -16,7 +16,7 @@ struct BlueprintOptions {
     std::vector<std::filesystem::path> repository_files;
     /// Overrides `distro` ("rhel-9.4"); empty: that of the blueprint, else of the build machine.
     std::string distro;
-    GivenParameters parameters;
+    GivenParameters parameters = {};
 };
 
 /// Reads a blueprint file, the files that it extends and the `.repo` files that it names, without
