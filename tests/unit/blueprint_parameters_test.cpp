@@ -141,7 +141,8 @@ TEST_F(ParametersTest, declarations_must_make_sense) {
               "error: b.toml:2:1: invalid name of a parameter \"a b\"\n"
               "hint: letters, digits, '_' and '-'\n");
     EXPECT_EQ(failure_of("[parameters.site]\ndefault = \"c\"\none_of = [\"a\", \"b\"]\n"),
-              "error: b.toml:3:11: parameter \"site\" must be one of a, b, not \"c\"\n");
+              "error: b.toml:3:11: parameter \"site\" must be one of a, b, not \"c\"\n"
+              "hint: did you mean 'a' or 'b'?\n");
     EXPECT_EQ(failure_of("[parameters.x]\ntype = \"integer\"\none_of = [\"a\"]\n"),
               "error: b.toml:4:10: \"parameters.x.one_of\" must be an array of integers\n");
     EXPECT_EQ(failure_of("[parameters.x]\ntype = \"boolean\"\none_of = [true]\n"),

@@ -89,7 +89,7 @@ TEST(StorageConf, WhatCannotBeEditedIsRefused) {
         "/etc/containers/storage.conf:2: additionalimagestores is not a list|correct this file "
         "of the image, with an overlay or its package");
     EXPECT_EQ(
-        error_of([] { static_cast<void>(added("[storage]\ndriver = overlay\n")); }).substr(0, 53),
+        error_of([] { static_cast<void>(added("[storage]\ndriver = overlay\n")); }).substr(0, 54),
         "/etc/containers/storage.conf:2:10: is not valid TOML: ");
     EXPECT_EQ(
         error_of([] { static_cast<void>(added("[storage]\noptions = {}\n")); }),

@@ -80,12 +80,12 @@ TEST(Qmp, RefusesWhatIsNoMonitor) {
         MachinePeer peer([&](const std::string&) { return greeting; });
         return message_of([&] { const Qmp qmp(qmp_watch, peer.take(), long_enough); });
     };
-    EXPECT_THAT(greeted_with("SSH-2.0-OpenSSH\n"), HasSubstr("no JSON object"));
-    EXPECT_THAT(greeted_with("[1, 2]\n"), HasSubstr("no JSON object"));
+    EXPECT_THAT(greeted_with("SSH-2.0-OpenSSH\n"), HasSubstr("not a JSON object"));
+    EXPECT_THAT(greeted_with("[1, 2]\n"), HasSubstr("not a JSON object"));
     EXPECT_THAT(greeted_with("{\"hello\": 1}\n"), HasSubstr("did not greet as QMP does"));
     EXPECT_THAT(greeted_with(std::string(3U << 20U, 'x') + "\n"), HasSubstr("more than 1 MiB"));
     EXPECT_THAT(greeted_with("{\"x\":" + std::string(200000, '[') + "\n"),
-                HasSubstr("no JSON object"));
+                HasSubstr("not a JSON object"));
 }
 
 TEST(Qmp, SaysThatTheConnectionWasClosed) {

@@ -201,7 +201,7 @@ TEST_F(ReportDiff, FilesAreCountedAndTheLargestShown) {
     EXPECT_EQ(section(text(), "Files"),
               "Files: 3 added (800 B), 2 removed (300 B), 1 changed (1000 B -> 2.0 KiB), 1 with "
               "another mode, owner or label alone\n" +
-                  fmt::format("  new to a device: 5 objects, 2.7 KiB of content; {} to download "
+                  fmt::format("  new to a device: 5 objects, 2.8 KiB of content; {} to download "
                               "without a delta\n",
                               human_size(diff().new_content.stored_bytes)) +
                   "  ~ /usr/lib/grows          1000 B -> 2.0 KiB\n"

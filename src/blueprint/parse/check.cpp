@@ -53,7 +53,9 @@ void require_readable(const SourceLocation& location, std::string_view what,
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) {
         throw error_at(location, "{} not found: {}", what, path)
-            .hinted(absent_file_hint(path, what == policy_module ? "selinux" : ""));
+            .hinted(fs::exists(path, failure)
+                        ? std::string()
+                        : absent_file_hint(path, what == policy_module ? "selinux" : ""));
     }
     const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
     if (is_below(path, "/dev") || (place && is_made_by_kernel(place.get()))) {

@@ -91,14 +91,25 @@ private:
     /// "KEY = VALUE", or the value alone for an element of an array.
     [[nodiscard]] std::string line_with(std::string_view value) const {
         if (now_.open.empty()) {
-            return fmt::format("{} = {}", key(), value);
+            return assignment(key(), value);
         }
         const std::size_t begin = now_.value == nowhere ? at_ : now_.value;
         const std::size_t open = text_.substr(0, begin).find_last_of("{[,\n");
         const std::string_view before = text_.substr(open + 1, begin - open - 1);
         const std::size_t equals = before.find('=');
         return equals == nowhere ? std::string(value)
-                                 : fmt::format("{} = {}", trim(before.substr(0, equals)), value);
+                                 : assignment(trim(before.substr(0, equals)), value);
+    }
+
+    /// Without the value where the key's name says that it is a secret: messages get into logs.
+    [[nodiscard]] static std::string assignment(std::string_view name, std::string_view value) {
+        const std::string lower = lower_case(name);
+        for (const std::string_view word : {"pass", "secret", "token", "credential"}) {
+            if (contains(lower, word)) {
+                value = "\"…\"";
+            }
+        }
+        return fmt::format("{} = {}", name, value);
     }
 
     [[nodiscard]] std::optional<Error> encoding() const {
@@ -237,8 +248,8 @@ private:
         if (c == ':' && at_ > now_.begin) {
             const std::string_view name = trim(text_.substr(now_.begin, at_ - now_.begin), blanks);
             const std::string_view rest = content_from(at_ + 1);
-            return at(at_, fmt::format("'=' is between a key and its value, not ':': {} = {}", name,
-                                       rest.empty() ? "…" : as_value(rest)));
+            return at(at_, fmt::format("'=' is between a key and its value, not ':': {}",
+                                       assignment(name, rest.empty() ? "…" : as_value(rest))));
         }
         const std::size_t equals = line.find('=');
         if (equals != std::string_view::npos && at_ < now_.begin + line.size()) {

@@ -74,11 +74,16 @@ struct Unmatched {
     Error reason;
 };
 
-/// The only reason, or one Error with a line for each.
-Error all_unmatched(const std::vector<Unmatched>& all) {
+/// The only reason, or one Error with a line for each, in the order of the blueprint.
+Error all_unmatched(std::vector<Unmatched> all) {
     if (all.size() == 1) {
         return all.front().reason;
     }
+    std::stable_sort(all.begin(), all.end(), [](const Unmatched& one, const Unmatched& other) {
+        const SourceLocation& a = one.request->location;
+        const SourceLocation& b = other.request->location;
+        return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
+    });
     Error failure =
         error(ErrorKind::unsolvable, "{} requests of the blueprint cannot be met", all.size());
     for (const auto& [request, reason] : all) {
@@ -254,7 +259,7 @@ Jobs request_jobs(const Context& ctx, const Blueprint& blueprint, const PackageP
     add_lines(blueprint.packages, RequestLine::Table::packages);
     add_lines(blueprint.groups, RequestLine::Table::groups);
     if (!unmatched.empty()) {
-        throw all_unmatched(unmatched);
+        throw all_unmatched(std::move(unmatched));
     }
     const std::vector<Install> set =
         package_set_installs(pool, blueprint.package_set, blueprint.excludes);
