@@ -28,10 +28,10 @@ std::string hint_for_pattern(const std::string& glob, const std::vector<WantedIm
     std::vector<std::string> repositories;
     repositories.reserve(wanted.size());
     for (const WantedImage& image : wanted) {
-        repositories.push_back(image_repository(image.name));
+        repositories.emplace_back(parts_of_image_name(image.name).repository);
     }
     repositories.erase(std::unique(repositories.begin(), repositories.end()), repositories.end());
-    std::string plain = image_repository(glob);
+    std::string plain(parts_of_image_name(glob).repository);
     std::erase(plain, '*');
     if (std::string near = near_names_hint(plain, repositories); !near.empty()) {
         return near + " A pattern is compared with the complete name, with its tag or digest";

@@ -191,9 +191,4 @@ std::optional<std::string> complete_image_name(std::string_view name, bool by_di
     return fmt::format("{}:{}", *repository, parts.tag.value_or("latest"));
 }
 
-std::string image_repository(std::string_view name) {
-    const std::string_view path = name.substr(0, name.find('@'));
-    return std::string(path.substr(0, path.find(':', path.rfind('/') + 1)));
-}
-
 }  // namespace edgegpu

@@ -58,7 +58,4 @@ struct ImagePlace {
 [[nodiscard]] std::optional<std::string> complete_image_name(std::string_view name,
                                                              bool by_digest = false);
 
-/// A complete name without tag and digest: "quay.io/x/app".
-[[nodiscard]] std::string image_repository(std::string_view name);
-
 }  // namespace edgegpu

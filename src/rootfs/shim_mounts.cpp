@@ -23,6 +23,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Real ones have up to a few MiB.
+constexpr off_t largest_program = off_t{256} << 20U;
+
 /// Flags of a mount that a remount has to repeat: a namespace cannot clear those of mounts that it
 /// inherited.
 unsigned long flags_of(const std::string& place) {
@@ -144,15 +147,21 @@ void ShimMounts::copy(const Fd& program, const std::string& name) const {
     const fs::path original = originals_ / name;
     struct stat status {};
     const Fd source(::open(path_of_descriptor(program.get()).c_str(), O_RDONLY | O_CLOEXEC));
+    if (source && ::fstat(source.get(), &status) == 0 && status.st_size > largest_program) {
+        // A scriptlet may have made it as large as it likes, with holes that a copy does not have.
+        throw error("{} of the image has {} bytes: it is no program", name, status.st_size)
+            .hinted("a package or a scriptlet replaced it");
+    }
     // A new file each time: a program that a straggler still runs cannot be written to.
     ::unlink(original.c_str());
     const Fd target(
         ::open(original.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!source || !target || ::fstat(source.get(), &status) != 0) {
+    if (!source || !target) {
         throw errno_error(original.string(), errno);
     }
-    copy_content(source.get(), target.get(), original.string());
-    if (::fchmod(target.get(), status.st_mode & 07777U) != 0) {
+    copy_content(source.get(), target.get(), original.string(), largest_program);
+    // Scriptlets are root: no set-id program lies in the builder's directories for them.
+    if (::fchmod(target.get(), status.st_mode & 0777U) != 0) {
         throw errno_error(original.string(), errno);
     }
 }

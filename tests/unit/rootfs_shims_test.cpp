@@ -61,6 +61,20 @@ TEST_F(ComposeHostile, ShimsBindTheImagesOwnPrograms) {
     fs::remove(tree_.root / "usr/bin/udevadm");
 }
 
+TEST_F(ComposeHostile, OriginalsAreSmallAndNotSetId) {
+    put_entry(tree_, "/bin/sh", file("shell", 0755));
+    put_entry(tree_, "/usr/bin/udevadm", file("udevadm", 0755));
+    Shims shims(tree_, {}, top_ / "shims");
+    const fs::path program = tree_.root / "usr/bin/udevadm";
+    ASSERT_EQ(::chmod(program.c_str(), 06755), 0);
+    shims.cover(ImageRoot(tree_.root));
+    EXPECT_EQ(fs::status(top_ / "shims/real/udevadm").permissions(), fs::perms(0755));
+    shims.uncover();
+    // It would fill the disk of the build machine: a copy has no holes.
+    ASSERT_EQ(::truncate(program.c_str(), 1LL << 40U), 0);
+    EXPECT_THROW(shims.cover(ImageRoot(tree_.root)), Error);
+}
+
 TEST_F(ComposeHostile, TheRecordHoldsWhatShimsWrite) {
     const Shims shims(tree_, {}, top_ / "shims");
     const fs::path record = top_ / "shims/record";

@@ -173,9 +173,9 @@ std::string similar_image(const std::vector<ContainerRequest>& requests,
             others.push_back(other.name);
         }
     }
-    const std::string repository = image_repository(absent.name);
+    const std::string_view repository = parts_of_image_name(absent.name).repository;
     const auto tag = std::find_if(others.begin(), others.end(), [&](const std::string& name) {
-        return image_repository(name) == repository;
+        return parts_of_image_name(name).repository == repository;
     });
     constexpr std::size_t most_edits = 4;
     const std::vector<std::string> near = tag != others.end()
