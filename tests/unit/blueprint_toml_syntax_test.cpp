@@ -49,6 +49,17 @@ TEST_F(TomlSyntaxTest, a_password_is_not_shown) {
     }
 }
 
+TEST_F(TomlSyntaxTest, text_of_other_files_is_not_shown) {
+    put("shadow", "root:$6$salt$hash:20000:0:99999:7:::\n");
+    std::filesystem::create_symlink("shadow", directory_ / "linked.toml");
+    for (const char* base : {"shadow", "linked.toml"}) {
+        const std::string answer = failure("extends = \"" + std::string(base) + "\"\n");
+        EXPECT_NE(answer.find(std::string(base) + ":1:5: not TOML\n"), std::string::npos) << answer;
+        EXPECT_EQ(answer.find("$6$"), std::string::npos) << answer;
+        EXPECT_EQ(answer.find("hash"), std::string::npos) << answer;
+    }
+}
+
 TEST_F(TomlSyntaxTest, quotes) {
     const std::string wrong = "these are not the quotes of TOML: ";
     EXPECT_EQ(failure("\thostname = “inspect-01”\n"),

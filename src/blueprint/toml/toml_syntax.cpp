@@ -1,7 +1,9 @@
 #include "blueprint/toml/toml_syntax.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -385,6 +387,14 @@ private:
     const TomlStatement& now_;
 };
 
+/// Whether the text of a file may be in messages: not that of any file of the build machine that a
+/// blueprint of somebody else names (`extends`), or is a link to.
+bool is_toml_by_name(const std::string& file) {
+    std::error_code failure;
+    const std::filesystem::path real = std::filesystem::canonical(file, failure);
+    return (failure ? std::filesystem::path(file) : real).extension() == ".toml";
+}
+
 }  // namespace
 
 Error toml_syntax_error(const std::string& file, std::string_view text, std::uint32_t line,
@@ -392,6 +402,10 @@ Error toml_syntax_error(const std::string& file, std::string_view text, std::uin
     constexpr std::string_view mark = "\xef\xbb\xbf";  // of UTF-8, which the parser does not count
     if (text.starts_with(mark)) {
         text.remove_prefix(mark.size());
+    }
+    if (!is_toml_by_name(file)) {
+        return error_at({file, line, column}, "not TOML")
+            .hinted("what is wrong is only shown of files that are called *.toml");
     }
     return Diagnosis(file, text, toml_position(text, line, column), said).run();
 }
