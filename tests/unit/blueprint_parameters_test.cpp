@@ -207,6 +207,19 @@ baseurl = "https://h/$releasever/${basearch}/${parameters.x}"
     EXPECT_EQ(blueprint.repositories[0].baseurls[0], "https://h/12/x86_64/12");
 }
 
+TEST_F(ParametersTest, empty_values_cannot_be_multiplied_either) {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) {
+        text += "k" + std::to_string(i) + " = \"${parameters.x}\"\n";
+    }
+    text += "[parameters.x]\ntype = \"strings\"\ndefault = [";
+    for (int i = 0; i < 20000; ++i) {
+        text += "\"\", ";
+    }
+    EXPECT_NE(failure(text + "]\n").find(": parameters become more than 64 MiB of values\n"),
+              std::string::npos);
+}
+
 TEST_F(ParametersTest, text_cannot_be_multiplied_without_end) {
     std::string uses = "excludes = [";
     for (int i = 0; i < 2000; ++i) {
@@ -215,7 +228,7 @@ TEST_F(ParametersTest, text_cannot_be_multiplied_without_end) {
     const std::string message =
         failure_with(uses + "]\n[parameters.x]\n", {"x=" + std::string(100000, 'a')});
     EXPECT_EQ(message.substr(message.find(": ", 15)),
-              ": parameters become more than 64 MiB of text\n");
+              ": parameters become more than 64 MiB of values\n");
 }
 
 TEST_F(ParametersTest, parameters_that_nothing_uses_are_a_warning) {

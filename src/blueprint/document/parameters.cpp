@@ -84,18 +84,20 @@ private:
                                name)
                     .hinted(fmt::format("as in KEY = \"{}{}}}\"", parameter_mark, name));
             }
-            append(replaced, scalar_text(*inserted), location);
+            const std::string more = scalar_text(*inserted);
+            count(more.size(), location);
+            replaced += more;
         }
         value.value = replaced += rest;
     }
 
-    void append(std::string& text, const std::string& more, const SourceLocation& location) {
-        inserted_ += more.size();
+    /// Counts what is inserted. Each value takes memory, whatever its size.
+    void count(std::size_t size, const SourceLocation& location) {
+        inserted_ += size + sizeof(TomlValue);
         if (inserted_ > most_inserted) {
-            throw error_at(location, "parameters become more than {} MiB of text",
+            throw error_at(location, "parameters become more than {} MiB of values",
                            most_inserted >> 20U);
         }
-        text += more;
     }
 
     /// The value of a parameter, marked as used; nullptr if it has none, which has been noted.
@@ -127,16 +129,19 @@ private:
     /// What is inserted is where the blueprint names the parameter.
     void take_whole(TomlValue& value, const TomlValue& inserted) {
         const SourceLocation location = value.place.location();
+        if (const auto* array = inserted.get<TomlArray>()) {
+            for (const TomlValue& element : *array) {
+                count(scalar_text(element).size(), location);
+            }
+        } else {
+            count(scalar_text(inserted).size(), location);
+        }
         value.value = inserted.value;
-        std::string counted;
         if (auto* array = value.get<TomlArray>()) {
             for (TomlValue& element : *array) {
                 element.place = value.place;
                 element.origin = value.origin;
-                append(counted, *element.get<std::string>(), location);
             }
-        } else {
-            append(counted, scalar_text(value), location);
         }
     }
 
