@@ -101,7 +101,7 @@ TEST_F(Signing, AMuteAgentIsNotWaitedForForEver) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     ASSERT_LT(place.string().size(), sizeof address.sun_path);
-    std::strcpy(static_cast<char*>(address.sun_path), place.c_str());
+    place.string().copy(address.sun_path, sizeof address.sun_path - 1);
     ASSERT_EQ(::bind(mute.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     ASSERT_EQ(::listen(mute.get(), 8), 0);
 

@@ -24,7 +24,7 @@ std::string joined_name(const std::string& prefix, const std::string& key) {
 
 /// Merges tables; the parser has limited their depth.
 // NOLINTNEXTLINE(misc-no-recursion)
-void merge_tables(TomlTable& base, TomlTable own, const std::string& prefix, Mistakes& mistakes) {
+void merge_tables(TomlTable& base, TomlTable&& own, const std::string& prefix, Mistakes& mistakes) {
     for (auto& [key, member] : own) {
         const auto [place, is_new] = base.try_emplace(key, std::move(member));
         if (is_new) {
