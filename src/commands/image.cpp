@@ -94,7 +94,13 @@ ImageRequest request_of(const ImageCommand& command, const RepositoryView& repos
     const ImageSettings& settings = choices.settings;
     ImageRequest request;
     request.type = value_named<ImageType>(command.type).value();
-    request.zstd = settings.compress == "zstd";
+    request.compression = value_named<ImageCompression>(settings.compress).value();
+    if (request.compression == ImageCompression::clusters && request.type != ImageType::qcow2) {
+        throw error(ErrorKind::usage, "{} compresses clusters, and an image of type {} has none",
+                    command.compress.empty() ? "the blueprint's [image]" : "--compress",
+                    request.type)
+            .hinted("--type qcow2, or --compress zstd or none");
+    }
     request.sources = choices.sources;
     request.key = choices.key;
     request.replace = command.force;
@@ -134,11 +140,14 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
     std::string text = "\n";
     text += image_row("image", request.output.string());
     text += image_row(
-        "type",
-        fmt::format(
-            "{}{}, {}; {} {}", request.type, request.zstd ? ", zstd" : "", human_size(image.size),
-            request.type == ImageType::installer_iso ? "installs to disks from" : "the disk has",
-            human_size(image.disk.size)));
+        "type", fmt::format("{}{}, {}; {} {}", request.type,
+                            request.compression == ImageCompression::none
+                                ? ""
+                                : fmt::format(", {}", request.compression),
+                            human_size(image.size),
+                            request.type == ImageType::installer_iso ? "installs to disks from"
+                                                                     : "the disk has",
+                            human_size(image.disk.size)));
     text += image_row("sha256", image.sha256);
     text += image_row("commit", image.disk.commit);
     if (!commit.version.empty()) {

@@ -14,6 +14,7 @@
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
 #include "execution/stage.hpp"
+#include "image_file/image_name.hpp"
 #include "image_file/provenance.hpp"
 #include "repository/commit_view.hpp"
 #include "support/error.hpp"
@@ -94,11 +95,13 @@ std::string oci_json(const EncapsulatedImage& image, const CommitInfo& commit,
 
 int run_oci_image(const GlobalOptions& global, const ImageCommand& command) {
     refuse_disk_options(command);
-    if (command.output.empty()) {
-        throw error(ErrorKind::usage, "an OCI image needs --output")
-            .hinted("oci:DIR[:TAG], oci-archive:FILE[:TAG] or docker://HOST/NAME[:TAG]");
-    }
-    const std::string output = command.output.string();
+    const RepositoryView repository(command.repo);
+    const CommitView commit = repository.open(command.commit);
+    const std::string output =
+        command.output.empty()
+            ? fmt::format("oci-archive:{}.ociarchive",
+                          image_base_name(followed_ref(repository, commit), commit.info()))
+            : command.output.string();
     ImageDestination destination = parse_destination(output);
     destination.tls_verify = !command.no_tls_verify;
     Console console(console_output(global));
@@ -107,7 +110,6 @@ int run_oci_image(const GlobalOptions& global, const ImageCommand& command) {
     ctx.console = &console;
     ctx.cancelled = &interrupted();
     ctx.jobs = available_processors();
-    const CommitView commit = RepositoryView(command.repo).open(command.commit);
     const ImageSources sources = choose_image(command, commit, console).sources;
     Stages stages(ctx, commit.info().name);
     const EncapsulatedImage image = stages.run([&] {

@@ -132,9 +132,12 @@ void add_image(CLI::App& app, ImageCommand& image) {
     add_disk_options(*verb, image);
     add_installer_options(*verb, image);
     add_oci_options(*verb, image);
-    verb->add_option("--compress", image.compress, "Compress the image (default: none)")
-        ->check(one_of({"none", "zstd"}))
-        ->type_name("none|zstd");
+    verb->add_option(
+            "--compress", image.compress,
+            "Compress the image: zstd, the whole file; clusters, those of a qcow2 image, which "
+            "QEMU starts as it is (default: none)")
+        ->check(one_of({"none", "zstd", "clusters"}))
+        ->type_name("none|zstd|clusters");
     add_signing_options(*verb, image);
     verb->add_flag("--force", image.force, "Replace files that exist");
 }

@@ -143,10 +143,14 @@ std::string vmdk_descriptor(std::string_view descriptor, std::string_view id) {
     return text;
 }
 
-void convert_disk(const Context& ctx, const fs::path& raw, ImageType type, std::string_view seed,
-                  std::int64_t time, const fs::path& output) {
+void convert_disk(const Context& ctx, const fs::path& raw, const DiskConversion& conversion,
+                  const fs::path& output) {
+    const ImageType type = conversion.type;
     std::vector<std::string> argv{"qemu-img", "convert", "-f", "raw", "-O"};
-    if (type == ImageType::qcow2) {
+    if (type == ImageType::qcow2 && conversion.compressed_clusters) {
+        // Named, as other versions of qemu-img may choose a method that older ones cannot read.
+        argv.insert(argv.end(), {"qcow2", "-c", "-o", "compat=1.1,compression_type=zlib"});
+    } else if (type == ImageType::qcow2) {
         argv.insert(argv.end(), {"qcow2", "-o", "compat=1.1"});
     } else if (type == ImageType::vmdk) {
         argv.insert(argv.end(), {"vmdk", "-o", "subformat=streamOptimized"});
@@ -156,9 +160,10 @@ void convert_disk(const Context& ctx, const fs::path& raw, ImageType type, std::
     argv.push_back(raw.string());
     argv.push_back(output.string());
     run_writer(ctx, std::move(argv), output);
-    const std::string digest = sha256_hex(fmt::format("edgegpu {} {}", enum_name(type), seed));
+    const std::string digest =
+        sha256_hex(fmt::format("edgegpu {} {}", enum_name(type), conversion.seed));
     if (type == ImageType::vhd) {
-        fix_vhd(output, digest, time);
+        fix_vhd(output, digest, conversion.time);
     } else if (type == ImageType::vmdk) {
         fix_vmdk(output, digest);
     }

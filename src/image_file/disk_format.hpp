@@ -44,16 +44,49 @@ enum class ImageType {
     return {};
 }
 
+/// How a disk image is compressed.
+enum class ImageCompression {
+    none,
+    /// the whole file, by zstd: its name ends with .zst, and it is unpacked before use
+    zstd,
+    /// each cluster of a qcow2 image by zlib: QEMU of any version starts it as it is
+    clusters
+};
+
+/// Name in options and documents.
+[[nodiscard]] constexpr std::string_view enum_name(ImageCompression compression) {
+    switch (compression) {
+        case ImageCompression::none:
+            return "none";
+        case ImageCompression::zstd:
+            return "zstd";
+        case ImageCompression::clusters:
+            return "clusters";
+    }
+    return {};
+}
+
 /// Whether the form is the disk's bytes.
 [[nodiscard]] constexpr bool is_raw(ImageType type) {
     return type == ImageType::raw || type == ImageType::ami;
 }
 
-/// Converts the raw image `raw` to `output`, a new file, with qemu-img. `seed` (the commit's
-/// checksum) replaces what qemu-img draws at random, and `time` (Unix time) the present: the same
-/// raw image and file name give the same bytes. `type` is not a raw one. Throws Error.
-void convert_disk(const Context& ctx, const std::filesystem::path& raw, ImageType type,
-                  std::string_view seed, std::int64_t time, const std::filesystem::path& output);
+/// What a raw image becomes.
+struct DiskConversion {
+    /// not a raw one
+    ImageType type = ImageType::qcow2;
+    /// of qcow2
+    bool compressed_clusters = false;
+    /// the commit's checksum, which replaces what qemu-img draws at random
+    std::string_view seed;
+    /// Unix time, instead of the present
+    std::int64_t time = 0;
+};
+
+/// Converts the raw image `raw` to `output`, a new file, with qemu-img: the same raw image,
+/// conversion and file name give the same bytes. Throws Error.
+void convert_disk(const Context& ctx, const std::filesystem::path& raw,
+                  const DiskConversion& conversion, const std::filesystem::path& output);
 
 /// A VMDK's descriptor, with the NULs that fill its sectors, with the content identifier `id`
 /// (eight hexadecimal digits) instead of the one that qemu-img drew: the same size, and the same

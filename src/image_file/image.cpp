@@ -133,7 +133,7 @@ public:
                 convert();
             }
         }
-        if (request_.zstd) {
+        if (request_.compression == ImageCompression::zstd) {
             compress();
         }
         digest();
@@ -169,7 +169,9 @@ private:
         stages_.begin("convert", "converting the disk of");
         // A VMDK has its own name in it.
         const std::string name = fmt::format("disk.{}", request_.type);
-        convert_disk(ctx_, current_, request_.type, commit_.info().checksum, commit_.info().time,
+        convert_disk(ctx_, current_,
+                     {request_.type, request_.compression == ImageCompression::clusters,
+                      commit_.info().checksum, commit_.info().time},
                      unfinished_.file(name));
         replace_current(name);
         stages_.end(

@@ -47,8 +47,7 @@ struct ImageRequest {
     TargetRule target;
     bool unsigned_commit = false;
     ImageType type = ImageType::raw;
-    /// compressed with zstd
-    bool zstd = false;
+    ImageCompression compression = ImageCompression::none;
     /// for the provenance
     ImageSources sources;
     /// for the signature NAME.asc; nothing: none is made

@@ -48,7 +48,7 @@ std::string ending_of(const ImageRequest& request) {
                              : request.type == ImageType::installer_iso
                                  ? ".iso"
                                  : fmt::format(".{}", request.type);
-    return request.zstd ? form + std::string(zstd_ending) : form;
+    return request.compression == ImageCompression::zstd ? form + std::string(zstd_ending) : form;
 }
 
 bool ends_like(std::string_view name, std::string_view ending) {
@@ -58,10 +58,9 @@ bool ends_like(std::string_view name, std::string_view ending) {
 
 }  // namespace
 
-std::string image_file_name(const ImageRequest& request, const CommitInfo& commit) {
+std::string image_base_name(const std::string& ref, const CommitInfo& commit) {
     constexpr std::size_t digits = 12;
-    std::string name =
-        request.disk.ref.empty() ? commit.checksum.substr(0, digits) : request.disk.ref;
+    std::string name = ref.empty() ? commit.checksum.substr(0, digits) : ref;
     if (!commit.version.empty()) {
         name += '-' + commit.version;
     }
@@ -71,7 +70,11 @@ std::string image_file_name(const ImageRequest& request, const CommitInfo& commi
             character = '-';
         }
     }
-    return name + ending_of(request);
+    return name;
+}
+
+std::string image_file_name(const ImageRequest& request, const CommitInfo& commit) {
+    return image_base_name(request.disk.ref, commit) + ending_of(request);
 }
 
 void check_image_name(const ImageRequest& request) {
@@ -89,8 +92,9 @@ void check_image_name(const ImageRequest& request) {
     const bool known = ending != endings.end();
     const bool other = known && std::find(ending->types.begin(), ending->types.end(),
                                           request.type) == ending->types.end();
-    const bool compressed_unnamed = request.zstd && !named_zstd && known;
-    if (!other && !compressed_unnamed && (request.zstd || !named_zstd)) {
+    const bool zstd = request.compression == ImageCompression::zstd;
+    const bool compressed_unnamed = zstd && !named_zstd && known;
+    if (!other && !compressed_unnamed && (zstd || !named_zstd)) {
         return;
     }
     // "c.raw.gz": all of its endings are replaced.
@@ -103,7 +107,7 @@ void check_image_name(const ImageRequest& request) {
         return text;
     };
     throw error(ErrorKind::usage, "{}: the image is {}{}, but its name says otherwise",
-                request.output.string(), request.type, request.zstd ? ", compressed with zstd" : "")
+                request.output.string(), request.type, zstd ? ", compressed with zstd" : "")
         .hinted(fmt::format("--output {}{}, or other values of --type and --compress",
                             stem_of(name), ending_of(request)));
 }

@@ -70,7 +70,7 @@ std::string image_provenance(const Image& image, const CommitInfo& commit,
                              {"edgegpu", EDGEGPU_VERSION},
                              {"file", request.output.filename().string()},
                              {"type", enum_name(request.type)},
-                             {"compression", request.zstd ? "zstd" : "none"},
+                             {"compression", enum_name(request.compression)},
                              {"size", image.size},
                              {"sha256", image.sha256},
                              {"commit", disk.commit}};

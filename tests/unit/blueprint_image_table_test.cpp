@@ -43,6 +43,7 @@ TEST_F(ImageTableTest, saysWhatIsWrong) {
              {"append = \"rd.luks.options=discard\"",
               "b.toml:3:10: the kernel argument \"rd.luks.options\" cannot be set: the boot entry"},
              {"compress = \"xz\"", "b.toml:3:12: \"image.compress\" must be"},
+             {"compress = true", "b.toml:3:12: \"image.compress\" must be"},
              {"sign = \"yes\"", "b.toml:3:8: \"image.sign\" must be"},
              {"stateroots = \"x\"", "b.toml:3:1: unknown key \"image.stateroots\""}}) {
         const std::string said = failure_of("[image]\n" + std::string(line) + "\n");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -35,23 +36,27 @@ public:
 
 TEST(DiskFormat, EachFormHasTheSameDiskAndTheSameBytesEachTime) {
     const DiskFixture fixture;
-    constexpr std::array types{ImageType::qcow2, ImageType::vmdk, ImageType::vhd};
-    const auto make = [&](ImageType type, const char* name) {
-        fs::path disk = fixture.directory() / name / enum_name(type);
+    constexpr std::array forms{std::pair{ImageType::qcow2, false},
+                               std::pair{ImageType::qcow2, true}, std::pair{ImageType::vmdk, false},
+                               std::pair{ImageType::vhd, false}};
+    const auto make = [&](const std::pair<ImageType, bool>& form, const char* name) {
+        fs::path disk = fixture.directory() / name / enum_name(form.first);
+        disk += form.second ? "-clusters" : "";
         make_directories(disk.parent_path());
-        convert_disk(fixture.ctx(), fixture.raw, type, "commit", 1700000000, disk);
+        convert_disk(fixture.ctx(), fixture.raw, {form.first, form.second, "commit", 1700000000},
+                     disk);
         return disk;
     };
     std::vector<fs::path> first;
-    first.reserve(types.size());
-    for (const ImageType type : types) {
-        first.push_back(make(type, "one"));
+    first.reserve(forms.size());
+    for (const auto& form : forms) {
+        first.push_back(make(form, "one"));
     }
     test::wait_for_another_time(1);
-    for (std::size_t i = 0; i < types.size(); ++i) {
-        const ImageType type = types.at(i);
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+        const ImageType type = forms.at(i).first;
         const fs::path& one = first.at(i);
-        EXPECT_EQ(sha256_file(one), sha256_file(make(type, "two"))) << enum_name(type);
+        EXPECT_EQ(sha256_file(one), sha256_file(make(forms.at(i), "two"))) << enum_name(type);
         int status = 0;
         const std::string format = type == ImageType::vhd ? "vpc" : std::string(enum_name(type));
         EXPECT_EQ(test::output_of("qemu-img compare -f raw -F " + format + ' ' +
@@ -85,7 +90,7 @@ TEST(DiskFormat, ContentIdentifiersOfAnyLengthGiveTheSameVmdk) {
 TEST(DiskFormat, AVhdIsOfFixedSizeWithARightChecksum) {
     const DiskFixture fixture;
     const fs::path vhd = fixture.directory() / "disk.vhd";
-    convert_disk(fixture.ctx(), fixture.raw, ImageType::vhd, "commit", 1700000000, vhd);
+    convert_disk(fixture.ctx(), fixture.raw, {ImageType::vhd, false, "commit", 1700000000}, vhd);
     const std::string content = read_file(vhd);
     ASSERT_EQ(content.size(), (16U << 20U) + 512);
     const std::string footer = content.substr(content.size() - 512);
@@ -102,6 +107,17 @@ TEST(DiskFormat, AVhdIsOfFixedSizeWithARightChecksum) {
     EXPECT_EQ(recorded, ~sum);
 }
 
+TEST(DiskFormat, CompressedClustersAreThoseOfEveryQemu) {
+    const DiskFixture fixture;
+    const fs::path plain = fixture.directory() / "plain";
+    const fs::path compressed = fixture.directory() / "compressed";
+    convert_disk(fixture.ctx(), fixture.raw, {ImageType::qcow2, false, "c", 0}, plain);
+    convert_disk(fixture.ctx(), fixture.raw, {ImageType::qcow2, true, "c", 0}, compressed);
+    EXPECT_LT(fs::file_size(compressed) + 65536, fs::file_size(plain));
+    // No incompatible feature, of which one is another method of compression.
+    EXPECT_EQ(read_file(compressed).substr(72, 8), std::string(8, '\0'));
+}
+
 TEST(DiskFormat, ZstdGivesTheSameBytesEachTime) {
     const DiskFixture fixture;
     compress_disk(fixture.ctx(), fixture.raw, fixture.directory() / "one");
@@ -113,8 +129,8 @@ TEST(DiskFormat, ZstdGivesTheSameBytesEachTime) {
 TEST(DiskFormat, AFailureNamesTheProgramAndTheFile) {
     const DiskFixture fixture;
     try {
-        convert_disk(fixture.ctx(), fixture.directory() / "absent", ImageType::qcow2, "c", 0,
-                     fixture.directory() / "out");
+        convert_disk(fixture.ctx(), fixture.directory() / "absent",
+                     {ImageType::qcow2, false, "c", 0}, fixture.directory() / "out");
         FAIL() << "no error";
     } catch (const Error& caught) {
         EXPECT_NE(caught.message().find("qemu-img failed"), std::string::npos) << caught.message();

@@ -12,7 +12,7 @@ namespace {
 std::string verdict(ImageType type, bool zstd, const std::string& name) {
     ImageRequest request;
     request.type = type;
-    request.zstd = zstd;
+    request.compression = zstd ? ImageCompression::zstd : ImageCompression::none;
     request.output = "/images/" + name;
     try {
         check_image_name(request);
@@ -97,11 +97,14 @@ TEST(ImageName, IsMadeOfRefAndVersion) {
     commit.version = "1.0";
     ImageRequest request;
     request.type = ImageType::installer_iso;
-    request.zstd = true;
+    request.compression = ImageCompression::zstd;
     EXPECT_EQ(image_file_name(request, commit), "aaaaaaaaaaaa-1.0.iso.zst");
     request.disk.ref = "edge/9:x\xff/gpu";
+    request.type = ImageType::qcow2;
+    request.compression = ImageCompression::clusters;
+    EXPECT_EQ(image_file_name(request, commit), "edge-9-x--gpu-1.0.qcow2");
     request.type = ImageType::ami;
-    request.zstd = false;
+    request.compression = ImageCompression::none;
     EXPECT_EQ(image_file_name(request, commit), "edge-9-x--gpu-1.0.ami.raw");
     request.output = image_file_name(request, commit);
     EXPECT_NO_THROW(check_image_name(request));

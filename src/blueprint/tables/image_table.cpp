@@ -46,7 +46,7 @@ void read_image_table(const TableReader& root, const ParseScope& scope, Blueprin
     settings.kernel_arguments = read_kernel_arguments(*image, "append");
     settings.target_rule = image->string("target_rule");
     settings.target_rule_location = image->location("target_rule");
-    settings.compress = image->choice("compress", "none", {"none", "zstd"});
+    settings.compress = image->choice("compress", "none", {"none", "zstd", "clusters"});
     const std::string injection = image->string("inject");
     if (!injection.empty()) {
         settings.injection = path_at(scope, image->location("inject"), injection);
