@@ -69,11 +69,17 @@ void add_build(CLI::App& app, BuildCommand& build) {
         ->type_name("DIR");
     add_blueprint_options(*verb, build.inputs);
     add_cache_options(*verb, build.cache_dir, build.offline);
-    verb->add_option("--lock", build.lockfile,
-                     "Lockfile to write, or to read with --locked (default: the name of the "
-                     "blueprint with .lock, next to the repository; with --set or --parameters, "
-                     "name and ref)")
-        ->type_name("FILE");
+    CLI::Option* lock =
+        verb->add_option("--lock", build.lockfile,
+                         "Lockfile to write, or to read with --locked (default: the name of the "
+                         "blueprint with .lock; with --set or --parameters, name and ref)")
+            ->type_name("FILE");
+    verb->add_option("--lock-dir", build.lock_dir,
+                     "Directory of lockfiles with their default names, also of several blueprints "
+                     "(default: that of the repository)")
+        ->type_name("DIR")
+        ->check(not_empty())
+        ->excludes(lock);
     verb->add_flag("--locked", build.locked, "Build exactly the packages of the lockfile, or fail");
     add_explain_option(*verb, build.explain);
     verb->add_flag("--unchanged-exit-77", build.unchanged_exit_77,
@@ -117,18 +123,25 @@ void add_resolve(CLI::App& app, ResolveCommand& resolve) {
     add_cache_options(*verb, resolve.cache_dir, resolve.offline);
     CLI::Option* lock =
         verb->add_option("--lock", resolve.lockfile,
-                         "Write the lockfile to this file; with --update, read it first")
+                         "Write the lockfile to this file; with --keep or --update, read it first")
             ->type_name("FILE");
+    verb->add_flag("--keep", resolve.keep,
+                   "Keep what is locked: resolve only what the blueprint requests anew, and drop "
+                   "what it no longer needs")
+        ->needs(lock);
     verb->add_option(
             "--update", resolve.update,
-            "Update only these packages and container images (all, if none is named) and keep "
-            "the rest as locked")
+            "Update or add only these packages and container images (all, if none is named) and "
+            "keep the rest as locked")
         ->type_name("PACKAGE")
         ->expected(0, -1)
         ->needs(lock);
     verb->add_option("--against", resolve.against,
                      "Show the changes since a lockfile, or since a ref of --repo, first")
         ->type_name("LOCK|REF");
+    verb->add_flag("--changes-only", resolve.changes_only,
+                   "Show only what changes, since --against or else since the lockfile");
+    verb->add_flag("--dry-run", resolve.dry_run, "Leave the lockfile as it is")->needs(lock);
     verb->add_option("--repo", resolve.repo,
                      "ostree repository for --against (default: repo, in the working directory)")
         ->type_name("DIR");

@@ -376,8 +376,9 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     options.explain = command.explain;
     options.lockfile = command.lockfile;
     if (options.lockfile.empty()) {
-        options.lockfile = options.repo.parent_path() /
-                           lockfile_name(path, command.inputs.parameters, blueprint.ostree.ref);
+        options.lockfile =
+            (command.lock_dir.empty() ? options.repo.parent_path() : command.lock_dir) /
+            lockfile_name(path, command.inputs.parameters, blueprint.ostree.ref);
     }
     options.lockfile = std::filesystem::absolute(options.lockfile).lexically_normal();
     make_directories(options.lockfile.parent_path());

@@ -44,8 +44,10 @@ struct BuildCommand {
     std::filesystem::path repo = "repo";
     /// empty: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu
     std::filesystem::path cache_dir;
-    /// empty: the blueprint's name with ".lock" in place of ".toml", next to the repository
+    /// empty: `lockfile_name` in `lock_dir`
     std::filesystem::path lockfile;
+    /// empty: the repository's directory
+    std::filesystem::path lock_dir;
     bool locked = false;
     bool offline = false;
     /// a failing resolve carries the solver's proof
@@ -67,8 +69,14 @@ struct ResolveCommand {
     BlueprintOptions inputs;
     std::filesystem::path cache_dir;
     std::filesystem::path lockfile;
-    /// patterns of the locked packages that may be updated; empty: all
+    /// only `update`, and what the blueprint has anew, differs from the lockfile
+    bool keep = false;
+    /// patterns of the locked packages that may be updated; empty, without `keep`: all
     std::vector<std::string> update;
+    /// only the changes are shown
+    bool changes_only = false;
+    /// the lockfile stays as it is
+    bool dry_run = false;
     /// a lockfile, or a ref or commit of `repo`, to compare with
     std::string against;
     std::filesystem::path repo = "repo";
@@ -149,7 +157,7 @@ struct ImageCommand {
     std::filesystem::path injection;
     /// "tpm2" or "none"
     std::string encrypt = "none";
-    /// "zstd" or "none"; empty: that of the blueprint, else "none"
+    /// "zstd", "clusters" or "none"; empty: that of the blueprint, else "none"
     std::string compress;
     /// whose settings for images are used where the options say nothing; empty: none
     std::filesystem::path blueprint;

@@ -1,6 +1,7 @@
 #include "commands/resolution_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -20,14 +21,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::vector<Nevra> packages_of_commit(const std::string& name, const std::filesystem::path& repo) {
+ImageContent content_of_commit(const std::string& name, const std::filesystem::path& repo) {
     try {
         const CommitView commit = RepositoryView(repo).open(name);
         if (!commit.info().packages) {
             throw error(ErrorKind::usage, "commit {} carries no list of packages",
                         commit.info().checksum);
         }
-        return *commit.info().packages;
+        ImageContent content{*commit.info().packages, {}};
+        for (const CommitImage& image : commit.info().images) {
+            content.images[image.name] = image.digest;
+        }
+        return content;
     } catch (Error& failure) {
         failure.traced(fmt::format("while reading --against {}, which is not a lockfile", name));
         throw;
@@ -131,22 +136,12 @@ std::string policy_root_text(const Resolution& resolution) {
         human_size(bytes), columns(rows, "  "));
 }
 
-std::string changes_text(const std::vector<PackageChange>& changes) {
-    if (changes.empty()) {
-        return "No package changed.\n\n";
+/// "+", "-" or "~", and what is there before and now.
+std::array<std::string, 2> change_columns(const std::string& before, const std::string& now) {
+    if (before.empty() || now.empty()) {
+        return {before.empty() ? "+" : "-", before + now};
     }
-    std::vector<std::vector<std::string>> rows;
-    for (const PackageChange& change : changes) {
-        const char* sign = change.before.empty() ? "+" : change.now.empty() ? "-" : "~";
-        std::string versions = change.before.empty() || change.now.empty()
-                                   ? change.before + change.now
-                                   : fmt::format("{} -> {}", change.before, change.now);
-        rows.push_back({sign, change.name, change.arch, std::move(versions)});
-    }
-    return fmt::format(
-        "{} changed (+ new, - gone, ~ another version):\n{}\n",
-        changes.size() == 1 ? "1 package" : fmt::format("{} packages", changes.size()),
-        columns(rows, "  "));
+    return {"~", fmt::format("{} -> {}", before, now)};
 }
 
 ordered_json package_json(const ResolvedPackage& package) {
@@ -188,20 +183,66 @@ ordered_json passed_over_json(const std::vector<PassedOver>& passed_over) {
 
 }  // namespace
 
-std::vector<Nevra> packages_of(const std::string& name, const std::filesystem::path& repo) {
+ImageContent content_of(const Resolution& resolution) {
+    ImageContent content;
+    for (const ResolvedPackage& package : resolution.packages) {
+        content.packages.push_back(package.nevra);
+    }
+    for (const ResolvedImage& image : resolution.images) {
+        content.images[image.name] = "sha256:" + image.digest;
+    }
+    return content;
+}
+
+ImageContent content_of(const std::string& name, const std::filesystem::path& repo) {
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(name, ignored)) {
-        return packages_of_commit(name, repo);
+    return std::filesystem::is_regular_file(name, ignored) ? content_of(read_lockfile(name))
+                                                           : content_of_commit(name, repo);
+}
+
+ContentChanges changes_since(const ImageContent& before, const Resolution& now) {
+    const ImageContent content = content_of(now);
+    ContentChanges changes{compare_packages(before.packages, content.packages), {}};
+    std::map<std::string, DigestChange> images;
+    for (const auto& [name, digest] : before.images) {
+        images[name] = {name, digest, ""};
     }
-    std::vector<Nevra> packages;
-    for (const ResolvedPackage& package : read_lockfile(name).packages) {
-        packages.push_back(package.nevra);
+    for (const auto& [name, digest] : content.images) {
+        images.try_emplace(name, DigestChange{name, "", ""}).first->second.now = digest;
     }
-    return packages;
+    for (auto& [name, change] : images) {
+        if (change.before != change.now) {
+            changes.images.push_back(std::move(change));
+        }
+    }
+    return changes;
+}
+
+std::string changes_text(const ContentChanges& changes) {
+    std::vector<std::vector<std::string>> packages;
+    for (const PackageChange& change : changes.packages) {
+        auto [sign, versions] = change_columns(change.before, change.now);
+        packages.push_back({std::move(sign), change.name, change.arch, std::move(versions)});
+    }
+    std::vector<std::vector<std::string>> images;
+    for (const DigestChange& change : changes.images) {
+        auto [sign, digests] = change_columns(change.before, change.now);
+        images.push_back({std::move(sign), change.name, std::move(digests)});
+    }
+    std::string text =
+        packages.empty()
+            ? "No package changed.\n"
+            : fmt::format("{} changed (+ new, - gone, ~ another version):\n{}",
+                          counted(packages.size(), "package"), columns(packages, "  "));
+    if (!images.empty()) {
+        text += fmt::format("{} changed (+ new, - gone, ~ another digest):\n{}",
+                            counted(images.size(), "container image"), columns(images, "  "));
+    }
+    return text + "\n";
 }
 
 std::string resolution_text(const Resolution& resolution, const Blueprint& blueprint,
-                            const std::optional<std::vector<PackageChange>>& changes) {
+                            const std::optional<ContentChanges>& changes) {
     std::vector<std::vector<std::string>> first;
     std::vector<std::vector<std::string>> rest;
     std::uint64_t bytes = 0;
@@ -242,7 +283,7 @@ std::string resolution_text(const Resolution& resolution, const Blueprint& bluep
 }
 
 std::string resolution_json(const Resolution& resolution, const Blueprint& blueprint,
-                            const std::optional<std::vector<PackageChange>>& changes,
+                            const std::optional<ContentChanges>& changes,
                             const std::vector<std::string>& warnings) {
     ordered_json modules = ordered_json::array();
     for (const ResolvedModule& module : resolution.modules) {
@@ -285,13 +326,19 @@ std::string resolution_json(const Resolution& resolution, const Blueprint& bluep
     }
     if (changes) {
         ordered_json list = ordered_json::array();
-        for (const PackageChange& change : *changes) {
+        for (const PackageChange& change : changes->packages) {
             list.push_back({{"name", change.name},
                             {"arch", change.arch},
                             {"before", change.before},
                             {"now", change.now}});
         }
         document["changes"] = list;
+        ordered_json digests = ordered_json::array();
+        for (const DigestChange& change : changes->images) {
+            digests.push_back(
+                {{"name", change.name}, {"before", change.before}, {"now", change.now}});
+        }
+        document["image_changes"] = digests;
     }
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,10 +15,10 @@
 #include "execution/stage.hpp"
 #include "pipeline/inputs.hpp"
 #include "pipeline/resolve_blueprint.hpp"
-#include "report/diff_packages.hpp"
 #include "resolve/resolution.hpp"
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
+#include "support/error.hpp"
 
 namespace edgegpu {
 
@@ -26,9 +26,10 @@ namespace {
 
 Resolution resolve_as_told(const Context& ctx, const Blueprint& blueprint,
                            const ResolveCommand& command) {
-    ResolveTask task{{command.explain}, std::nullopt, command.update};
-    if (!command.update.empty()) {
+    ResolveTask task{{command.explain}, std::nullopt, std::nullopt};
+    if (command.keep || !command.update.empty()) {
         task.locked = read_lockfile(command.lockfile);
+        task.update = command.update;
     }
     // Else nothing of a resolution depends on the bundles.
     const std::vector<RenderedBundle> bundles =
@@ -36,6 +37,22 @@ Resolution resolve_as_told(const Context& ctx, const Blueprint& blueprint,
             ? std::vector<RenderedBundle>{}
             : render_bundles(ctx, blueprint.microshift.bundles);
     return resolve_blueprint(ctx, blueprint, bundles, task).resolution;
+}
+
+/// What the result is compared with; nothing if the command names nothing. Read before the lockfile
+/// is written, as the two may be the same file.
+std::optional<ImageContent> compared_content(const ResolveCommand& command) {
+    if (!command.against.empty()) {
+        return content_of(command.against, command.repo);
+    }
+    if (!command.changes_only) {
+        return std::nullopt;
+    }
+    if (command.lockfile.empty()) {
+        throw error(ErrorKind::usage, "--changes-only: nothing is named to compare with")
+            .hinted("--lock FILE or --against LOCK|REF");
+    }
+    return content_of(read_lockfile(command.lockfile));
 }
 
 }  // namespace
@@ -55,13 +72,10 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     ctx.slot = cache_lock.slot();
 
     Stages stages(ctx, blueprint.path.string());
-    std::vector<Nevra> before;
+    std::optional<ImageContent> before;
     const Resolution resolution = stages.run([&] {
         stages.begin("resolve", "resolving");
-        // Read before the lockfile is written, as the two may be the same file.
-        if (!command.against.empty()) {
-            before = packages_of(command.against, command.repo);
-        }
+        before = compared_content(command);
         Resolution found = resolve_as_told(ctx, blueprint, command);
         for (const std::string& part : missing_boot_parts(blueprint.distro, found)) {
             console.warn_of("the image would not boot as an ostree device, it lacks", part);
@@ -70,19 +84,16 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
         return found;
     });
     log_resolution(ctx.log, resolution);
-    if (!command.lockfile.empty()) {
+    if (!command.lockfile.empty() && !command.dry_run) {
         write_lockfile(command.lockfile, resolution);
     }
-    std::optional<std::vector<PackageChange>> changes;
-    if (!command.against.empty()) {
-        std::vector<Nevra> now;
-        for (const ResolvedPackage& package : resolution.packages) {
-            now.push_back(package.nevra);
-        }
-        changes = compare_packages(before, now);
+    std::optional<ContentChanges> changes;
+    if (before) {
+        changes = changes_since(*before, resolution);
     }
     print_result(global.json ? resolution_json(resolution, blueprint, changes, console.warnings())
-                             : resolution_text(resolution, blueprint, changes));
+                 : command.changes_only ? changes_text(*changes)
+                                        : resolution_text(resolution, blueprint, changes));
     return 0;
 }
 

@@ -14,8 +14,8 @@ void refuse_shared_lockfile(const BuildCommand& command) {
         throw error(ErrorKind::usage, "--lock names a single lockfile for {} blueprints",
                     command.blueprints.size())
             .hinted(
-                "omit it: each build has its own lockfile, BLUEPRINT.lock next to the "
-                "repository");
+                "--lock-dir DIR: each build has its own lockfile, BLUEPRINT.lock in this "
+                "directory");
     }
 }
 

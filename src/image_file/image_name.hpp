@@ -6,7 +6,8 @@
 
 namespace edgegpu {
 
-/// The ref (else the commit's checksum) and the version, as one word: "lab-12-x86_64-edge-gpu-1.0.0".
+/// The ref (else the commit's checksum) and the version, as one word:
+/// "lab-12-x86_64-edge-gpu-1.0.0".
 [[nodiscard]] std::string image_base_name(const std::string& ref, const CommitInfo& commit);
 
 /// The file name of an image, from its base name and its type:

@@ -55,7 +55,7 @@ namespace {
 ResolvedBlueprint resolve_or_read_lock(const Context& ctx, const Blueprint& blueprint,
                                        const std::vector<RenderedBundle>& bundles,
                                        const BuildOptions& options) {
-    ResolveTask task{{options.explain}, std::nullopt, {}};
+    ResolveTask task{{options.explain}, std::nullopt, std::nullopt};
     if (options.locked) {
         task.locked = read_lockfile(options.lockfile);
     }

@@ -14,9 +14,8 @@ Resolution resolve_packages(const Context& ctx, const Blueprint& blueprint,
     if (!task.locked) {
         return resolve(ctx, blueprint, task.options);
     }
-    return task.update.empty()
-               ? resolve_locked(ctx, blueprint, *task.locked)
-               : resolve_update(ctx, blueprint, *task.locked, task.update, task.options);
+    return task.update ? resolve_update(ctx, blueprint, *task.locked, *task.update, task.options)
+                       : resolve_locked(ctx, blueprint, *task.locked);
 }
 
 /// Requests for the images that `embed_images` chooses.
@@ -37,9 +36,9 @@ std::vector<ResolvedImage> images_of_task(const Context& ctx, const Blueprint& b
     if (!task.locked) {
         return resolve_images(ctx, blueprint.containers, blueprint.architecture);
     }
-    return task.update.empty() ? require_locked_images(blueprint.containers, task.locked->images)
-                               : update_images(ctx, blueprint.containers, blueprint.architecture,
-                                               task.locked->images, task.update);
+    return task.update ? update_images(ctx, blueprint.containers, blueprint.architecture,
+                                       task.locked->images, *task.update)
+                       : require_locked_images(blueprint.containers, task.locked->images);
 }
 
 }  // namespace

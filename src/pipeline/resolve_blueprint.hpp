@@ -18,8 +18,9 @@ struct ResolveTask {
     ResolveOptions options;
     /// The content of a lockfile; nothing: all is resolved anew.
     std::optional<Resolution> locked;
-    /// With `locked`: what is updated (--update). Empty: everything must be as it is locked.
-    std::vector<std::string> update;
+    /// With `locked`: the packages and images that are updated (--update), while all others stay
+    /// (--keep). Nothing: everything must be as it is locked.
+    std::optional<std::vector<std::string>> update;
 };
 
 /// A blueprint whose packages and images are known.

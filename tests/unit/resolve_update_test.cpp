@@ -92,8 +92,50 @@ TEST_F(ResolveUpdate, NameThatIsNotLockedIsAnError) {
         FAIL() << "nothing was thrown";
     } catch (const Error& problem) {
         EXPECT_EQ(problem.kind(), ErrorKind::usage);
-        EXPECT_EQ(problem.message(), "--update other: the lockfile has no such package or image");
+        EXPECT_EQ(problem.message(),
+                  "--update other: no such package or image is locked, or needed anew");
     }
+}
+
+TEST_F(ResolveUpdate, AddsWhatIsNewAndKeepsTheRest) {
+    publish({"app-1-1.x86_64 | requires: lib", "app-2-1.x86_64 | requires: lib",
+             "lib-1-1.x86_64 | source: libsrc-1-1", "lib-2-1.x86_64 | source: libsrc-2-1",
+             "lib-data-1-1.x86_64 | source: libsrc-1-1", "tool-1-1.x86_64", "tool-2-1.x86_64",
+             "new-1-1.x86_64 | requires: new-lib", "new-2-1.x86_64 | requires: new-lib",
+             "new-lib-3-1.x86_64"});
+    request("new");
+    const std::vector<std::string> expected{
+        "app-1-1.x86_64", "kernel-core-6.1-1.x86_64", "lib-1-1.x86_64", "lib-data-1-1.x86_64",
+        "new-2-1.x86_64", "new-lib-3-1.x86_64",       "tool-1-1.x86_64"};
+    EXPECT_EQ(update({}), expected);
+    EXPECT_EQ(update({"new"}), expected);
+    EXPECT_THAT(console_.warnings(), IsEmpty());
+}
+
+TEST_F(ResolveUpdate, DropsWhatIsNotRequestedAnyMore) {
+    publish({"app-1-1.x86_64 | requires: lib", "app-2-1.x86_64 | requires: lib",
+             "lib-1-1.x86_64 | source: libsrc-1-1", "lib-data-1-1.x86_64 | source: libsrc-1-1",
+             "tool-1-1.x86_64"});
+    blueprint_.packages.clear();
+    request("app");
+    EXPECT_THAT(update({}),
+                ElementsAre("app-1-1.x86_64", "kernel-core-6.1-1.x86_64", "lib-1-1.x86_64"));
+    EXPECT_THAT(console_.warnings(), IsEmpty());
+}
+
+TEST_F(ResolveUpdate, WhatCannotStayIsAWarning) {
+    publish({"app-1-1.x86_64 | requires: lib", "lib-1-1.x86_64 | source: libsrc-1-1",
+             "lib-2-1.x86_64 | source: libsrc-2-1", "lib-data-1-1.x86_64 | source: libsrc-1-1",
+             "tool-2-1.x86_64", "new-1-1.x86_64 | requires: lib >= 2"});
+    request("new");
+    EXPECT_THAT(update({}),
+                ElementsAre("app-1-1.x86_64", "kernel-core-6.1-1.x86_64", "lib-2-1.x86_64",
+                            "lib-data-1-1.x86_64", "new-1-1.x86_64", "tool-2-1.x86_64"));
+    EXPECT_THAT(console_.warnings(),
+                ElementsAre("lib-1-1.x86_64 does not stay: what is new needs another version; now "
+                            "lib-2-1.x86_64",
+                            "tool-1-1.x86_64 does not stay: no repository has it any more; now "
+                            "tool-2-1.x86_64"));
 }
 
 /// A stream of NVIDIA's module as its repositories have it: names of streams are the beginning of

@@ -24,8 +24,9 @@ struct ResolveOptions {
 
 /// Resolves again, but updates only the locked packages that match `patterns` (name, NEVRA form,
 /// globs), and those built from the same source, of the same module, or of the same driver; others
-/// keep their locked NEVRA where that is possible. Throws as `resolve` does, and ErrorKind::usage
-/// for a pattern that matches neither a package nor an image.
+/// keep their locked NEVRA where that is possible, and each that does not is a warning. Packages
+/// that the blueprint did not request before are added in their newest version. Throws as `resolve`
+/// does, and ErrorKind::usage for a pattern that matches no package and no image, locked or new.
 [[nodiscard]] Resolution resolve_update(const Context& ctx, const Blueprint& blueprint,
                                         const Resolution& locked,
                                         const std::vector<std::string>& patterns,

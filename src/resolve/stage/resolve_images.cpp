@@ -152,7 +152,8 @@ const ResolvedImage* locked_image(const std::vector<ResolvedImage>& locked,
 }
 
 /// By its name, with or without the tag, or by its source, with or without the transport.
-bool image_matches(const ResolvedImage& image, const std::string& pattern) {
+template <typename Image>
+bool image_matches(const Image& image, const std::string& pattern) {
     const std::string& source = image.source;
     const std::size_t colon = source.find(':');
     const std::string place = source.substr(source.find_first_not_of(":/", colon));
@@ -209,6 +210,12 @@ std::vector<ResolvedImage> resolve_images(const Context& ctx,
 bool names_image(const std::vector<ResolvedImage>& locked, const std::string& pattern) {
     return std::any_of(locked.begin(), locked.end(),
                        [&](const ResolvedImage& image) { return image_matches(image, pattern); });
+}
+
+bool names_request(const std::vector<ContainerRequest>& requests, const std::string& pattern) {
+    return std::any_of(requests.begin(), requests.end(), [&](const ContainerRequest& request) {
+        return image_matches(request, pattern);
+    });
 }
 
 std::vector<ResolvedImage> update_images(const Context& ctx,

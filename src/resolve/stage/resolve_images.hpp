@@ -23,6 +23,10 @@ namespace edgegpu {
 [[nodiscard]] bool names_image(const std::vector<ResolvedImage>& locked,
                                const std::string& pattern);
 
+/// The same for the images that are requested.
+[[nodiscard]] bool names_request(const std::vector<ContainerRequest>& requests,
+                                 const std::string& pattern);
+
 /// The locked images of the requests. Those without a locked image are looked up as in
 /// `resolve_images`, and so are those that one of `patterns` names.
 [[nodiscard]] std::vector<ResolvedImage> update_images(

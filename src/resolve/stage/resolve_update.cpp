@@ -3,11 +3,13 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "log/console.hpp"
 #include "resolve/explain/explain.hpp"
 #include "resolve/search/universe.hpp"
 #include "resolve/stage/resolve_images.hpp"
@@ -29,6 +31,22 @@ std::string source_of(const PackagePool& pool, Id id) {
     // libsolv omits values that equal the package's own.
     return fmt::format("{} {}", name != nullptr ? name : pool.name(id),
                        evr != nullptr ? evr : pool.nevra(id).evr());
+}
+
+bool is_named(const Nevra& nevra, const std::string& pattern) {
+    return ::fnmatch(pattern.c_str(), nevra.name.c_str(), 0) == 0 ||
+           ::fnmatch(pattern.c_str(), nevra.text().c_str(), 0) == 0;
+}
+
+/// Whether a pattern names a package of the image or of a root in which modules are compiled.
+bool names_package(const Resolution& resolution, const std::string& pattern) {
+    const auto matches = [&](const ResolvedPackage& package) {
+        return is_named(package.nevra, pattern);
+    };
+    return std::ranges::any_of(resolution.packages, matches) ||
+           std::ranges::any_of(resolution.build_root, matches) ||
+           std::ranges::any_of(resolution.policy_root, matches) ||
+           (resolution.dkms_source && matches(*resolution.dkms_source));
 }
 
 /// The locked packages that are kept; releases more of them if there is no solution.
@@ -64,16 +82,7 @@ public:
     /// Releases packages that match the pattern, and packages of the same source, module or driver,
     /// which usually require each other in exactly one version. False if nothing matches.
     bool release_named(const std::string& pattern) {
-        const auto is_named = [&](const ResolvedPackage& package) {
-            const Nevra& nevra = package.nevra;
-            return ::fnmatch(pattern.c_str(), nevra.name.c_str(), 0) == 0 ||
-                   ::fnmatch(pattern.c_str(), nevra.text().c_str(), 0) == 0;
-        };
-        const bool locked =
-            std::any_of(locked_.packages.begin(), locked_.packages.end(), is_named) ||
-            std::any_of(locked_.build_root.begin(), locked_.build_root.end(), is_named) ||
-            std::any_of(locked_.policy_root.begin(), locked_.policy_root.end(), is_named) ||
-            (locked_.dkms_source && is_named(*locked_.dkms_source));
+        const bool locked = names_package(locked_, pattern);
         std::set<std::string> sources;
         std::set<std::string> modules;
         bool driver = false;
@@ -91,6 +100,17 @@ public:
                    (driver && is_of_driver(*entry.second.package));
         });
         return locked || !sources.empty();
+    }
+
+    /// Name and architecture of each package of the image that is kept.
+    [[nodiscard]] std::set<std::string> slots() const {
+        std::set<std::string> result;
+        for (const auto& [name, kept] : kept_) {
+            if (!kept.builds) {
+                result.insert(name);
+            }
+        }
+        return result;
     }
 
     /// Releases packages that may prevent a solution; false if none were kept.
@@ -200,21 +220,66 @@ void keep_passed_over(const Resolution& locked, Resolution& updated) {
     updated.passed_over = std::move(all);
 }
 
+/// Each of the patterns, which name nothing that is locked, has to name something new.
+void require_named(const Blueprint& blueprint, const Resolution& updated,
+                   const std::vector<std::string>& patterns) {
+    for (const std::string& pattern : patterns) {
+        if (!names_package(updated, pattern) && !names_request(blueprint.containers, pattern)) {
+            throw error(ErrorKind::usage,
+                        "--update {}: no such package or image is locked, or needed anew", pattern)
+                .hinted(
+                    "packages by name or NEVRA, images by name, with or without the tag; globs "
+                    "are allowed; what is new has to be in the blueprint first");
+        }
+    }
+}
+
+/// Packages of the image by name and architecture; of several versions, all.
+std::map<std::string, std::vector<std::string>> texts_by_slot(const Resolution& resolution) {
+    std::map<std::string, std::vector<std::string>> result;
+    for (const ResolvedPackage& package : resolution.packages) {
+        result[slot(package.nevra)].push_back(package.nevra.text());
+    }
+    return result;
+}
+
+/// Warns of each package that nobody wanted to be updated and that is there in another version.
+void warn_of_moved(const Context& ctx, const Resolution& locked, const Resolution& updated,
+                   const std::set<std::string>& available, const std::set<std::string>& released) {
+    const auto now = texts_by_slot(updated);
+    for (const auto& [name, before] : texts_by_slot(locked)) {
+        const auto found = now.find(name);
+        if (released.contains(name) || found == now.end() || found->second == before) {
+            continue;
+        }
+        ctx.console->warn(fmt::format("{} does not stay: {}; now {}", fmt::join(before, ", "),
+                                      available.contains(name) ? "what is new needs another version"
+                                                               : "no repository has it any more",
+                                      fmt::join(found->second, ", ")));
+    }
+}
+
 }  // namespace
 
 Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const Resolution& locked,
                           const std::vector<std::string>& patterns, const ResolveOptions& options) {
     Universe universe(ctx, blueprint);
     KeptPackages kept_packages(universe.pool(), locked);
+    const std::set<std::string> available = kept_packages.slots();
+    std::vector<std::string> unlocked;
+    std::set<std::string> released;
     for (const std::string& pattern : patterns) {
+        for (const ResolvedPackage& package : locked.packages) {
+            if (is_named(package.nevra, pattern)) {
+                released.insert(slot(package.nevra));
+            }
+        }
         if (!kept_packages.release_named(pattern) && !names_image(locked.images, pattern)) {
-            throw error(ErrorKind::usage, "--update {}: the lockfile has no such package or image",
-                        pattern)
-                .hinted(
-                    "packages by name or NEVRA, images by name, with or without the tag; globs "
-                    "are allowed");
+            unlocked.push_back(pattern);
         }
     }
+    std::ranges::set_difference(available, kept_packages.slots(),
+                                std::inserter(released, released.end()));
     Console console(Color::never, true);
     Context quiet = ctx;
     quiet.console = &console;
@@ -225,7 +290,9 @@ Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const 
                             {&catalogue, [&](Id id) { return kept_packages.allows(id); }});
         if (outcome.chosen) {
             Resolution updated = describe_outcome(ctx, universe, outcome);
+            require_named(blueprint, updated, unlocked);
             keep_passed_over(locked, updated);
+            warn_of_moved(ctx, locked, updated, available, released);
             return updated;
         }
         if (!kept_packages.release(blueprint, outcome)) {
