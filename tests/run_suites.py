@@ -24,6 +24,8 @@ MACHINES = ("e2e", "turn", "rehearsals")
 SCRIPTS = {"integration", "hostile", *MACHINES}
 # Those of tests/e2e that take many boots: a suite of their own, which is not in the default; "turn" is one of them a day.
 REHEARSALS = ("rollback_test", "install_test", "encryption_test")
+# Of e2e, those of which the default runs one a day: each boots machines for minutes, and they share most of the way.
+BY_TURNS = ("gpu_access_test", "podman_test")
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
 LONGEST = ("dkms_test", "cache_truth_test", "kill_test", "shared_cache_test", "first_change_test", "hostile_packages_test",
            "upgrade_test", "gpu_access_test", "install_test")
@@ -42,7 +44,8 @@ SKIPPED = 77
 def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="""Sets everything up and runs the tests. The default is all but quick and hostile, which are parts of others, turn and rehearsals.
+        description="""Sets everything up and runs the tests. The default is all but quick and hostile, which are parts of others, turn and rehearsals;
+of e2e it leaves out a script each day, and says which.
 
   quick        after a small change: style, unit and the quickest scripts with a build of its own (preset quick, build-quick/),
                which neither optimises nor has sanitizers
@@ -66,6 +69,7 @@ test that is skipped has failed. Logs are in build/test-results.""")
     for suite in options.suites:
         if suite not in SUITES:
             parser.error(f"no suite '{suite}'; there are {', '.join(SUITES)}")
+    options.by_turns = not options.suites
     options.suites = set(options.suites or DEFAULT)
     if "quick" in options.suites and (len(options.suites) > 1 or options.preset != "release"):
         parser.error("quick has a build of its own: name it alone")
@@ -207,11 +211,15 @@ def run_script(results, suite, script, binary):
         results.add(failure_text(script.name, status, log, limit), failed=1)
 
 
+def whose_turn(names):
+    """The day of UTC: a day's runs agree, and with a run each night none is older than there are names."""
+    return names[int(time.time() // 86400) % len(names)]
+
+
 def rehearsals_of(suite):
     """Which of them belong to a suite of tests/e2e."""
     if suite == "turn":
-        # The day of UTC: a day's runs agree, and with a run each night none is older than three.
-        return (REHEARSALS[int(time.time() // 86400) % len(REHEARSALS)],)
+        return (whose_turn(REHEARSALS),)
     return REHEARSALS if suite == "rehearsals" else ()
 
 
@@ -286,7 +294,11 @@ def lanes(results, options):
         queue.append(script("integration", ROOT / "tests/integration/hostile_packages_test"))
     for suite in MACHINES:
         if suite in options.suites:
-            machines += [script(suite, path) for path in scripts_of(suite)]
+            left_out = [path for path in scripts_of(suite) if options.by_turns and path.name in BY_TURNS
+                        and path.name != whose_turn(BY_TURNS)]
+            machines += [script(suite, path) for path in scripts_of(suite) if path not in left_out]
+            for path in left_out:
+                results.say(f"{path.name} is left out today (scripts/test {suite} runs it)")
     if "turn" in options.suites:
         results.say(f"it is the turn of {rehearsals_of('turn')[0]} (scripts/test rehearsals runs all of them)")
 
