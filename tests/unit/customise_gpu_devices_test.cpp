@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* rules = "/usr/lib/udev/rules.d/71-edgegpu-gpu.rules";
-constexpr const char* service = "/usr/lib/systemd/system/edgegpu-gpu-devices.service";
+constexpr const char* devices_service = "/usr/lib/systemd/system/edgegpu-gpu-devices.service";
 constexpr const char* own_cdi = "/usr/lib/systemd/system/edgegpu-cdi.service";
 
 class GpuDevices : public TreeTest {
@@ -37,7 +37,7 @@ TEST_F(GpuDevices, NodesAreLabelledWhenTheDriverBinds) {
     EXPECT_THAT(read_entry(tree, rules), HasSubstr("+=\"edgegpu-gpu-devices.service\"\n"));
     EXPECT_THAT(read_entry(tree, "/usr/lib/tmpfiles.d/edgegpu-gpu.conf"),
                 HasSubstr("\nz /dev/nvidia* - - - -\n"));
-    const std::string unit = read_entry(tree, service);
+    const std::string unit = read_entry(tree, devices_service);
     EXPECT_THAT(unit, HasSubstr("ConditionPathExists=/proc/driver/nvidia\n"));
     EXPECT_THAT(unit, Not(HasSubstr("nvidia-modprobe")));
     // Nothing that a boot without a GPU would start.
@@ -48,7 +48,7 @@ TEST_F(GpuDevices, NodesAreLabelledWhenTheDriverBinds) {
 TEST_F(GpuDevices, TheNodesAreMadeWhereTheImageCan) {
     file("/usr/bin/nvidia-modprobe", "", 04755);
     add_gpu_devices(ctx, nvidia_, tree);
-    const std::string unit = read_entry(tree, service);
+    const std::string unit = read_entry(tree, devices_service);
     EXPECT_THAT(unit, HasSubstr("ExecStart=-/usr/bin/nvidia-modprobe -c 0 -c 255\n"));
     EXPECT_THAT(unit, HasSubstr("ExecStart=-/usr/bin/nvidia-modprobe -u -c 0\n"));
 }

@@ -9,30 +9,31 @@
 namespace edgegpu {
 namespace {
 
-using Kind = ImageDestination::Kind;
+using DestinationKind = ImageDestination::Kind;
 
 TEST(ImageDestination, HasATransportOrAPath) {
     struct Case {
         const char* text;
-        Kind kind;
+        DestinationKind kind;
         const char* path;
         const char* tag;
     };
-    for (const Case& one : {Case{"oci:images/edge", Kind::layout, "images/edge", "latest"},
-                            {"oci:/images/edge:1.2", Kind::layout, "/images/edge", "1.2"},
-                            {"oci:/images:old/edge", Kind::layout, "/images:old/edge", "latest"},
-                            {"images/edge/", Kind::layout, "images/edge", "latest"},
-                            {"./a:b/c", Kind::layout, "./a:b/c", "latest"},
-                            {"oci-archive:edge.tar:v1", Kind::archive, "edge.tar", "v1"},
-                            {"edge.ociarchive", Kind::archive, "edge.ociarchive", "latest"},
-                            {"/x/edge.tar", Kind::archive, "/x/edge.tar", "latest"}}) {
+    for (const Case& one :
+         {Case{"oci:images/edge", DestinationKind::layout, "images/edge", "latest"},
+          {"oci:/images/edge:1.2", DestinationKind::layout, "/images/edge", "1.2"},
+          {"oci:/images:old/edge", DestinationKind::layout, "/images:old/edge", "latest"},
+          {"images/edge/", DestinationKind::layout, "images/edge", "latest"},
+          {"./a:b/c", DestinationKind::layout, "./a:b/c", "latest"},
+          {"oci-archive:edge.tar:v1", DestinationKind::archive, "edge.tar", "v1"},
+          {"edge.ociarchive", DestinationKind::archive, "edge.ociarchive", "latest"},
+          {"/x/edge.tar", DestinationKind::archive, "/x/edge.tar", "latest"}}) {
         const ImageDestination parsed = parse_destination(one.text);
         EXPECT_EQ(parsed.kind, one.kind) << one.text;
         EXPECT_EQ(parsed.path, one.path) << one.text;
         EXPECT_EQ(parsed.tag, one.tag) << one.text;
     }
     const ImageDestination pushed = parse_destination("docker://localhost:5000/edge/gpu:1");
-    EXPECT_EQ(pushed.kind, Kind::registry);
+    EXPECT_EQ(pushed.kind, DestinationKind::registry);
     EXPECT_EQ(pushed.place.text(), "docker://localhost:5000/edge/gpu:1");
 }
 
