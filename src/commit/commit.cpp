@@ -53,7 +53,7 @@ private:
     OstreeRepo* repo_;
 };
 
-void write_file_object(const FileObject& file, const Staging& staging, DeflateStreams& streams) {
+void write_file_object(const NamedFile& file, const Staging& staging, DeflateStreams& streams) {
     const std::string header = archive_header(*file.entry, file.path);
     if (file.entry->type == EntryType::symlink) {
         staging.put(file.object, header);
@@ -86,29 +86,29 @@ void write_file_object(const FileObject& file, const Staging& staging, DeflateSt
 using Staged = std::unordered_set<std::string>;
 
 /// The files whose objects neither the repository nor `staged` has, the largest first.
-std::vector<const FileObject*> missing_files(const std::vector<FileObject>& files,
-                                             const Staging& staging, const Staged& staged) {
+std::vector<const NamedFile*> missing_files(const std::vector<NamedFile>& files,
+                                            const Staging& staging, const Staged& staged) {
     std::unordered_set<std::string_view> seen;
-    std::vector<const FileObject*> missing;
-    for (const FileObject& file : files) {
+    std::vector<const NamedFile*> missing;
+    for (const NamedFile& file : files) {
         if (seen.insert(file.object).second && !staged.contains(file.object) &&
             !staging.repository_has(file.object)) {
             missing.push_back(&file);
         }
     }
-    std::ranges::stable_sort(missing, [](const FileObject* a, const FileObject* b) {
+    std::ranges::stable_sort(missing, [](const NamedFile* a, const NamedFile* b) {
         return a->entry->size > b->entry->size;
     });
     return missing;
 }
 
-void stage_files(const Context& ctx, const std::vector<FileObject>& files, const Staging& staging,
+void stage_files(const Context& ctx, const std::vector<NamedFile>& files, const Staging& staging,
                  Staged& staged) {
-    const std::vector<const FileObject*> missing = missing_files(files, staging, staged);
+    const std::vector<const NamedFile*> missing = missing_files(files, staging, staged);
     std::unordered_set<std::string_view> digests;
     std::vector<const Entry*> streamless;
     DeflateStreams streams(ctx);
-    for (const FileObject* file : missing) {
+    for (const NamedFile* file : missing) {
         const Entry& entry = *file->entry;
         if (entry.type == EntryType::file && entry.size >= smallest_cached_stream &&
             digests.insert(entry.digest).second && !streams.has(entry)) {
@@ -124,14 +124,14 @@ void stage_files(const Context& ctx, const std::vector<FileObject>& files, const
             ctx.console->progress(count, missing.size(), "objects written");
         }
     });
-    for (const FileObject* file : missing) {
+    for (const NamedFile* file : missing) {
         staged.insert(file->object);
     }
 }
 
 /// A commit that has a checksum, and of which nothing is in the repository yet.
 struct Draft {
-    std::vector<FileObject> files;
+    std::vector<NamedFile> files;
     DirectoryObjects directories;
     /// the bytes of the commit object
     std::string object;
@@ -145,7 +145,7 @@ Draft make_draft(const Context& ctx, const Blueprint& blueprint, const Resolutio
     draft.files = name_objects(ctx, tree.entries);
     std::unordered_map<std::string_view, std::string> checksums;
     checksums.reserve(draft.files.size());
-    for (const FileObject& file : draft.files) {
+    for (const NamedFile& file : draft.files) {
         checksums.emplace(file.path, file.checksum);
     }
     draft.directories = make_directory_objects(tree.entries, checksums);
@@ -187,7 +187,7 @@ Commit describe_commit(const Blueprint& blueprint, const Draft& draft, const std
     commit.parent = parent;
     commit.version = blueprint.version;
     commit.files = draft.files.size();
-    for (const FileObject& file : draft.files) {
+    for (const NamedFile& file : draft.files) {
         commit.size += file.entry->type == EntryType::file ? file.entry->size : 0;
     }
     return commit;

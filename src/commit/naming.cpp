@@ -42,8 +42,8 @@ private:
 
 }  // namespace
 
-std::vector<FileObject> name_objects(const Context& ctx, const Entries& entries) {
-    std::vector<FileObject> files;
+std::vector<NamedFile> name_objects(const Context& ctx, const Entries& entries) {
+    std::vector<NamedFile> files;
     std::vector<const Header*> headers;
     files.reserve(entries.size());
     headers.reserve(entries.size());
@@ -57,7 +57,7 @@ std::vector<FileObject> name_objects(const Context& ctx, const Entries& entries)
     }
     ObjectIndex index(ctx.cache / "objects-index");
     parallel_for(ctx, files.size(), [&](std::size_t i) {
-        FileObject& file = files[i];
+        NamedFile& file = files[i];
         if (headers[i] == nullptr) {
             file.checksum = content_checksum(*file.entry, object_header(*file.entry, file.path));
         } else {

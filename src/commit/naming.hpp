@@ -10,7 +10,7 @@
 namespace edgegpu {
 
 /// A file or link of the tree and the name of its object.
-struct FileObject {
+struct NamedFile {
     std::string_view path;
     const Entry* entry = nullptr;
     std::string checksum;
@@ -20,6 +20,6 @@ struct FileObject {
 
 /// Names the objects of all files and links, in the order of their paths. Content is read only if
 /// the cache's `objects-index` (ObjectIndex) does not have its checksum, which is then added.
-[[nodiscard]] std::vector<FileObject> name_objects(const Context& ctx, const Entries& entries);
+[[nodiscard]] std::vector<NamedFile> name_objects(const Context& ctx, const Entries& entries);
 
 }  // namespace edgegpu
