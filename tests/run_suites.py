@@ -24,10 +24,14 @@ MACHINES = ("e2e", "turn", "rehearsals")
 SCRIPTS = {"integration", "hostile", *MACHINES}
 # Those of tests/e2e that take many boots: a suite of their own, which is not in the default; "turn" is one of them a day.
 REHEARSALS = ("rollback_test", "install_test", "encryption_test")
-# Of e2e, those of which the default runs one a day: each boots machines for minutes, and they share most of the way.
-BY_TURNS = ("gpu_access_test", "podman_test")
+# Scripts that take minutes: the default runs one of each row a day, so that of two days in a row each has run. Those of
+# a row take about as long.
+BY_TURNS = (("gpu_access_test", "podman_test"), ("dkms_test", "oci_image_test"), ("cache_sequences_test", "cache_truth_test"),
+            ("shared_cache_test", "kill_test"), ("image_options_test", "ordinary_user_test"), ("builds_test", "first_change_test"),
+            ("installer_test", "machine_test"))
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
-LONGEST = ("dkms_test", "cache_truth_test", "kill_test", "shared_cache_test", "first_change_test", "hostile_packages_test",
+LONGEST = ("dkms_test", "oci_image_test", "cache_sequences_test", "cache_truth_test", "shared_cache_test", "kill_test",
+           "image_options_test", "ordinary_user_test", "hostile_packages_test", "image_test", "builds_test", "first_change_test",
            "upgrade_test", "gpu_access_test", "install_test")
 # Of tests/integration, what takes seconds and needs no lab: scripts of suite "quick".
 QUICK = ("help_test", "source_rules_test")
@@ -45,7 +49,7 @@ def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""Sets everything up and runs the tests. The default is all but quick and hostile, which are parts of others, turn and rehearsals;
-of e2e it leaves out a script each day, and says which.
+of scripts that take minutes it runs one of two each day, and says which it leaves out.
 
   quick        after a small change: style, unit and the quickest scripts with a build of its own (preset quick, build-quick/),
                which neither optimises nor has sanitizers
@@ -216,6 +220,11 @@ def whose_turn(names):
     return names[int(time.time() // 86400) % len(names)]
 
 
+def left_out_today():
+    """Of each row of BY_TURNS, all but one."""
+    return {name for row in BY_TURNS for name in row if name != whose_turn(row)}
+
+
 def rehearsals_of(suite):
     """Which of them belong to a suite of tests/e2e."""
     if suite == "turn":
@@ -287,18 +296,21 @@ def lanes(results, options):
     def script(suite, path):
         return path.name, lambda: run_script(results, suite, path, binary)
 
-    queue, machines = collections.deque(), []
+    def scripts_of_today(suite):
+        for path in scripts_of(suite):
+            if options.by_turns and path.name in left_out:
+                results.say(f"{path.name} is left out today (scripts/test {suite} runs it)")
+            else:
+                yield script(suite, path)
+
+    queue, machines, left_out = collections.deque(), [], left_out_today()
     if "integration" in options.suites:
-        queue.extend(script("integration", path) for path in scripts_of("integration"))
+        queue.extend(scripts_of_today("integration"))
     elif "hostile" in options.suites:
         queue.append(script("integration", ROOT / "tests/integration/hostile_packages_test"))
     for suite in MACHINES:
         if suite in options.suites:
-            left_out = [path for path in scripts_of(suite) if options.by_turns and path.name in BY_TURNS
-                        and path.name != whose_turn(BY_TURNS)]
-            machines += [script(suite, path) for path in scripts_of(suite) if path not in left_out]
-            for path in left_out:
-                results.say(f"{path.name} is left out today (scripts/test {suite} runs it)")
+            machines.extend(scripts_of_today(suite))
     if "turn" in options.suites:
         results.say(f"it is the turn of {rehearsals_of('turn')[0]} (scripts/test rehearsals runs all of them)")
 

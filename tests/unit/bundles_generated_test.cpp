@@ -37,7 +37,8 @@ protected:
     GeneratedTest() { request_.location = bundle_.location; }
 
     [[nodiscard]] RenderedBundle render(const std::vector<BundleImage>& pins = {}) const {
-        return render_bundle({}, find_renderer({}), generate_bundle(bundle_, request_, pins));
+        const BundleFiles generated = generate_bundle(bundle_, request_, pins);
+        return render_bundle({}, find_renderer({}), generated);
     }
     [[nodiscard]] std::string text(const std::vector<BundleImage>& pins = {}) const {
         return render(pins).text;
