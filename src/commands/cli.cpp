@@ -84,6 +84,20 @@ Log open_log(const GlobalOptions& global, const std::string& build) {
     return log;
 }
 
+/// The text that `edgegpu COMMAND --help` prints; of no command, edgegpu's own.
+std::string help_of(const CLI::App& app, const std::string& command) {
+    if (command.empty()) {
+        // Not help(), which is that of the command line's command.
+        return app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
+    }
+    const auto found = app.get_subcommands(
+        [&](const CLI::App* candidate) { return candidate->get_name() == command; });
+    if (found.empty()) {
+        throw no_command(describe_interface(app), {command});
+    }
+    return found.front()->help(app.get_name());
+}
+
 int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& arguments,
              const RunningCommand& running) {
     if (verb == "build") {
@@ -113,8 +127,15 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "gpus") {
         return run_gpus(arguments.global, arguments.gpu);
     }
+    if (verb == "doctor") {
+        return run_doctor(arguments.global, arguments.doctor_cache_dir);
+    }
     if (verb == "bundles") {
         return run_bundles(arguments.global, arguments.bundle);
+    }
+    if (verb == "help") {
+        print_result(help_of(app, arguments.explained));
+        return 0;
     }
     print_result(verb == "completion" ? completion_script(describe_interface(app), arguments.shell)
                                       : manual_page(describe_interface(app)));

@@ -231,6 +231,10 @@ void print_result(std::string_view text);
 /// Throws Error if none does.
 int run_gpus(const GlobalOptions& global, const std::string& wanted);
 
+/// Tries what builds need of this machine, with the cache that they would use, and prints what was
+/// found. Returns 1 if no build works.
+int run_doctor(const GlobalOptions& global, const std::filesystem::path& cache_dir);
+
 /// Prints the shipped bundles, or what one bundle renders to: `wanted` is the name of a shipped one
 /// or a path with a slash; empty: all shipped ones.
 int run_bundles(const GlobalOptions& global, const std::string& wanted);

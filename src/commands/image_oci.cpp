@@ -17,6 +17,7 @@
 #include "image_file/image_name.hpp"
 #include "image_file/provenance.hpp"
 #include "repository/commit_view.hpp"
+#include "repository/followed_ref.hpp"
 #include "support/error.hpp"
 #include "support/quantity.hpp"
 #include "support/terminal_text.hpp"

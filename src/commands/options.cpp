@@ -138,6 +138,10 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);
+    add_cache_dir(*app.add_subcommand("doctor",
+                                      "Try what builds, images and tests need of this machine, and "
+                                      "say what to do about what it lacks"),
+                  arguments.doctor_cache_dir);
     app.add_subcommand(
            "gpus", "List NVIDIA GPUs with the driver branches and kernel modules that support them")
         ->add_option("GPU", arguments.gpu,
@@ -150,6 +154,9 @@ void add_options(CLI::App& app, CommandLine& arguments) {
                      "Name of a shipped bundle, or path of a directory, with a slash (default: "
                      "list the shipped bundles)")
         ->type_name("NAME|DIR");
+    app.add_subcommand("help", "Print the help of a command, as its --help does")
+        ->add_option("COMMAND", arguments.explained, "The command (default: edgegpu itself)")
+        ->type_name("COMMAND");
     app.add_subcommand("completion", "Print a completion script for a shell")
         ->add_option("SHELL", arguments.shell, "The shell")
         ->required()

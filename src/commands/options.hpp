@@ -19,9 +19,13 @@ struct CommandLine {
     ImageCommand image;
     CheckCommand check;
     CacheCommand cache;
+    /// of `doctor`
+    std::filesystem::path doctor_cache_dir;
     std::string gpu;
     std::string bundle;
     std::string shell;
+    /// of `help`; empty: edgegpu itself
+    std::string explained;
 };
 
 /// Declares the whole command line to the parser, which then writes what it reads to `arguments`:

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds monitor_limit{60};
 constexpr std::chrono::milliseconds end_patience{1000};
-constexpr std::uint64_t variables_limit = 64ULL << 20U;
 constexpr std::size_t shown_lines = 20;
 /// Emulated by QEMU 7.2, UEFI sometimes hangs after a guest's restart, before it does anything; a
 /// boot loader has not seen that start, so that another reset does not count as one.
@@ -54,12 +53,9 @@ Machine::Impl::Impl(const Context& context, const MachineSettings& machine_setti
 
 /// The variables of this machine begin as those of a new one.
 UefiFirmware Machine::Impl::prepare_firmware() {
-    UefiFirmware firmware = find_uefi_firmware(settings.secure_boot);
     const fs::path copy = settings.work / "firmware-variables";
     variables.emplace(copy);
-    write_file(copy, read_file(firmware.variables, variables_limit), 0600);
-    firmware.variables = copy;
-    return firmware;
+    return with_own_variables(find_uefi_firmware(settings.secure_boot), copy);
 }
 
 /// What KVM is tried with: UEFI even for a machine with BIOS, if it is there. Nested virtualisation

@@ -124,4 +124,11 @@ UefiFirmware find_uefi_firmware(bool secure_boot, const fs::path& host) {
         .hinted("install OVMF (Debian: ovmf, Fedora and RHEL: edk2-ovmf)");
 }
 
+UefiFirmware with_own_variables(UefiFirmware firmware, const fs::path& copy) {
+    constexpr std::uint64_t limit = 64ULL << 20U;
+    write_file(copy, read_file(firmware.variables, limit), 0600);
+    firmware.variables = copy;
+    return firmware;
+}
+
 }  // namespace edgegpu

@@ -25,4 +25,8 @@ struct UefiFirmware {
 [[nodiscard]] UefiFirmware find_uefi_firmware(bool secure_boot,
                                               const std::filesystem::path& host = "/");
 
+/// The firmware with a copy of its variables in the file `copy`, for one machine to write to.
+[[nodiscard]] UefiFirmware with_own_variables(UefiFirmware firmware,
+                                              const std::filesystem::path& copy);
+
 }  // namespace edgegpu

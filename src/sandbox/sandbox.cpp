@@ -19,6 +19,7 @@
 #include "image/image_root.hpp"
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
+#include "sandbox/launcher_image.hpp"
 #include "sandbox/limits.hpp"
 #include "sandbox/machine_files.hpp"
 #include "sandbox/user_namespace.hpp"
@@ -49,8 +50,6 @@ constexpr std::array kept_capabilities{
     Capability{"CAP_SETUID", CAP_SETUID},     // su, runuser, setpriv
     Capability{"CAP_SETGID", CAP_SETGID},     // the same
     Capability{"CAP_SETFCAP", CAP_SETFCAP}};  // setcap
-
-constexpr std::string_view launcher_path = "/run/edgegpu-launcher";
 
 /// Files of /proc that describe the machine or give access to its memory: empty in a sandbox.
 constexpr std::array<std::string_view, 14> masked_files{

@@ -1,0 +1,79 @@
+#include "doctor/doctor.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.hpp"
+#include "execution/interrupt.hpp"
+#include "support/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// docs/schemas/doctor.json
+std::string json_document(const std::vector<Finding>& findings, Readiness worst) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Finding& finding : findings) {
+        nlohmann::ordered_json entry = {{"subject", finding.subject},
+                                        {"verdict", text_of(finding.readiness)},
+                                        {"found", finding.found}};
+        if (!finding.cure.empty()) {
+            entry["cure"] = finding.cure;
+        }
+        list.push_back(std::move(entry));
+    }
+    const nlohmann::ordered_json document = {
+        {"format", "edgegpu-doctor/1"}, {"verdict", text_of(worst)}, {"findings", list}};
+    return document.dump(2) + '\n';
+}
+
+std::string summary(Readiness worst) {
+    switch (worst) {
+        case Readiness::good:
+            return "This machine can build, and everything that blueprints may ask for.\n";
+        case Readiness::limited:
+            return "This machine can build; what is limited matters only to those who use it.\n";
+        case Readiness::broken:
+            break;
+    }
+    return "This machine cannot build.\n";
+}
+
+std::string text_table(const std::vector<Finding>& findings, Readiness worst) {
+    std::string text;
+    for (const Finding& finding : findings) {
+        std::string_view verdict = text_of(finding.readiness);
+        std::string_view subject = finding.subject;
+        for (const std::string_view line : lines_of(finding.found)) {
+            text += fmt::format("{:<9}{:<39}{}\n", verdict, subject, line);
+            verdict = subject = "";
+        }
+        if (!finding.cure.empty()) {
+            text += fmt::format("{:<48}hint: {}\n", "", finding.cure);
+        }
+    }
+    return text + summary(worst);
+}
+
+}  // namespace
+
+int run_doctor(const GlobalOptions& global, const std::filesystem::path& cache_dir) {
+    Console console(console_output(global));
+    Context ctx;
+    ctx.cache = cache_directory(cache_dir);
+    ctx.console = &console;
+    ctx.log = global.log;
+    ctx.cancelled = &interrupted();
+    const std::vector<Finding> findings = examine_machine(ctx);
+    Readiness worst = Readiness::good;
+    for (const Finding& finding : findings) {
+        worst = std::max(worst, finding.readiness);
+    }
+    print_result(global.json ? json_document(findings, worst) : text_table(findings, worst));
+    return worst == Readiness::broken ? 1 : 0;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+namespace edgegpu {
+
+/// Whether the build machine has what something needs.
+enum class Readiness {
+    good,
+    /// images can be built, but not with everything that blueprints may ask for, or not everything
+    /// can be made of them: Finding::purpose says what cannot
+    limited,
+    /// no image can be built
+    broken
+};
+
+/// "ok", "limited", "broken"
+[[nodiscard]] constexpr const char* text_of(Readiness readiness) noexcept {
+    switch (readiness) {
+        case Readiness::good:
+            return "ok";
+        case Readiness::limited:
+            return "limited";
+        case Readiness::broken:
+            break;
+    }
+    return "broken";
+}
+
+/// A requirement of the build machine, as it was tried.
+struct Finding {
+    /// what was tried: "user namespace", "container images"
+    std::string subject;
+    Readiness readiness = Readiness::good;
+    /// what was found, or what is wrong with it
+    std::string found;
+    /// what to do about it; empty if it is good
+    std::string cure;
+};
+
+}  // namespace edgegpu
