@@ -24,9 +24,9 @@ MACHINES = ("e2e", "turn", "rehearsals")
 SCRIPTS = {"integration", "hostile", *MACHINES}
 # Those of tests/e2e that take many boots: a suite of their own, which is not in the default; "turn" is one of them a day.
 REHEARSALS = ("rollback_test", "install_test", "encryption_test")
-# Scripts that take minutes: the default runs one of each row a day, so that of two days in a row each has run. Those of
-# a row take about as long.
-BY_TURNS = (("gpu_access_test", "podman_test"), ("dkms_test", "oci_image_test"), ("cache_sequences_test", "cache_truth_test"),
+# Scripts that take minutes: the default runs one of each row a day, so that in as many days as the longest row has each
+# has run. Those of a row take about as long.
+BY_TURNS = (("gpu_access_test", "podman_test", "tutorial_test"), ("dkms_test", "oci_image_test"), ("cache_sequences_test", "cache_truth_test"),
             ("shared_cache_test", "kill_test"), ("image_options_test", "ordinary_user_test"), ("builds_test", "first_change_test"),
             ("installer_test", "machine_test"))
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
@@ -49,7 +49,7 @@ def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""Sets everything up and runs the tests. The default is all but quick and hostile, which are parts of others, turn and rehearsals;
-of scripts that take minutes it runs one of two each day, and says which it leaves out.
+of scripts that take minutes it runs one of two or three each day, and says which it leaves out.
 
   quick        after a small change: style, unit and the quickest scripts with a build of its own (preset quick, build-quick/),
                which neither optimises nor has sanitizers

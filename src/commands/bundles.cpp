@@ -47,19 +47,6 @@ BundleSummary summarise(RenderedBundle bundle, fs::path path) {
     return summary;
 }
 
-/// The names of the shipped bundles, sorted.
-std::vector<std::string> shipped_bundles(const fs::path& top) {
-    std::vector<std::string> names;
-    for (const fs::directory_entry& entry : children_of(top)) {
-        std::error_code code;
-        if (entry.is_directory(code)) {
-            names.push_back(entry.path().filename().string());
-        }
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
 /// The directories to render: all shipped bundles, or the one that is wanted.
 std::vector<fs::path> chosen_bundles(const std::string& wanted) {
     const fs::path top = data_directory() / "manifests";
@@ -68,7 +55,7 @@ std::vector<fs::path> chosen_bundles(const std::string& wanted) {
         chosen.emplace_back(wanted);
         return chosen;
     }
-    const std::vector<std::string> names = shipped_bundles(top);
+    const std::vector<std::string> names = shipped_bundles();
     for (const std::string& name : names) {
         if (wanted.empty() || name == wanted) {
             chosen.push_back(top / name);
@@ -173,6 +160,19 @@ std::string text_table(const std::vector<BundleSummary>& bundles) {
 }
 
 }  // namespace
+
+std::vector<std::string> shipped_bundles() {
+    const fs::path top = data_directory() / "manifests";
+    std::vector<std::string> names;
+    for (const fs::directory_entry& entry : children_of(top)) {
+        std::error_code code;
+        if (entry.is_directory(code)) {
+            names.push_back(entry.path().filename().string());
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
 
 int run_bundles(const GlobalOptions& global, const std::string& wanted) {
     Console console(console_output(global));

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/completion_words.hpp"
 #include "commands/options.hpp"
 #include "commands/usage.hpp"
 #include "support/error.hpp"
@@ -137,8 +138,14 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
         print_result(help_of(app, arguments.explained));
         return 0;
     }
-    print_result(verb == "completion" ? completion_script(describe_interface(app), arguments.shell)
-                                      : manual_page(describe_interface(app)));
+    if (verb == "completion") {
+        const std::string& wanted = arguments.completed;
+        const bool shell = wanted == "bash" || wanted == "zsh" || wanted == "fish";
+        print_result(shell ? completion_script(describe_interface(app), wanted)
+                           : completion_words(wanted, arguments.completed_repo));
+        return 0;
+    }
+    print_result(manual_page(describe_interface(app)));
     return 0;
 }
 

@@ -235,6 +235,9 @@ int run_gpus(const GlobalOptions& global, const std::string& wanted);
 /// found. Returns 1 if no build works.
 int run_doctor(const GlobalOptions& global, const std::filesystem::path& cache_dir);
 
+/// The names of the shipped bundles, sorted.
+[[nodiscard]] std::vector<std::string> shipped_bundles();
+
 /// Prints the shipped bundles, or what one bundle renders to: `wanted` is the name of a shipped one
 /// or a path with a slash; empty: all shipped ones.
 int run_bundles(const GlobalOptions& global, const std::string& wanted);

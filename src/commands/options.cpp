@@ -157,11 +157,19 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     app.add_subcommand("help", "Print the help of a command, as its --help does")
         ->add_option("COMMAND", arguments.explained, "The command (default: edgegpu itself)")
         ->type_name("COMMAND");
-    app.add_subcommand("completion", "Print a completion script for a shell")
-        ->add_option("SHELL", arguments.shell, "The shell")
+    CLI::App* completion = app.add_subcommand(
+        "completion", "Print a completion script for a shell, or words that such a script offers");
+    completion
+        ->add_option("SHELL", arguments.completed,
+                     "The shell; commits, bundles, gpus: the refs of a repository, the shipped "
+                     "bundles, parts of the names of GPUs")
         ->required()
-        ->check(one_of({"bash", "zsh", "fish"}))
-        ->type_name("bash|zsh|fish");
+        ->check(one_of({"bash", "zsh", "fish", "commits", "bundles", "gpus"}))
+        ->type_name("bash|zsh|fish|commits|bundles|gpus");
+    completion
+        ->add_option("--repo", arguments.completed_repo,
+                     "ostree repository of commits (default: repo, in the working directory)")
+        ->type_name("DIR");
     app.add_subcommand("manual", "Print the manual page edgegpu(1), for man -l -");
     for (CLI::App* verb : app.get_subcommands({})) {
         verb->group("Commands");

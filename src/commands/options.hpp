@@ -23,7 +23,9 @@ struct CommandLine {
     std::filesystem::path doctor_cache_dir;
     std::string gpu;
     std::string bundle;
-    std::string shell;
+    /// of `completion`: a shell, or a kind of words
+    std::string completed;
+    std::filesystem::path completed_repo = "repo";
     /// of `help`; empty: edgegpu itself
     std::string explained;
 };

@@ -110,6 +110,21 @@ std::string zsh_values(const std::string& value) {
     if (value == "BLUEPRINT") {
         return "_files -g \"*.toml\"";
     }
+    if (value == "COMMIT") {
+        return "_edgegpu_there commits";
+    }
+    if (value == "ID|NAME") {
+        return "_edgegpu_there gpus";
+    }
+    if (value == "NAME|DIR") {
+        return "_edgegpu_bundle";
+    }
+    if (value == "LOCK|REF") {
+        return "_edgegpu_lock_or_ref";
+    }
+    if (value == "COMMAND") {
+        return "_edgegpu_command";
+    }
     return is_choice(value) ? fmt::format("({})", choices_of(value)) : " ";
 }
 
@@ -186,6 +201,18 @@ std::string fish_values(const std::string& value) {
     }
     if (value == "BLUEPRINT") {
         return " -x -a '(__fish_complete_suffix .toml)'";
+    }
+    if (value == "COMMIT") {
+        return " -x -a '(__edgegpu_there commits)'";
+    }
+    if (value == "ID|NAME") {
+        return " -x -a '(__edgegpu_there gpus)'";
+    }
+    if (value == "NAME|DIR") {
+        return " -x -a '(__edgegpu_there bundles) (__fish_complete_directories)'";
+    }
+    if (value == "LOCK|REF") {
+        return " -r -F -a '(__edgegpu_there commits)'";
     }
     return is_choice(value) ? fmt::format(" -x -a '{}'", choices_of(value)) : " -x";
 }
