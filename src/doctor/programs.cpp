@@ -1,5 +1,6 @@
 #include "doctor/programs.hpp"
 
+#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "sandbox/tool.hpp"
 #include "support/directory.hpp"
 #include "support/error.hpp"
+#include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -36,11 +38,12 @@ constexpr Purpose purposes[] = {
      "install bubblewrap, util-linux and gnupg (Fedora, RHEL: gnupg2)"},
     {"SELinux modules (.te)", Readiness::limited, "checkmodule semodule_package",
      "install checkpolicy and semodule-utils (Fedora, RHEL: checkpolicy and policycoreutils)"},
-    {"container images", Readiness::limited, "skopeo", "install skopeo 1.9 or newer"},
+    {"signatures of commits", Readiness::limited, "gpg-agent gpgconf",
+     "install gpg-agent and gpgconf (Fedora, RHEL: gnupg2)"},
     {"disk images", Readiness::limited,
      "mke2fs sfdisk mkfs.vfat mcopy qemu-img zstd grub-mkimage|grub2-mkimage",
-     "install e2fsprogs, fdisk, dosfstools, mtools, qemu-utils, zstd and grub-common (Fedora, "
-     "RHEL: util-linux, qemu-img and grub2-tools)"},
+     "install e2fsprogs, dosfstools, mtools, zstd, fdisk, qemu-utils and grub-common (Fedora, "
+     "RHEL: util-linux, qemu-img and grub2-tools instead of the last three)"},
     {"encrypted disk images", Readiness::limited, "cryptsetup",
      "install cryptsetup-bin (Fedora, RHEL: cryptsetup)"},
     {"installation media", Readiness::limited, "xorriso", "install xorriso"},
@@ -71,6 +74,33 @@ Finding find_purpose(const Purpose& purpose) {
     }
     return {purpose.subject, purpose.readiness,
             fmt::format("not installed: {}", fmt::join(missing, ", ")), purpose.cure};
+}
+
+/// Throws Error if it is missing or older than what edgegpu uses of it.
+std::string find_skopeo(const Context& ctx) {
+    constexpr const char* cure = "install skopeo 1.9 or newer";
+    const std::string file = tool_file("skopeo").string();
+    if (file.empty()) {
+        throw error("not installed: skopeo").hinted(cure);
+    }
+    ToolCommand command;
+    command.argv = {"skopeo", "--version"};
+    const std::string output = run_tool(ctx, command).output;
+    // "skopeo version 1.9.3"
+    const std::vector<std::string_view> words = words_of(output);
+    const std::vector<std::string_view> parts =
+        words.size() < 3 ? std::vector<std::string_view>() : split(words[2], '.');
+    const auto number = [&](std::size_t at) {
+        unsigned value = 0;
+        std::from_chars(parts[at].data(), parts[at].data() + parts[at].size(), value);
+        return value;
+    };
+    if (parts.size() < 2 || std::pair(number(0), number(1)) < std::pair(1U, 9U)) {
+        throw error("{} is too old, or does not say its version: {}", file,
+                    printable_line(trim(output)))
+            .hinted(cure);
+    }
+    return fmt::format("skopeo {}: {}", words[2], file);
 }
 
 /// What `find` returns, or the error that it throws.
@@ -112,6 +142,7 @@ std::vector<Finding> find_programs(const Context& ctx) {
     for (const Purpose& purpose : purposes) {
         findings.push_back(find_purpose(purpose));
     }
+    findings.push_back(tried("container images", [&] { return find_skopeo(ctx); }));
     findings.push_back(tried("bundles of manifests", [&] {
         const Renderer renderer = find_renderer(ctx);
         return fmt::format("{}: {}", renderer.title(), renderer.file.string());
