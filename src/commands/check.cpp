@@ -80,7 +80,22 @@ void keep(Mistakes& mistakes, Work&& work) {
     }
 }
 
-/// All checks of a blueprint that has been read, and what they warn of.
+void print_merged(const ReadBlueprint& read, Console& console) {
+    const Secrets secrets;
+    add_secrets(read.blueprint, secrets);
+    const MergedText merged = merged_text(read.document, read.paths, secrets);
+    print_result(merged.text);
+    if (merged.hidden > 0) {
+        console.note(
+            fmt::format("{} hidden in what is printed, which is another blueprint "
+                        "therefore: passwords, password hashes, private keys, credentials "
+                        "of URLs",
+                        counted(merged.hidden, "value")));
+    }
+}
+
+}  // namespace
+
 void check_read_blueprint(const Context& ctx, Blueprint& blueprint) {
     Mistakes mistakes;
     keep(mistakes, [&] { check_image_settings(blueprint); });
@@ -100,22 +115,6 @@ void check_read_blueprint(const Context& ctx, Blueprint& blueprint) {
     });
     mistakes.throw_any(blueprint.path.string());
 }
-
-void print_merged(const ReadBlueprint& read, Console& console) {
-    const Secrets secrets;
-    add_secrets(read.blueprint, secrets);
-    const MergedText merged = merged_text(read.document, read.paths, secrets);
-    print_result(merged.text);
-    if (merged.hidden > 0) {
-        console.note(
-            fmt::format("{} hidden in what is printed, which is another blueprint "
-                        "therefore: passwords, password hashes, private keys, credentials "
-                        "of URLs",
-                        counted(merged.hidden, "value")));
-    }
-}
-
-}  // namespace
 
 int run_check(const GlobalOptions& global, const CheckCommand& command,
               const RunningCommand& running) {

@@ -101,6 +101,9 @@ std::string help_of(const CLI::App& app, const std::string& command) {
 
 int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& arguments,
              const RunningCommand& running) {
+    if (verb == "init") {
+        return run_init(arguments.global, arguments.init);
+    }
     if (verb == "build") {
         return run_build(arguments.global, arguments.build);
     }

@@ -191,6 +191,24 @@ struct CacheCommand {
     bool dry_run = false;
 };
 
+/// `edgegpu init`
+struct InitCommand {
+    std::filesystem::path blueprint = "edge.toml";
+    /// "rhel-9.4"
+    std::string distro;
+    /// `.repo` files
+    std::vector<std::filesystem::path> repository_files;
+    /// PCI ids or names
+    std::vector<std::string> gpus;
+    /// branch, version or "latest"
+    std::string driver = "latest";
+    /// "podman", "microshift" or "none"
+    std::string workload = "podman";
+    std::string user = "operator";
+    /// public key, of which the first line counts
+    std::filesystem::path key;
+};
+
 /// Builds the image and prints the summary to stdout. Returns 0, or 77 for an unchanged image if
 /// asked to. Several blueprints are builds of their own (builds.hpp).
 int run_build(const GlobalOptions& global, const BuildCommand& command);
@@ -199,6 +217,10 @@ int run_build(const GlobalOptions& global, const BuildCommand& command);
 /// All are checked, and each failure reported. Returns the exit status of the last one.
 int run_check(const GlobalOptions& global, const CheckCommand& command,
               const RunningCommand& running);
+
+/// All checks of a blueprint that has been read (read_checked_blueprint) which need no network.
+/// Adds to its warnings; throws one Error with all mistakes.
+void check_read_blueprint(const Context& ctx, Blueprint& blueprint);
 
 /// Resolves the blueprint and prints its packages.
 int run_resolve(const GlobalOptions& global, const ResolveCommand& command);
@@ -230,6 +252,9 @@ void print_result(std::string_view text);
 /// Prints what is known of the GPUs that match `wanted` (a PCI id, part of a name, or "" for all).
 /// Throws Error if none does.
 int run_gpus(const GlobalOptions& global, const std::string& wanted);
+
+/// Writes a first blueprint, which does not exist yet, and checks it before it gets its name.
+int run_init(const GlobalOptions& global, const InitCommand& command);
 
 /// Tries what builds need of this machine, with the cache that they would use, and prints what was
 /// found. Returns 1 if no build works.

@@ -73,6 +73,37 @@ void add_global(CLI::App& app, GlobalOptions& global) {
         ->type_name("N");
 }
 
+void add_init(CLI::App& app, InitCommand& init) {
+    CLI::App* verb = app.add_subcommand("init", "Write a first blueprint, from what is told here");
+    verb->add_option("FILE", init.blueprint,
+                     "The blueprint; its name is that of the image (default: edge.toml)")
+        ->type_name("FILE");
+    verb->add_option("--distro", init.distro, "Distribution of the image, such as rhel-9.4")
+        ->required()
+        ->type_name("NAME-VERSION");
+    verb->add_option("--repository-file", init.repository_files,
+                     ".repo file with the image's repositories; can be given several times")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    verb->add_option("--gpu", init.gpus,
+                     "PCI id or name of a GPU of the devices; can be given several times")
+        ->type_name("ID|NAME")
+        ->allow_extra_args(false);
+    verb->add_option("--driver", init.driver,
+                     "Branch or version of the driver, such as 570 (default: latest)")
+        ->type_name("BRANCH");
+    verb->add_option("--workload", init.workload,
+                     "What runs on the devices: containers of podman or of MicroShift, or programs "
+                     "of the image (default: podman)")
+        ->type_name("podman|microshift|none")
+        ->check(one_of({"podman", "microshift", "none"}));
+    verb->add_option("--user", init.user, "Who may log in, and use sudo (default: operator)")
+        ->type_name("NAME");
+    verb->add_option("--key", init.key, "File with the public SSH key of this user")
+        ->required()
+        ->type_name("FILE");
+}
+
 void add_diff(CLI::App& app, DiffCommand& diff) {
     CLI::App* verb = app.add_subcommand(
         "diff", "Show the differences between two commits, from packages to policy rules");
@@ -130,6 +161,7 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     app.get_formatter()->label("SUBCOMMAND", "COMMAND");
     app.get_formatter()->label("BLUEPRINT", "FILE");
     add_global(app, arguments.global);
+    add_init(app, arguments.init);
     add_build(app, arguments.build);
     add_resolve(app, arguments.resolve);
     add_why(app, arguments.why);

@@ -11,6 +11,7 @@ namespace edgegpu {
 /// What the command line says, for all commands.
 struct CommandLine {
     GlobalOptions global;
+    InitCommand init;
     BuildCommand build;
     ResolveCommand resolve;
     WhyCommand why;
