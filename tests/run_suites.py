@@ -24,11 +24,17 @@ MACHINES = ("e2e", "turn", "rehearsals")
 SCRIPTS = {"integration", "hostile", *MACHINES}
 # Those of tests/e2e that take many boots: a suite of their own, which is not in the default; "turn" is one of them a day.
 REHEARSALS = ("rollback_test", "install_test", "encryption_test")
-# Scripts that take minutes: the default runs one of each row a day, so that in as many days as the longest row has each
-# has run. Those of a row take about as long.
-BY_TURNS = (("gpu_access_test", "podman_test", "tutorial_test"), ("dkms_test", "oci_image_test"), ("cache_sequences_test", "cache_truth_test"),
-            ("shared_cache_test", "kill_test"), ("image_options_test", "ordinary_user_test"), ("builds_test", "first_change_test"),
-            ("installer_test", "machine_test"))
+# Scripts that take a minute or more: the default runs one of each row a day, so that in as many days as a row is long each
+# has run. Those of a row take about as long. So does clang-tidy, which reads one of TIDY_PARTS a day.
+BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test"),
+            ("dkms_test", "oci_image_test", "cache_truth_test", "image_options_test"),
+            ("cache_sequences_test", "shared_cache_test", "kill_test", "ordinary_user_test"),
+            ("first_change_test", "builds_test", "hostile_packages_test", "installer_test"),
+            ("image_test", "machine_test", "podman_build_test", "container_images_test"),
+            ("accounts_test", "customizations_test"), ("cache_owner_test", "embedded_images_test"),
+            ("checks_test", "determinism_test"), ("rpm_database_test", "repository_test"), ("policy_test", "log_test"),
+            ("fetch_only_test", "vendor_packages_test"), ("dnf_oracle_test", "commit_content_test"))
+TIDY_PARTS = ("1/3", "2/3", "3/3")
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
 LONGEST = ("dkms_test", "oci_image_test", "cache_sequences_test", "cache_truth_test", "shared_cache_test", "kill_test",
            "image_options_test", "ordinary_user_test", "hostile_packages_test", "image_test", "builds_test", "first_change_test",
@@ -49,7 +55,8 @@ def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""Sets everything up and runs the tests. The default is all but quick and hostile, which are parts of others, turn and rehearsals;
-of scripts that take minutes it runs one of two or three each day, and says which it leaves out.
+of scripts that take a minute or more it runs one of two to four each day, and says which it leaves out;
+of clang-tidy a third.
 
   quick        after a small change: style, unit and the quickest scripts with a build of its own (preset quick, build-quick/),
                which neither optimises nor has sanitizers
@@ -322,9 +329,10 @@ def lanes(results, options):
             yield suite, lambda suite=suite: run_gtest(results, suite)
 
     def tidy():
+        part = ("--part", whose_turn(TIDY_PARTS)) if options.by_turns else ()
         if "tidy" in options.suites:
             yield "clang-tidy", lambda: run_check(
-                results, "clang-tidy", when_idle([ROOT / "scripts/check-style", "clang-tidy"]), None)
+                results, "clang-tidy", when_idle([ROOT / "scripts/check-tidy", *part]), None)
 
     return [Lane(results, "integration", taken_from(queue)),
             Lane(results, "e2e", itertools.chain(machines, taken_from(queue))),
