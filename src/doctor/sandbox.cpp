@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "doctor/restrictions.hpp"
 #include "execution/child_call.hpp"
+#include "execution/program_path.hpp"
 #include "image/overlay.hpp"
 #include "sandbox/launcher_image.hpp"
 #include "sandbox/sandbox.hpp"
@@ -122,10 +124,26 @@ Finding try_tool(const Context& ctx) {
     }
 }
 
+/// A child process has a PATH of its own: what a build of this user would find is looked for here.
+Finding try_user_namespace(const Context& ctx) {
+    const std::string subject = "user namespace";
+    for (const char* program : {"newuidmap", "newgidmap"}) {
+        if (::geteuid() != 0 && find_in_path(program).empty()) {
+            return failed(subject,
+                          fmt::format("{} is not in PATH: it maps the ids of an image for "
+                                      "ordinary users",
+                                      program),
+                          "sudo apt-get install uidmap (Debian, Ubuntu), or sudo dnf install "
+                          "shadow-utils");
+        }
+    }
+    return try_child(ctx, subject, namespace_of_build);
+}
+
 }  // namespace
 
 std::vector<Finding> try_sandboxes(const Context& ctx) {
-    std::vector<Finding> findings{try_child(ctx, "user namespace", namespace_of_build)};
+    std::vector<Finding> findings{try_user_namespace(ctx)};
     if (findings.front().readiness == Readiness::good) {
         findings.push_back(try_child(ctx, "overlay in the cache", overlay_in_cache));
         findings.push_back(try_child(ctx, "sandbox for programs of an image", program_of_image));
