@@ -108,14 +108,15 @@ Finding try_tool(const Context& ctx) {
     const std::string subject = "sandbox for programs of this machine";
     try {
         ToolCommand command;
-        command.argv = {"true"};
+        // It is there wherever the sandbox can be made.
+        command.argv = {"prlimit", "--version"};
         command.time = limits.elapsed;
         const ToolResult result = run_tool(ctx, command);
         if (result.status == 0) {
             return {subject, Readiness::good, "started by bubblewrap, without files and network",
                     ""};
         }
-        return failed(subject, fmt::format("true ended with status {}", result.status), "");
+        return failed(subject, fmt::format("prlimit ended with status {}", result.status), "");
     } catch (const Error& problem) {
         if (problem.kind() == ErrorKind::interrupted) {
             throw;
