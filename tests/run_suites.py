@@ -25,10 +25,10 @@ SCRIPTS = {"integration", "hostile", *MACHINES}
 # Those of tests/e2e that take many boots: a suite of their own, which is not in the default; "turn" is one of them a day.
 REHEARSALS = ("rollback_test", "install_test", "encryption_test")
 # Scripts that take a minute or more: the default runs one of each row a day, so that in as many days as a row is long each
-# has run. Those of a row take about as long. So does clang-tidy, which reads one of TIDY_PARTS a day.
+# has run. The rows are ordered so that the days take about as long. clang-tidy reads one of TIDY_PARTS a day.
 BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test"),
-            ("dkms_test", "oci_image_test", "cache_truth_test", "image_options_test"),
-            ("cache_sequences_test", "shared_cache_test", "kill_test", "ordinary_user_test"),
+            ("image_options_test", "oci_image_test", "dkms_test", "cache_truth_test"),
+            ("kill_test", "ordinary_user_test", "shared_cache_test", "cache_sequences_test"),
             ("first_change_test", "builds_test", "hostile_packages_test", "installer_test"),
             ("image_test", "machine_test", "podman_build_test", "container_images_test"),
             ("accounts_test", "customizations_test"), ("cache_owner_test", "embedded_images_test"),
