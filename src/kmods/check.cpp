@@ -151,6 +151,42 @@ void report(const Context& ctx, const std::map<std::string, std::vector<std::str
     }
 }
 
+/// The modules that modprobe finds, as depmod lists them: of several of one name, one.
+class ModuleIndex {
+public:
+    explicit ModuleIndex(const Tree& tree)
+        : directory_(fmt::format("/usr/lib/modules/{}/", tree.kernel)),
+          index_('\n' + read_entry(tree, directory_ + "modules.dep")) {}
+
+    [[nodiscard]] bool lists(const std::string& path) const {
+        return index_.find(fmt::format("\n{}:", path.substr(directory_.size()))) !=
+               std::string::npos;
+    }
+    [[nodiscard]] const std::string& directory() const { return directory_; }
+
+private:
+    std::string directory_;
+    std::string index_;
+};
+
+/// A driver may be meant to replace the kernel's own; a package may also do it unnoticed.
+void warn_of_replaced_modules(const Context& ctx, const Tree& tree, const ModuleIndex& index) {
+    const std::string own = index.directory() + "kernel/";
+    std::map<std::string, std::string> of_kernel;
+    for (const auto& [path, entry] : entries_below(tree.entries, own)) {
+        if (const std::string name = module_of_file(path); !name.empty()) {
+            of_kernel.emplace(name, path);
+        }
+    }
+    for (const auto& [path, entry] : entries_below(tree.entries, index.directory())) {
+        const auto replaced = of_kernel.find(module_of_file(path));
+        if (replaced != of_kernel.end() && !path.starts_with(own) && index.lists(path)) {
+            ctx.console->warn(fmt::format("devices load {} in place of the kernel's own module {}",
+                                          path, replaced->second));
+        }
+    }
+}
+
 void remove_with_parents(Tree& tree, std::string path, const std::string& top) {
     remove_entry(tree, path);
     for (path.resize(path.rfind('/')); path.size() > top.size(); path.resize(path.rfind('/'))) {
@@ -215,14 +251,17 @@ void check_kernel_modules(const Context& ctx, const std::string& driver_version,
     report(ctx, signers);
 }
 
-void check_module_index(const std::string& driver_version, const Tree& tree) {
+void check_module_index(const Context& ctx, const std::string& driver_version, const Tree& tree) {
+    if (tree.kernel.empty()) {
+        return;
+    }
+    const ModuleIndex index(tree);
+    warn_of_replaced_modules(ctx, tree, index);
     if (driver_version.empty()) {
         return;
     }
-    const std::string directory = fmt::format("/usr/lib/modules/{}/", tree.kernel);
-    const std::string index = '\n' + read_entry(tree, directory + "modules.dep");
     for (const auto& [name, path] : find_modules(driver_version, tree)) {
-        if (index.find(fmt::format("\n{}:", path.substr(directory.size()))) == std::string::npos) {
+        if (!index.lists(path)) {
             throw error("modules.dep of the image does not list {}", path)
                 .hinted(
                     "check /etc/depmod.d of the image: a search line may exclude the directory");

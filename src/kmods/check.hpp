@@ -19,7 +19,8 @@ void remove_module_leftovers(Tree& tree);
 /// nothing without a driver (an empty version). Throws Error naming module, package and remedy.
 void check_kernel_modules(const Context& ctx, const std::string& driver_version, const Tree& tree);
 
-/// Checks, after depmod, that modules.dep lists these modules. Throws Error naming the module.
-void check_module_index(const std::string& driver_version, const Tree& tree);
+/// Checks, after depmod, that modules.dep lists these modules; throws Error naming the module.
+/// Warns of modules of the kernel in whose place devices load others of the same name.
+void check_module_index(const Context& ctx, const std::string& driver_version, const Tree& tree);
 
 }  // namespace edgegpu

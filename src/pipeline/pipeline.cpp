@@ -267,7 +267,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     place_kernel(tree);
     ToolRoot tools(ctx, tree, composed.packages, boot_tools(ctx, tree));
     run_depmod(ctx, tree, tools);
-    check_module_index(resolution.driver_version, tree);
+    check_module_index(ctx, resolution.driver_version, tree);
     check_modprobe(ctx, blueprint.modprobe, tree);
     stages.end(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
                            counted(blueprint.microshift.bundles.size(), "bundle"),

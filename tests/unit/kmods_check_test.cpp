@@ -56,7 +56,7 @@ TEST_F(ModulesOfADriver, AreAccepted) {
     put("/usr/lib/modules/6.1.0-47-amd64/modules.dep",
         "extra/nvidia.ko:\nextra/nvidia-drm.ko: extra/nvidia.ko\nextra/nvidia-modeset.ko:\n"
         "extra/nvidia-peermem.ko:\nextra/nvidia-uvm.ko:\n");
-    EXPECT_EQ(error_message([&] { check_module_index(driver, tree); }), "");
+    EXPECT_EQ(error_message([&] { check_module_index(context, driver, tree); }), "");
 }
 
 TEST_F(ModulesOfADriver, AreAllThere) {
@@ -99,8 +99,26 @@ TEST_F(ModulesOfADriver, NeedSymbolsThatTheImageHas) {
 
 TEST_F(ModulesOfADriver, AreListed) {
     put("/usr/lib/modules/6.1.0-47-amd64/modules.dep", "extra/nvidia.ko:\n");
-    EXPECT_EQ(error_message([&] { check_module_index(driver, tree); }),
+    EXPECT_EQ(error_message([&] { check_module_index(context, driver, tree); }),
               "modules.dep of the image does not list " + path_of("nvidia-drm"));
+}
+
+TEST_F(ModulesOfADriver, InPlaceOfTheKernelsOwnAreAWarning) {
+    std::string said;
+    ConsoleOutput output;
+    output.write = [&](std::string_view text) { said += text; };
+    Console loud(output);
+    context.console = &loud;
+    put("/usr/lib/modules/6.1.0-47-amd64/updates/dkms/x.ko.xz", "");
+    put("/usr/lib/modules/6.1.0-47-amd64/modules.dep", "kernel/fs/x.ko:\nextra/nvidia.ko:\n");
+    check_module_index(context, "", tree);
+    EXPECT_EQ(said, "") << "the kernel's own is loaded";
+    put("/usr/lib/modules/6.1.0-47-amd64/modules.dep", "updates/dkms/x.ko.xz:\n");
+    check_module_index(context, "", tree);
+    EXPECT_THAT(said, HasSubstr("devices load "
+                                "/usr/lib/modules/6.1.0-47-amd64/updates/dkms/x.ko.xz in place of "
+                                "the kernel's own module "
+                                "/usr/lib/modules/6.1.0-47-amd64/kernel/fs/x.ko"));
 }
 
 TEST_F(ModulesOfADriver, LeaveNothingElseBehind) {
