@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,6 +72,38 @@ bool renamed(const fs::path& made, const fs::path& path, Existing existing) {
     return ::rename(made.c_str(), path.c_str()) == 0;
 }
 
+/// What mkdtemp(3) replaces, after the prefix of a temporary directory.
+constexpr std::string_view letters = ".XXXXXX";
+
+Fd open_directory(const fs::path& path) {
+    return Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+/// Whether the directory is a temporary one of this user that no process has locked.
+bool is_abandoned(const fs::path& path) {
+    const Fd directory = open_directory(path);
+    struct stat status {};
+    return directory && ::fstat(directory.get(), &status) == 0 && status.st_uid == ::geteuid() &&
+           (status.st_mode & ALLPERMS) == (S_ISVTX | S_IRWXU) &&
+           lock_file(directory.get(), LOCK_EX | LOCK_NB);
+}
+
+/// Removes temporary directories of that prefix whose processes were killed.
+void remove_abandoned(const fs::path& prefix) {
+    const std::string begin = prefix.filename().string() + letters.front();
+    for (const fs::directory_entry& entry : children_of(parent_of(prefix))) {
+        const std::string name = entry.path().filename();
+        if (name.starts_with(begin) && name.size() == begin.size() + letters.size() - 1 &&
+            is_abandoned(entry.path())) {
+            try {
+                remove_tree(entry.path());
+            } catch (const Error&) {
+                // It is in nobody's way.
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::optional<std::vector<std::string>> names_in(Fd directory) {
@@ -111,11 +144,24 @@ fs::path large_temporary_directory() {
 }
 
 TemporaryDirectory::TemporaryDirectory(const fs::path& prefix) {
-    std::string name = prefix.string() + ".XXXXXX";
+    remove_abandoned(prefix);
+    std::string name = prefix.string().append(letters);
     if (::mkdtemp(name.data()) == nullptr) {
         throw errno_error(parent_of(prefix).string(), errno);
     }
     path_ = name;
+    lock_ = open_directory(path_);
+    // Only one that is locked may be taken for abandoned once it is not.
+    if (lock_ && lock_file(lock_.get(), LOCK_EX | LOCK_NB)) {
+        static_cast<void>(::fchmod(lock_.get(), S_ISVTX | S_IRWXU));
+    }
+}
+
+void TemporaryDirectory::keep() noexcept {
+    kept_ = true;
+    if (lock_) {
+        static_cast<void>(::fchmod(lock_.get(), S_IRWXU));
+    }
 }
 
 TemporaryDirectory::~TemporaryDirectory() {

@@ -21,10 +21,13 @@ namespace edgegpu {
 /// Where large temporary files belong: $TMPDIR, or /var/tmp. /tmp may be in memory.
 [[nodiscard]] std::filesystem::path large_temporary_directory();
 
-/// A new directory of a name that nobody else has, removed at the end with everything in it.
+/// A new directory of a name that nobody else has, removed at the end with everything in it. Its
+/// process has it locked, and its sticky bit says that it is to be removed: those of the same
+/// prefix whose processes were killed are removed when the next one is made.
 class TemporaryDirectory {
 public:
-    /// Its path is `prefix` and a dot with six letters, its mode 0700. Throws Error.
+    /// Its path is `prefix` and a dot with six letters, its mode 01700; 0700 on a file system
+    /// without locks. Throws Error.
     explicit TemporaryDirectory(const std::filesystem::path& prefix);
     TemporaryDirectory(const TemporaryDirectory&) = delete;
     TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
@@ -34,11 +37,12 @@ public:
     [[nodiscard]] std::filesystem::path operator/(const std::filesystem::path& name) const {
         return path_ / name;
     }
-    /// Leaves it where it is.
-    void keep() noexcept { kept_ = true; }
+    /// Leaves it where it is, with mode 0700.
+    void keep() noexcept;
 
 private:
     std::filesystem::path path_;
+    Fd lock_;
     bool kept_ = false;
 };
 

@@ -1,6 +1,9 @@
 #include "support/directory.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,6 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../support/rpm_fixture.hpp"
 #include "support/error.hpp"
@@ -67,7 +72,8 @@ TEST_F(Directory, TemporaryOnesAreRemovedUnlessKept) {
         const edgegpu::TemporaryDirectory first(directory_.path() / "t");
         edgegpu::TemporaryDirectory second(directory_.path() / "t");
         EXPECT_NE(first.path(), second.path());
-        EXPECT_EQ(fs::status(first.path()).permissions(), fs::perms::owner_all);
+        EXPECT_EQ(fs::status(first.path()).permissions(),
+                  fs::perms::owner_all | fs::perms::sticky_bit);
         fs::create_directory(first / "below");
         write_file(first / "below/file", "x");
         second.keep();
@@ -77,6 +83,53 @@ TEST_F(Directory, TemporaryOnesAreRemovedUnlessKept) {
     EXPECT_FALSE(fs::exists(gone));
     EXPECT_TRUE(fs::exists(kept));
     EXPECT_THROW(edgegpu::TemporaryDirectory(directory_.path() / "absent/t"), Error);
+}
+
+/// What a process leaves that is killed while it has a temporary directory of that prefix.
+fs::path left_by_killed_process(const fs::path& prefix) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe(ends.data()), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const edgegpu::TemporaryDirectory made(prefix);
+        write_file(made / "file", "");
+        static_cast<void>(write_all(ends[1], made.path().string()));
+        ::raise(SIGKILL);
+    }
+    ::close(ends[1]);
+    const Fd output(ends[0]);
+    std::string path(4096, '\0');
+    const ssize_t count = ::read(output.get(), path.data(), path.size());
+    path.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+    return path;
+}
+
+TEST_F(Directory, TemporaryOnesOfKilledProcessesAreRemovedByTheNext) {
+    const fs::path prefix = directory_.path() / "made";
+    const fs::path left = left_by_killed_process(prefix);
+    ASSERT_TRUE(fs::exists(left / "file"));
+    const edgegpu::TemporaryDirectory live(prefix);
+    EXPECT_FALSE(fs::exists(left));
+    const fs::path other = left_by_killed_process(directory_.path() / "made.too");
+    const fs::path users = directory_.path() / "made.ABCDEF";
+    fs::create_directory(users);
+    const edgegpu::TemporaryDirectory next(prefix);
+    EXPECT_TRUE(fs::exists(live.path())) << "it is in use";
+    EXPECT_TRUE(fs::exists(other)) << "it has another prefix";
+    EXPECT_TRUE(fs::exists(users)) << "it was made by somebody else";
+}
+
+TEST_F(Directory, OneThatWasKeptIsNobodysToRemove) {
+    const fs::path prefix = directory_.path() / "made";
+    fs::path path;
+    {
+        edgegpu::TemporaryDirectory made(prefix);
+        made.keep();
+        path = made.path();
+    }
+    const edgegpu::TemporaryDirectory next(prefix);
+    EXPECT_TRUE(fs::exists(path));
 }
 
 TEST_F(Directory, WhatIsPublishedReplacesOnlyWhatItMay) {
