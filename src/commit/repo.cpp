@@ -269,11 +269,13 @@ void Repo::Impl::make_lock_file(const std::string& name) const {
         return open_at(directory.get(), name, O_RDWR | O_NONBLOCK | flags,
                        RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, mode);
     };
-    const Fd made = open(O_CREAT | O_EXCL, 0600);
-    if (made && ::fchmod(made.get(), sharing == Sharing::group ? 0664 : 0644) == 0) {
-        return;
+    Fd file = open(O_CREAT | O_EXCL, 0600);
+    if (!file && errno == EEXIST) {
+        file = open(0, 0);
     }
-    if (!made && errno == EEXIST && open(0, 0)) {
+    // Who can read a file can lock it, and hold up builds. That of another owner has a mode.
+    if (file &&
+        (::fchmod(file.get(), sharing == Sharing::group ? 0660 : 0600) == 0 || errno == EPERM)) {
         return;
     }
     if (errno == EACCES && sharing == Sharing::group) {

@@ -47,7 +47,8 @@ struct Repo::Impl {
     void make_directory(const std::string& name) const;
     /// The same below an open directory, which `shown` is for messages.
     void make_directory_at(int parent, const std::string& name, const std::string& shown) const;
-    /// Creates a file to be locked if it is absent. Throws Error if it cannot be written to.
+    /// Creates a file to be locked if it is absent; only those who build can open it, as others
+    /// could lock it as well. Throws Error if it cannot be written to.
     void make_lock_file(const std::string& name) const;
     /// The repository as a reader sees it.
     [[nodiscard]] RepositoryView view() const;

@@ -378,7 +378,7 @@ void expect_shared(const fs::path& repository) {
         if (S_ISDIR(status.st_mode)) {
             EXPECT_EQ(status.st_mode & 07777U, 02775U) << item.path();
         } else if (item.path().extension() == ".lock" || item.path().filename() == ".lock") {
-            EXPECT_EQ(status.st_mode & 0777U, 0664U) << item.path();
+            EXPECT_EQ(status.st_mode & 0777U, 0660U) << item.path();
         } else {
             EXPECT_EQ(status.st_mode & 0044U, 0044U) << item.path();
         }
