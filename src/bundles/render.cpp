@@ -12,6 +12,7 @@
 #include "bundles/generated.hpp"
 #include "bundles/kustomization.hpp"
 #include "cache/store.hpp"
+#include "sandbox/program_digest.hpp"
 #include "sandbox/tool.hpp"
 #include "support/digest.hpp"
 #include "support/error.hpp"

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <system_error>
 
-#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -20,7 +19,6 @@
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
 #include "sandbox/seccomp.hpp"
-#include "support/digest.hpp"
 #include "support/directory.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -200,35 +198,6 @@ std::string place_program(const ToolCommand& command, Additions& additions) {
     return additions.program_place.string();
 }
 
-/// The dynamic loader of an ELF program; nothing if it is linked statically, and empty if it is no
-/// ELF program: most others name an interpreter of their own.
-std::optional<std::string> interpreter_of(const fs::path& file) {
-    std::string head(1U << 12U, '\0');
-    const Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    const ssize_t got = opened ? ::pread(opened.get(), head.data(), head.size(), 0) : -1;
-    head.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    Elf64_Ehdr header{};
-    if (!head.starts_with(ELFMAG) || head.size() < sizeof header) {
-        return std::string();
-    }
-    std::memcpy(&header, head.data(), sizeof header);
-    for (std::size_t i = 0; i < header.e_phnum; ++i) {
-        const std::size_t at = header.e_phoff + i * sizeof(Elf64_Phdr);
-        Elf64_Phdr segment{};
-        if (at > head.size() - sizeof segment) {
-            return std::string();
-        }
-        std::memcpy(&segment, head.data() + at, sizeof segment);
-        if (segment.p_type == PT_INTERP) {
-            const std::string path = segment.p_offset < head.size()
-                                         ? head.substr(segment.p_offset, segment.p_filesz)
-                                         : std::string();
-            return path.substr(0, path.find('\0'));
-        }
-    }
-    return std::nullopt;
-}
-
 /// Writes ToolCommand::tree into a new directory.
 void write_tree(const fs::path& top, const std::map<std::string, std::string>& files) {
     for (const auto& [name, content] : files) {
@@ -287,32 +256,6 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
 
 fs::path tool_file(std::string_view program) {
     return find_program(program, search_path);
-}
-
-std::string program_digest(const Context& ctx, const fs::path& file) {
-    if (file.empty()) {
-        return {};
-    }
-    Sha256 digest;
-    digest.update_field(sha256_file(file));
-    const std::string loader = interpreter_of(file).value_or("");
-    if (loader.empty()) {
-        return digest.hex();
-    }
-    // What ldd(1) calls, which a small container may not have: "libz.so.1 => /lib/libz.so.1 (0x…)"
-    ProcessRequest request;
-    request.argv = {loader, "--list", file.string()};
-    const ProcessResult result = run_process(ctx, request);
-    if (result.status != 0) {
-        throw error("{} cannot find the libraries of {}: {}", loader, file.string(),
-                    trim_end(result.output));
-    }
-    for (const std::string_view word : words_of(result.output, " \t\n")) {
-        if (word.starts_with('/') && !word.ends_with(':')) {
-            digest.update_field(sha256_file(word));
-        }
-    }
-    return digest.hex();
 }
 
 void write_tool_script(const fs::path& script, const std::string& program,

@@ -55,16 +55,9 @@ struct ToolResult {
 /// is too large; a non-zero status is returned.
 [[nodiscard]] ToolResult run_tool(const Context& ctx, const ToolCommand& command);
 
-/// The first executable file with this name in the caller's PATH, for ToolCommand::program; empty
-/// if there is none.
 /// The file of a program that `run_tool` would run; empty if there is none, which `run_tool`
 /// reports.
 [[nodiscard]] std::filesystem::path tool_file(std::string_view program);
-
-/// Digest of a program's file and of the shared libraries that its dynamic loader finds for it, for
-/// cache keys. `file` is a program of the builder, which is trusted; empty if it is. Throws Error
-/// if the loader fails.
-[[nodiscard]] std::string program_digest(const Context& ctx, const std::filesystem::path& file);
 
 /// For a library that starts a program itself: writes `script`, which runs `program` with the
 /// script's arguments and descriptors in the same kind of sandbox, with the same filter.

@@ -13,6 +13,7 @@
 #include "cache/store.hpp"
 #include "image/image_root.hpp"
 #include "rootfs/tool_root.hpp"
+#include "sandbox/program_digest.hpp"
 #include "sandbox/tool.hpp"
 #include "selinux/gpu_plan.hpp"
 #include "selinux/labels/overlay_labels.hpp"

@@ -10,6 +10,7 @@
 
 #include "blueprint/sources/policy_package.hpp"
 #include "blueprint/sources/policy_source.hpp"
+#include "sandbox/program_digest.hpp"
 #include "sandbox/tool.hpp"
 #include "selinux/modules/contexts.hpp"
 #include "selinux/modules/interfaces.hpp"
