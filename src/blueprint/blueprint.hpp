@@ -70,6 +70,9 @@ struct Blueprint {
     MicroshiftRequest microshift;
     OstreeRequest ostree;
     ImageSettings image;
+    /// Directories of the commit on which disk images have file systems: "/data". Those in /var,
+    /// /run and /tmp are the device's.
+    std::vector<std::string> mount_points;
 
     std::string hostname;
     SourceLocation hostname_location;

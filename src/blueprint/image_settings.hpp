@@ -21,6 +21,33 @@ struct DiskSizes {
     bool operator==(const DiskSizes&) const = default;
 };
 
+/// A directory of a data file system, and where devices have it.
+struct VolumeMount {
+    /// absolute, with the links of a deployment resolved: "/var/home"
+    std::string point;
+    /// its name in the file system, of which it is a part ("subvolume"); empty: all of it
+    std::string directory;
+    bool operator==(const VolumeMount&) const = default;
+};
+
+/// A partition of a disk image that holds data of the device: an ext4 file system, or swap.
+/// Upgrades do not touch it, and another installation keeps its content.
+struct Volume {
+    /// bytes
+    std::uint64_t size = 0;
+    /// of the file system; empty: none
+    std::string label;
+    /// none: swap
+    std::vector<VolumeMount> mounts;
+    bool operator==(const Volume&) const = default;
+
+    /// For messages: "/var/home", or "swap".
+    [[nodiscard]] const std::string& name() const {
+        static const std::string swap = "swap";
+        return mounts.empty() ? swap : mounts.front().point;
+    }
+};
+
 /// `[image]`, except for `package_set`: what `edgegpu image` makes of a commit. Nothing of this is
 /// part of the commit.
 struct ImageSettings {
@@ -42,6 +69,8 @@ struct ImageSettings {
     bool sign = false;
     SourceLocation sign_location;
     DiskSizes least;
+    /// in the order of the blueprint
+    std::vector<Volume> volumes;
 };
 
 }  // namespace edgegpu

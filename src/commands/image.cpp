@@ -18,6 +18,7 @@
 #include "image_file/injection_file.hpp"
 #include "repository/commit_view.hpp"
 #include "repository/followed_ref.hpp"
+#include "signing/signer.hpp"
 #include "support/error.hpp"
 #include "support/quantity.hpp"
 #include "support/shell_text.hpp"
@@ -29,17 +30,22 @@ namespace edgegpu {
 namespace {
 
 /// The least size of the disk with these least sizes of its parts.
-std::uint64_t least_disk(const DiskSizes& least) {
-    return std::max(least.disk, least.rootfs + least.boot + least.esp);
+std::uint64_t least_disk(const ImageSettings& settings) {
+    const DiskSizes& least = settings.least;
+    std::uint64_t sum = least.rootfs + least.boot + least.esp;
+    for (const Volume& volume : settings.volumes) {
+        sum += volume.size;
+    }
+    return std::max(least.disk, sum);
 }
 
 /// The rule, for disks that are large enough for what the blueprint asks for: the root file system
 /// gets what the disk has.
-TargetRule sufficient_target(const std::string& rule, const DiskSizes& least) {
-    if (least_disk(least) == 0) {
+TargetRule sufficient_target(const std::string& rule, const ImageSettings& settings) {
+    if (least_disk(settings) == 0) {
         return parse_target_rule(rule);
     }
-    const std::string size = fmt::format("size>={}", least_disk(least));
+    const std::string size = fmt::format("size>={}", least_disk(settings));
     return parse_target_rule(trim(rule) == "any" ? size : rule + ',' + size);
 }
 
@@ -68,7 +74,7 @@ void set_installer(ImageRequest& request, const ImageCommand& command,
                     "that it writes, which it could not read")
             .hinted("write a disk image, such as --type raw");
     }
-    request.target = sufficient_target(settings.target_rule, settings.least);
+    request.target = sufficient_target(settings.target_rule, settings);
     request.disk.size = 0;
     request.disk.least.disk = request.disk.least.rootfs = 0;
     request.unsigned_commit = command.allow_unsigned;
@@ -109,9 +115,16 @@ ImageRequest request_of(const ImageCommand& command, const RepositoryView& repos
     request.disk.stateroot = settings.stateroot;
     request.disk.kernel_arguments = settings.kernel_arguments;
     request.disk.size = settings.size;
-    request.disk.least = {settings.least.disk, settings.least.rootfs, settings.least.boot,
-                          settings.least.esp};
+    request.disk.least = settings.least;
+    request.disk.volumes = settings.volumes;
     request.disk.encryption = command.encrypt == "tpm2" ? Encryption::tpm2 : Encryption::none;
+    if (request.disk.encryption != Encryption::none && !settings.volumes.empty()) {
+        throw error(ErrorKind::usage,
+                    "--encrypt encrypts the root file system alone: the blueprint has {} on a "
+                    "partition of its own",
+                    settings.volumes.front().name())
+            .hinted("remove that file system, or --encrypt");
+    }
     set_installer(request, command, settings);
     if (!settings.injection.empty()) {
         request.disk.injection = read_injection_file(settings.injection, commit);
@@ -125,6 +138,13 @@ ImageRequest request_of(const ImageCommand& command, const RepositoryView& repos
     }
     check_image_name(request);
     return request;
+}
+
+/// Signs something with the key before the disk is written: a key that is missing, or an agent that
+/// does not answer, ends the command at once, and not after minutes.
+void try_key(Signer& signer, const ImageKey& key) {
+    signer.allow({{}, key.id, key.homedir, {}});
+    static_cast<void>(signer.sign_trial());
 }
 
 std::string image_row(std::string_view name, std::string_view value) {
@@ -156,6 +176,13 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
     text += image_row("follows", image.disk.refspec.empty() ? "nothing" : image.disk.refspec);
     text += image_row("starts by", fmt::format("{}", fmt::join(firmware, ", ")));
     text += image_row("arguments", fmt::format("{}", fmt::join(image.disk.kernel_arguments, " ")));
+    if (!request.disk.volumes.empty()) {
+        std::vector<std::string> names;
+        for (const Volume& volume : request.disk.volumes) {
+            names.push_back(fmt::format("{} {}", volume.name(), human_size(volume.size)));
+        }
+        text += image_row("volumes", fmt::format("{}", fmt::join(names, ", ")));
+    }
     if (request.key) {
         text += image_row("signed by", request.key->id);
     }
@@ -184,10 +211,13 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
         throw error(ErrorKind::usage, "{} applies to --type oci only",
                     command.previous.empty() ? "--no-tls-verify" : "--previous");
     }
+    // First of all: it forks, and reading a repository starts threads.
+    Signer signer(&interrupted());
     Console console(console_output(global));
     Context ctx;
     ctx.cache = cache_directory({});
     ctx.log = global.log;
+    signer.log_to(ctx.log);
     ctx.console = &console;
     ctx.cancelled = &interrupted();
     ctx.jobs = available_processors();
@@ -195,6 +225,9 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     const CommitView commit = repository.open(command.commit);
     const ImageRequest request =
         request_of(command, repository, commit, choose_image(command, commit, console), console);
+    if (request.key) {
+        try_key(signer, *request.key);
+    }
     Stages stages(ctx, commit.info().name);
     const Image image =
         stages.run([&] { return write_image(ctx, stages, repository, commit, request); });

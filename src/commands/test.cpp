@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "blueprint/parse/parse.hpp"
 #include "blueprint/parse/test_request.hpp"
 #include "blueprint/tables/test_table.hpp"
 #include "commands/commands.hpp"
@@ -69,8 +70,10 @@ UserCheck user_check_of(const TestCheckRequest& wanted) {
     return check;
 }
 
-/// Adds what `[test]` of the blueprint says.
-void add_blueprint_tests(const TestCommand& command, Console& console, RehearsalRequest& request) {
+/// Adds what the blueprint says of tests and of the file systems of devices.
+void add_blueprint(const TestCommand& command, Console& console, RehearsalRequest& request) {
+    request.volumes =
+        parse_image_settings(command.blueprint, command.parameters).blueprint.image.volumes;
     const std::optional<TestRequest> test =
         load_test_request(command.blueprint, command.parameters);
     if (!test) {
@@ -102,7 +105,7 @@ RehearsalRequest request_of(const TestCommand& command, Console& console, const 
     request.upgrade = !command.rollback_only;
     request.rollback = command.rollback || command.rollback_only;
     if (!command.blueprint.empty()) {
-        add_blueprint_tests(command, console, request);
+        add_blueprint(command, console, request);
     }
     if (!command.checks.empty()) {
         std::vector<UserCheck> more = read_user_checks(command.checks);

@@ -11,6 +11,7 @@
 
 #include "compose/accounts_split.hpp"
 #include "compose/var_to_tmpfiles.hpp"
+#include "support/deployed_path.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
 
@@ -88,14 +89,6 @@ void move_policy_store(const Context& ctx, Tree& tree) {
 /// their original path: policies have contexts for /home, not for /var/home. Existing lines for
 /// these paths stay.
 void alias_var_labels(const Context& ctx, Tree& tree) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> aliases{
-        {{"/var/home", "/home"},
-         {"/var/roothome", "/root"},
-         {"/var/srv", "/srv"},
-         {"/var/opt", "/opt"},
-         {"/var/mnt", "/mnt"},
-         {"/var/usrlocal", "/usr/local"},
-         {"/usr/lib/opt", "/opt"}}};
     Entries changed;
     for (const auto& [path, entry] : entries_below(tree.entries, "/etc/selinux")) {
         if (!path.ends_with("/contexts/files/file_contexts.subs_dist") ||
@@ -107,12 +100,18 @@ void alias_var_labels(const Context& ctx, Tree& tree) {
         if (!text.empty() && !text.ends_with('\n')) {
             text += '\n';
         }
-        for (const auto& [alias, original] : aliases) {
+        const auto add = [&](std::string_view alias, std::string_view original) {
             if (before.find(fmt::format("\n{} ", alias)) == std::string::npos &&
                 before.find(fmt::format("\n{}\t", alias)) == std::string::npos) {
                 text += fmt::format("{} {}\n", alias, original);
             }
+        };
+        for (const MovedDirectory& moved : moved_directories) {
+            if (moved.target.starts_with("/var/")) {
+                add(moved.target, moved.path);
+            }
         }
+        add("/usr/lib/opt", "/opt");
         changed[path] = make_file_entry(ctx, text, entry.mode);
     }
     for (auto& [path, entry] : changed) {
@@ -313,6 +312,15 @@ void finish_layout(const Context& ctx, Tree& tree) {
     tree.entries.erase("/usr/etc");
     move_directory(tree, "/etc", "/usr/etc");
     empty_mount_points(ctx, tree);
+}
+
+void add_mount_points(const std::vector<std::string>& points, Tree& tree) {
+    for (const std::string& point : points) {
+        for (std::size_t slash = 0; slash != std::string::npos;) {
+            slash = point.find('/', slash + 1);
+            tree.entries.try_emplace(point.substr(0, slash), directory(0755));
+        }
+    }
 }
 
 }  // namespace edgegpu

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "execution/context.hpp"
 #include "image/tree.hpp"
 
@@ -14,5 +17,9 @@ namespace edgegpu {
 /// without a warning, except kernels in /boot and what is in /dev. Changes `tree.entries` only;
 /// clears tree.root. Throws Error for paths that a commit cannot contain.
 void finish_layout(const Context& ctx, Tree& tree);
+
+/// Adds directories on which devices mount file systems, absolute paths outside of /usr, to a tree
+/// with the layout of a commit: there the root directory is read-only.
+void add_mount_points(const std::vector<std::string>& points, Tree& tree);
 
 }  // namespace edgegpu

@@ -1,7 +1,6 @@
 #include "compose/var_to_tmpfiles.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "image/account_files.hpp"
+#include "support/deployed_path.hpp"
 #include "support/error.hpp"
 #include "support/text.hpp"
 
@@ -186,13 +186,6 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
 }
 
 void redirect_tmpfiles(const Context& ctx, Tree& tree) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> places{
-        {{"/home", "/var/home"},
-         {"/root", "/var/roothome"},
-         {"/srv", "/var/srv"},
-         {"/opt", "/var/opt"},
-         {"/mnt", "/var/mnt"},
-         {"/usr/local", "/var/usrlocal"}}};
     for (const std::string& file : configuration_files(tree, "/usr/lib/tmpfiles.d/")) {
         const std::string before = read_entry(tree, file);
         std::string after;
@@ -200,11 +193,9 @@ void redirect_tmpfiles(const Context& ctx, Tree& tree) {
             std::string_view rest = line;
             const std::string_view type = next_word(rest);
             const std::string_view path = next_word(rest);
-            const auto place = std::ranges::find_if(
-                places, [&](const auto& known) { return is_below(path, known.first); });
-            if (place != places.end() && !type.starts_with('#')) {
-                after += fmt::format("{} {}{}{}\n", type, place->second,
-                                     path.substr(place->first.size()), rest);
+            const std::string deployed = deployed_path(path);
+            if (deployed != path && !type.starts_with('#')) {
+                after += fmt::format("{} {}{}\n", type, deployed, rest);
             } else {
                 after += fmt::format("{}\n", line);
             }

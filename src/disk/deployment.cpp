@@ -264,7 +264,7 @@ std::string fstab_with(std::string fstab, const DeploymentTarget& target) {
             const std::string_view present = std::string_view(fstab).substr(begin, end - begin);
             const std::size_t first = present.find_first_of(" \t");
             const std::size_t second = present.find_first_not_of(" \t", first);
-            if (!present.starts_with('#') && second != std::string_view::npos &&
+            if (place != "none" && !present.starts_with('#') && second != std::string_view::npos &&
                 present.substr(second, present.find_first_of(" \t", second) - second) == place) {
                 return;
             }
@@ -276,6 +276,9 @@ std::string fstab_with(std::string fstab, const DeploymentTarget& target) {
     if (!target.esp_uuid.empty()) {
         add("/boot/efi", fmt::format("UUID={} /boot/efi vfat umask=0077,shortname=winnt 0 2\n",
                                      target.esp_uuid));
+    }
+    for (const FstabLine& line : target.volumes) {
+        add(line.point, line.text);
     }
     return fstab;
 }
@@ -308,6 +311,14 @@ void check_room(const Ext4Writer& writer, std::uint64_t needed, std::string_view
     }
 }
 
+void write_volume(Ext4Writer& writer, const FileTree& tree, const ImageLabels& labels,
+                  std::int64_t time, const CommitObjects& objects) {
+    writer.set_attributes(writer.root(), tree.attributes);
+    writer.set_attributes(writer.lost_and_found(),
+                          labels.attributes("/lost+found", EntryType::directory, 0700, time));
+    write_tree(writer, writer.root(), tree, objects);
+}
+
 std::uint64_t bytes_of(const CommitObjects& objects) {
     constexpr std::uint64_t unit = 4096;
     std::uint64_t blocks = 0;
@@ -325,15 +336,23 @@ std::uint64_t bytes_of(const CommitObjects& objects) {
 WrittenDeployment write_deployment(const Context& ctx, const RepositoryView& repository,
                                    const CommitView& commit, const DeploymentPlan& plan,
                                    const DiskRequest& request, const DeploymentTarget& target,
-                                   const ImageLabels& labels, Ext4Writer& root, Ext4Writer& boot) {
+                                   const ImageLabels& labels, DeploymentFileSystems& disk) {
     try {
         const CommitObjects objects(ctx, repository, commit);
-        check_room(root, bytes_of(objects), "the root file system");
+        check_room(disk.sysroot, bytes_of(objects), "the root file system");
         FileTree etc = make_etc(objects, plan, target, labels);
         FileTree var = initial_var(labels, plan.time);
         inject(request.injection, labels, plan.time, etc, var);
-        SysrootWriter(ctx, objects, plan, labels, root).write(target, etc, var);
-        return write_boot_files(objects, read_kernel_layout(objects), plan, target, labels, boot);
+        const std::vector<FileTree> volumes =
+            take_volume_trees(request.volumes, labels, plan.time, var);
+        SysrootWriter(ctx, objects, plan, labels, disk.sysroot).write(target, etc, var);
+        for (std::size_t i = 0; i < volumes.size(); ++i) {
+            if (disk.volumes[i]) {
+                write_volume(*disk.volumes[i], volumes[i], labels, plan.time, objects);
+            }
+        }
+        return write_boot_files(objects, read_kernel_layout(objects), plan, target, labels,
+                                disk.boot);
     } catch (Error& failure) {
         throw failure.traced(fmt::format("while deploying commit {}", plan.commit));
     }

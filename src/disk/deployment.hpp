@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "disk/disk.hpp"
 #include "disk/ext4.hpp"
 #include "disk/image_labels.hpp"
+#include "disk/volumes.hpp"
 #include "execution/context.hpp"
 #include "repository/commit_view.hpp"
 
@@ -56,6 +58,17 @@ struct DeploymentTarget {
     /// Kernel arguments by which the initramfs unlocks the root file system (`luks_arguments`);
     /// empty: it is not encrypted.
     std::vector<std::string> unlock;
+    /// for the volumes of the request
+    std::vector<FstabLine> volumes;
+};
+
+/// The empty file systems of a disk.
+struct DeploymentFileSystems {
+    /// the root file system
+    Ext4Writer& sysroot;
+    Ext4Writer& boot;
+    /// of the request's volumes, in their order; null for swap
+    std::vector<std::unique_ptr<Ext4Writer>> volumes;
 };
 
 /// The boot entry of a deployment that was written.
@@ -76,16 +89,16 @@ struct WrittenDeployment {
 [[nodiscard]] DeploymentPlan plan_deployment(const Context& ctx, const RepositoryView& repository,
                                              const CommitView& commit, const DiskRequest& request);
 
-/// Writes the repository, the deployment and the stateroot into `root`, kernel and boot entry into
-/// `boot`, each of them an empty file system; the caller may add to both (with the labels of
-/// `labels`) and finishes them. In `boot` it makes "ostree", "loader.1", "loader", "boot" (a link
-/// to "."), and "efi", the mount point, if the target has an EFI system partition. Every object is
-/// compared with its checksum while it is written. Throws Error: objects that are missing or do not
-/// have their checksum, a file system that is full, injected paths that the deployment does not
-/// allow.
+/// Writes the repository, the deployment and the stateroot into the root file system, kernel and
+/// boot entry into that of /boot, and what the request injects into the volumes' directories into
+/// those; the caller may add to all (with the labels of `labels`) and finishes them. In /boot it
+/// makes "ostree", "loader.1", "loader", "boot" (a link to "."), and "efi", the mount point, if the
+/// target has an EFI system partition. Every object is compared with its checksum while it is
+/// written. Throws Error: objects that are missing or do not have their checksum, a file system
+/// that is full, injected paths that the deployment does not allow.
 WrittenDeployment write_deployment(const Context& ctx, const RepositoryView& repository,
                                    const CommitView& commit, const DeploymentPlan& plan,
                                    const DiskRequest& request, const DeploymentTarget& target,
-                                   const ImageLabels& labels, Ext4Writer& root, Ext4Writer& boot);
+                                   const ImageLabels& labels, DeploymentFileSystems& disk);
 
 }  // namespace edgegpu

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include "disk/image_labels.hpp"
 #include "disk/luks.hpp"
 #include "disk/partitions.hpp"
+#include "disk/volumes.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/glib.hpp"
@@ -56,6 +58,7 @@ DiskContent read_disk_content(const Context& ctx, const RepositoryView& reposito
     DiskContent content;
     // Cheap, and without it nothing else matters.
     content.loaders = find_boot_loaders(commit);
+    check_mount_points(request.volumes, commit);
     content.deployment = plan_deployment(ctx, repository, commit, request);
     if (!content.loaders.efi.empty()) {
         content.esp = esp_files(commit, content.loaders, identity.uuid("file system boot"));
@@ -67,7 +70,7 @@ DiskContent read_disk_content(const Context& ctx, const RepositoryView& reposito
 }
 
 DiskNeeds needs_of(const DiskContent& content, const DiskRequest& request) {
-    const LeastSizes& least = request.least;
+    const DiskSizes& least = request.least;
     std::uint64_t modules = 0;
     for (const auto& [name, bytes] : content.modules) {
         modules += bytes.size() + 4096;
@@ -82,6 +85,7 @@ DiskNeeds needs_of(const DiskContent& content, const DiskRequest& request) {
     needs.root_least = std::max(plan.root_bytes + root_spare, least.rootfs) + header;
     needs.root_usual = std::max(2 * plan.root_bytes + root_usual_spare, least.rootfs) + header;
     needs.disk_least = least.disk;
+    needs.volumes = request.volumes;
     return needs;
 }
 
@@ -89,7 +93,7 @@ Ext4Format format_of(const Partition& partition, const DiskIdentity& identity, s
     Ext4Format format;
     const std::uint64_t header = partition.luks_uuid.empty() ? 0 : luks_header_size;
     format.offset = partition.offset + header;
-    format.size = partition.size - header;
+    format.size = partition.content - header;
     format.uuid = partition.file_system_uuid;
     format.hash_seed = identity.uuid(fmt::format("hash seed {}", partition.name));
     format.label = partition.name;
@@ -157,7 +161,8 @@ std::string core_image(const Context& ctx, const DiskContent& content,
     return make_grub_image(ctx, content.modules, image);
 }
 
-DeploymentTarget target_of(const std::vector<Partition>& partitions, bool blscfg) {
+DeploymentTarget target_of(const std::vector<Partition>& partitions,
+                           const std::vector<Volume>& volumes, bool blscfg) {
     DeploymentTarget target;
     const Partition& root = *find_partition(partitions, "root");
     target.root_uuid = root.file_system_uuid;
@@ -169,7 +174,28 @@ DeploymentTarget target_of(const std::vector<Partition>& partitions, bool blscfg
         target.esp_uuid = esp->file_system_uuid;
     }
     target.bootloader = blscfg ? "none" : "grub2";
+    target.volumes = volume_fstab(volumes, partitions);
     return target;
+}
+
+/// The empty file systems of the volumes; swap is complete.
+std::vector<std::unique_ptr<Ext4Writer>> make_volumes(const Context& ctx, const fs::path& path,
+                                                      const Disk& disk, const DiskRequest& request,
+                                                      const DiskIdentity& identity,
+                                                      std::int64_t time) {
+    std::vector<std::unique_ptr<Ext4Writer>> writers;
+    for (const Volume& volume : request.volumes) {
+        const Partition& partition = *find_partition(disk.partitions, volume.name());
+        writers.emplace_back();
+        if (volume.mounts.empty()) {
+            write_swap(ctx, path, partition, volume.label);
+            continue;
+        }
+        Ext4Format format = format_of(partition, identity, time);
+        format.label = volume.label;
+        writers.back() = std::make_unique<Ext4Writer>(ctx, path, format);
+    }
+    return writers;
 }
 
 /// The request with what the device does at its first boot.
@@ -195,6 +221,7 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
     const DeploymentPlan& plan = content.deployment;
     Disk disk;
     disk.partitions = plan_partitions(needs_of(content, request), identity, request.size);
+    shrink_volumes(request, commit, disk.partitions);
     if (request.encryption != Encryption::none) {
         disk.partitions.back().luks_uuid = identity.uuid(luks_purpose);
     }
@@ -209,7 +236,8 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
     if (const Partition* esp = find_partition(disk.partitions, "esp")) {
         write_esp(ctx, path, *esp, content.esp, plan.time);
     }
-    const DeploymentTarget target = target_of(disk.partitions, content.loaders.blscfg);
+    const DeploymentTarget target =
+        target_of(disk.partitions, request.volumes, content.loaders.blscfg);
     if (const Partition* bios = find_partition(disk.partitions, "bios")) {
         write_bios_loader(path, *bios, content.modules.at("boot.img"),
                           core_image(ctx, content, target.boot_uuid));
@@ -220,9 +248,16 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
     Ext4Writer root(ctx, path, root_format);
     Ext4Writer boot(ctx, path,
                     format_of(*find_partition(disk.partitions, "boot"), identity, plan.time));
+    DeploymentFileSystems systems{root, boot,
+                                  make_volumes(ctx, path, disk, request, identity, plan.time)};
     const WrittenDeployment written =
-        write_deployment(ctx, repository, commit, plan, complete, target, labels, root, boot);
+        write_deployment(ctx, repository, commit, plan, complete, target, labels, systems);
     add_grub(content, written, target.boot_uuid, labels, boot);
+    for (const std::unique_ptr<Ext4Writer>& volume : systems.volumes) {
+        if (volume) {
+            volume->finish();
+        }
+    }
     boot.finish();
     root.finish();
     if (!root_partition.luks_uuid.empty()) {

@@ -30,6 +30,13 @@ DiskIdentity::DiskIdentity(std::string_view commit, const DiskRequest& request) 
         digest.update_field(injected.content);
         digest.update_field(fmt::format("{:o} {} {}", injected.mode, injected.uid, injected.gid));
     }
+    for (const Volume& volume : request.volumes) {
+        digest.update_field(fmt::format("volume {} {}", volume.size, volume.label));
+        for (const VolumeMount& mount : volume.mounts) {
+            digest.update_field(mount.point);
+            digest.update_field(mount.directory);
+        }
+    }
     if (request.encryption != Encryption::none) {
         digest.update_field("encrypted");
     }

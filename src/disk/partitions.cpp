@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "execution/process.hpp"
+#include "support/digest.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
@@ -30,18 +31,17 @@ struct PartitionType {
     std::string_view label;
 };
 
+constexpr std::string_view linux_data = "0fc63daf-8483-4772-8e79-3d69d8477de4";
+constexpr std::string_view linux_swap = "0657fd6d-a4ab-43c4-84e5-0933c84b4f4f";
+
 // /boot is Linux's file system of no purpose: if it had that of an extended boot loader partition,
 // systemd would want to mount the EFI system partition at /efi on a BIOS, which no image has.
 constexpr std::array<PartitionType, 4> partition_types{{
     {"bios", "21686148-6449-6e6f-744e-656564454649", "bios-boot"},
     {"esp", "c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "efi-system"},
-    {"boot", "0fc63daf-8483-4772-8e79-3d69d8477de4", "boot"},
+    {"boot", linux_data, "boot"},
     {"root", "4f68bce3-e8cd-4db1-96e7-fbcaf984b709", "root"},
 }};
-
-const PartitionType& type_of(std::string_view name) {
-    return *std::ranges::find(partition_types, name, &PartitionType::name);
-}
 
 std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit) {
     return (size + unit - 1) / unit * unit;
@@ -61,7 +61,7 @@ std::vector<Partition> plan_partitions(const DiskNeeds& needs, const DiskIdentit
         Partition partition;
         partition.name = name;
         partition.offset = offset;
-        partition.size = rounded_up(bytes, mib);
+        partition.size = partition.content = rounded_up(bytes, mib);
         partition.uuid = identity.uuid(fmt::format("partition {}", name));
         if (name == "esp") {
             partition.file_system_uuid = fat_volume_name(identity.fat_volume_id("file system esp"));
@@ -78,6 +78,9 @@ std::vector<Partition> plan_partitions(const DiskNeeds& needs, const DiskIdentit
         add("esp", needs.esp);
     }
     add("boot", needs.boot);
+    for (const Volume& volume : needs.volumes) {
+        add(volume.name(), volume.size);
+    }
     const std::uint64_t least = offset + rounded_up(needs.root_least, mib) + margin;
     if (size == smallest_size) {
         size = least;
@@ -116,6 +119,18 @@ void make_sparse_file(const std::filesystem::path& path, std::uint64_t size) {
     }
 }
 
+bool is_volume(std::string_view name) {
+    return std::ranges::find(partition_types, name, &PartitionType::name) == partition_types.end();
+}
+
+std::string volume_label(const std::string& name) {
+    /// Of a GUID partition table: 36 UTF-16 characters.
+    constexpr std::size_t longest = 36;
+    constexpr std::size_t digits = 16;
+    const std::string label = "edgegpu " + name;
+    return label.size() <= longest ? label : "edgegpu " + sha256_hex(name).substr(0, digits);
+}
+
 std::string partition_script(const std::vector<Partition>& partitions,
                              const DiskIdentity& identity) {
     std::string script =
@@ -123,10 +138,13 @@ std::string partition_script(const std::vector<Partition>& partitions,
                     identity.uuid("disk"), margin / sector_size,
                     (disk_size(partitions) - margin) / sector_size - 1);
     for (const Partition& partition : partitions) {
-        const PartitionType& type = type_of(partition.name);
+        const auto known = std::ranges::find(partition_types, partition.name, &PartitionType::name);
+        const bool volume = known == partition_types.end();
+        const std::string_view data = partition.name == "swap" ? linux_swap : linux_data;
         script += fmt::format("start={}, size={}, type={}, uuid={}, name=\"{}\"\n",
                               partition.offset / sector_size, partition.size / sector_size,
-                              type.type, partition.uuid, type.label);
+                              volume ? data : known->type, partition.uuid,
+                              volume ? volume_label(partition.name) : std::string(known->label));
     }
     return script;
 }

@@ -22,6 +22,7 @@ struct DiskNeeds {
     /// of the EFI system partition; 0: none
     std::uint64_t esp = 0;
     std::uint64_t boot = 0;
+    std::vector<Volume> volumes;
     /// the least for the root file system, and what it gets if no size is asked for
     std::uint64_t root_least = 0;
     std::uint64_t root_usual = 0;
@@ -30,9 +31,10 @@ struct DiskNeeds {
 };
 
 /// The partitions of a disk of `size` bytes (0: as large as needed, in whole GiB), in their order:
-/// "bios", "esp", "boot", "root". Each begins at a whole MiB; root is the last, up to the disk's
-/// end, so that it can grow with the disk. UUIDs are those of `identity`; BIOS boot partitions have
-/// no file system. Throws ErrorKind::usage with the smallest possible size if `size` is smaller.
+/// "bios", "esp", "boot", the volumes by their names, "root". Each begins at a whole MiB; root is
+/// the last, up to the disk's end, so that it can grow with the disk. UUIDs are those of
+/// `identity`; BIOS boot partitions have no file system. Throws ErrorKind::usage with the smallest
+/// possible size if `size` is smaller.
 [[nodiscard]] std::vector<Partition> plan_partitions(const DiskNeeds& needs,
                                                      const DiskIdentity& identity,
                                                      std::uint64_t size);
@@ -47,8 +49,16 @@ struct DiskNeeds {
 /// Makes the new file `path` of `size` bytes that are all zero and take no space. Throws Error.
 void make_sparse_file(const std::filesystem::path& path, std::uint64_t size);
 
+/// Whether a partition is a volume's, by its name.
+[[nodiscard]] bool is_volume(std::string_view name);
+
+/// The name of a volume's partition in the partition table, by which another installation finds it:
+/// "edgegpu /var/home"; a longer one has a digest of it.
+[[nodiscard]] std::string volume_label(const std::string& name);
+
 /// The input of sfdisk(8) for a GPT with these partitions. Their types are those of the
-/// Discoverable Partitions Specification (root: that of x86-64).
+/// Discoverable Partitions Specification (root: that of x86-64; volumes: Linux, as those for /var
+/// are bound to one machine).
 [[nodiscard]] std::string partition_script(const std::vector<Partition>& partitions,
                                            const DiskIdentity& identity);
 

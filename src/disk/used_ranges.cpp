@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "disk/ext4_image.hpp"
+#include "disk/partitions.hpp"
+#include "disk/volumes.hpp"
 
 namespace edgegpu {
 
@@ -61,7 +63,10 @@ std::vector<ByteRange> used_ranges(const std::filesystem::path& path, const Disk
     Ranges ranges;
     ranges.add(0, disk.partitions.front().offset);
     for (const Partition& partition : disk.partitions) {
-        if (partition.name == "boot" || partition.name == "root") {
+        if (partition.name == "swap") {
+            ranges.add(partition.offset, swap_header);
+        } else if (partition.name == "boot" || partition.name == "root" ||
+                   is_volume(partition.name)) {
             add_used_blocks(path, partition, ranges);
         } else {
             ranges.add(partition.offset, partition.size);

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk/volumes.hpp"
 #include "image_file/bmap.hpp"
 #include "image_file/cloud_check.hpp"
 #include "image_file/encryption_check.hpp"
@@ -108,6 +111,17 @@ std::pair<std::uint64_t, std::string> digest_of(const Context& ctx, const fs::pa
     }
 }
 
+void warn_of_unused_mount_points(const Context& ctx, const CommitView& commit,
+                                 const std::vector<Volume>& volumes) {
+    const std::vector<std::string> unused = unused_mount_points(volumes, commit);
+    if (!unused.empty() && ctx.console != nullptr) {
+        ctx.console->warn(fmt::format(
+            "the commit has {}, and the disk no file system for it: devices find it empty and "
+            "read-only; --blueprint names the blueprint with that file system",
+            fmt::join(unused, ", ")));
+    }
+}
+
 /// The steps of write_image, each a stage.
 class ImageWriter {
 public:
@@ -122,6 +136,7 @@ public:
           current_(unfinished_.file("disk.raw")) {}
 
     Image write() {
+        warn_of_unused_mount_points(ctx_, commit_, request_.disk.volumes);
         if (request_.type == ImageType::installer_iso) {
             write_iso_image();
         } else {

@@ -18,6 +18,7 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "image/account_files.hpp"
+#include "support/deployed_path.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/source_location.hpp"
@@ -68,14 +69,6 @@ std::optional<Account> find_account(const CommitView& commit, std::string_view n
     return std::nullopt;
 }
 
-/// ostree's links of the root directory lead to /var.
-std::string home_in_var(const std::string& home) {
-    if (home == "/root") {
-        return "/var/roothome";
-    }
-    return home.starts_with("/home/") ? "/var" + home : home;
-}
-
 void read_user_key(const TableReader& table, const CommitView& commit, Injection& injection) {
     const std::string user = table.required_string("user");
     const std::string key = table.required_string("key");
@@ -90,7 +83,7 @@ void read_user_key(const TableReader& table, const CommitView& commit, Injection
         throw error_at(table.location("user"), "the image has no user \"{}\"", user)
             .hinted("users are made by the blueprint: [[customizations.user]]");
     }
-    const std::string home = home_in_var(account->home);
+    const std::string home = deployed_path(account->home);
     if (!home.starts_with("/var/")) {
         throw error_at(table.location("user"), "the home directory of {}, {}, is not in /var", user,
                        account->home);

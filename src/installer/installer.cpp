@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "disk/bios.hpp"
 #include "disk/boot_loaders.hpp"
+#include "disk/disk_write.hpp"
 #include "disk/esp.hpp"
 #include "disk/identity.hpp"
 #include "disk/partitions.hpp"
@@ -42,6 +46,25 @@ std::string digest_of_disk(const Context& ctx, const fs::path& path) {
         digest.update(piece);
     });
     return digest.hex();
+}
+
+void copy_range(int from, std::uint64_t position, int to, std::uint64_t target, std::uint64_t size,
+                const fs::path& path) {
+    std::vector<char> buffer(mib);
+    for (std::uint64_t done = 0; done < size;) {
+        const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), size - done);
+        const ssize_t count =
+            ::pread(from, buffer.data(), wanted, static_cast<off_t>(position + done));
+        if (count <= 0) {
+            throw errno_error(path.string(), errno);
+        }
+        const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
+        // Holes stay holes.
+        if (piece.find_first_not_of('\0') != std::string_view::npos) {
+            write_to_disk(to, piece, target + done, path);
+        }
+        done += piece.size();
+    }
 }
 
 std::string required_file(const CommitView& commit, const std::string& path) {
@@ -181,6 +204,31 @@ std::string remote_of(const std::string& refspec) {
     return colon == std::string::npos ? std::string() : refspec.substr(0, colon);
 }
 
+/// The disk image of the medium: disk.raw without what lies between its pieces.
+fs::path pack_disk(const Disk& disk, const TemporaryDirectory& work) {
+    const std::vector<DiskPiece> pieces = disk_pieces(disk);
+    fs::path raw = work / "disk.raw";
+    if (pieces.size() == 1) {
+        return raw;
+    }
+    fs::path packed = work / "disk.packed";
+    const DiskPiece& last = pieces.back();
+    const std::uint64_t end = last.on_medium + last.size;
+    make_sparse_file(packed, end + mib);
+    const Fd from = open_to_read(raw);
+    const Fd to(::open(packed.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!to) {
+        throw errno_error(packed.string(), errno);
+    }
+    copy_range(from.get(), 0, to.get(), 0, mib, packed);
+    for (const DiskPiece& piece : pieces) {
+        copy_range(from.get(), piece.position, to.get(), piece.on_medium, piece.size, packed);
+    }
+    copy_range(from.get(), disk.size - mib, to.get(), end, mib, packed);
+    fs::remove(raw);
+    return packed;
+}
+
 }  // namespace
 
 Installer write_installer(const Context& ctx, const RepositoryView& repository,
@@ -206,7 +254,9 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
     settings.label = installer.label;
     settings.disk_file = disk_name;
     settings.remote = request.unsigned_commit ? "" : remote;
-    settings.digest = digest_of_disk(ctx, work / "disk.raw");
+    settings.volumes = smallest.volumes;
+    const fs::path packed = pack_disk(installer.disk, work);
+    settings.digest = digest_of_disk(ctx, packed);
 
     MediumBoot boot;
     boot.title = settings.title;
@@ -225,7 +275,7 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
     if (!loaders.efi.empty()) {
         add_uefi(ctx, commit, loaders, boot, work, iso);
     }
-    iso.files.emplace(disk_name, work / "disk.raw");
+    iso.files.emplace(disk_name, packed);
     write_iso(ctx, iso, path);
     return installer;
 }

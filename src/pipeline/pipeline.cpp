@@ -280,6 +280,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
 
     stages.begin("label", "labelling");
     finish_layout(ctx, tree);
+    add_mount_points(blueprint.mount_points, tree);
     label_tree(ctx, tree);
     check_overlay_labels(blueprint.overlays, tree);
     stages.end(counted(tree.entries.size(), "path") + " labelled");

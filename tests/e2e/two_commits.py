@@ -35,6 +35,22 @@ echo {version} > %{{buildroot}}/usr/share/edgegpu-lab/canary
 """
 
 
+VOLUMES = """
+[[customizations.disk.partitions]]
+mountpoint = "/var"
+minsize = "2 GiB"
+
+[[customizations.disk.partitions]]
+mountpoint = "/data"
+minsize = "200 MiB"
+label = "site-data"
+
+[[customizations.disk.partitions]]
+fs_type = "swap"
+minsize = "64 MiB"
+"""
+
+
 def run(*argv, **options):
     subprocess.run([str(a) for a in argv], check=True, **options)
 
@@ -91,7 +107,7 @@ data = "GREENBOOT_MAX_BOOT_ATTEMPTS=1\\n"
 [[customizations.files]]
 path = "/etc/edgegpu-stage"
 data = "IMAGE_STAGE={stage}\\nOTHER={other}\\nDIGEST={digests[other]}\\n"
-""" + container_images.tables(stage, work / "layout")
+""" + VOLUMES + container_images.tables(stage, work / "layout")
     blueprint.write_text(text + (SECOND_USER if stage == 2 else ""))
     if stage == 2:
         bundle = tree / "manifests/nvidia-device-plugin/kustomization.yaml"
@@ -100,11 +116,12 @@ data = "IMAGE_STAGE={stage}\\nOTHER={other}\\nDIGEST={digests[other]}\\n"
 
 
 def build_both(work):
-    """The repository, in an empty directory, with both: the second is REF, the first REF^."""
+    """The repository, in an empty directory, with both: the second is REF, the first REF^; and the second's blueprint."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     digests = container_images.make_layout(ROOT / "build/lab", work / "layout")
     for stage in (1, 2):
         make_canary(work, f"{stage}.0")
-        build(make_blueprint(work, stage, digests), work / "repo", work / f"stage{stage}.lock")
-    return work / "repo"
+        blueprint = make_blueprint(work, stage, digests)
+        build(blueprint, work / "repo", work / f"stage{stage}.lock")
+    return work / "repo", blueprint

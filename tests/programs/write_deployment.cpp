@@ -94,8 +94,9 @@ void write(int count, char** arguments) {
     Ext4Writer root(ctx, arguments[4], root_format);
     Ext4Writer boot(ctx, arguments[5], boot_format);
     const ImageLabels labels(ctx, commit);
+    DeploymentFileSystems disk{root, boot, {}};
     write_deployment(ctx, repository, commit, plan, request,
-                     {root_format.uuid, boot_format.uuid, "", "none", {}}, labels, root, boot);
+                     {root_format.uuid, boot_format.uuid, "", "none", {}, {}}, labels, disk);
     std::printf("root %llu of %llu free, boot %llu of %llu free\n",
                 static_cast<unsigned long long>(root.free_bytes()),
                 static_cast<unsigned long long>(root_size),

@@ -92,7 +92,7 @@ TEST_F(BlueprintFields, NoInputsAreTheseAlone) {
                     "image.remote", "image.append", "image.target_rule", "image.compress",
                     "image.inject", "image.sign", "image.least_sizes", "image.least_sizes.disk",
                     "image.least_sizes.root", "image.least_sizes.boot", "image.least_sizes.esp",
-                    "test", "test.checks", "test.allow_denials"));
+                    "image.volumes", "test", "test.checks", "test.allow_denials"));
     names.clear();
     add_no_inputs<NvidiaRequest>("", names);
     EXPECT_THAT(names, ElementsAre("driver", "modules", "flavor", "kernel", "kernel.policy",

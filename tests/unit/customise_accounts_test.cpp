@@ -157,11 +157,5 @@ TEST_F(Accounts, GroupNumbersMustNotClash) {
     EXPECT_NE(text("/etc/group").find("gpu:x:2000:\n"), std::string::npos);
 }
 
-TEST(DeployedHome, FollowsTheLinksOfADeployment) {
-    EXPECT_EQ(deployed_home("/home/a"), "/var/home/a");
-    EXPECT_EQ(deployed_home("/root"), "/var/roothome");
-    EXPECT_EQ(deployed_home("/var/lib/a"), "/var/lib/a");
-}
-
 }  // namespace
 }  // namespace edgegpu::test

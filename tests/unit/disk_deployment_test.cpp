@@ -93,8 +93,9 @@ protected:
         Ext4Writer root(fixture.ctx(), path("root"), file("root", made.root_bytes - missing));
         Ext4Writer boot(fixture.ctx(), path("boot"), file("boot", made.boot_bytes));
         const ImageLabels labels(fixture.ctx(), view);
+        DeploymentFileSystems disk{root, boot, {}};
         write_deployment(fixture.ctx(), *repository, view, made, request,
-                         {"ROOT", "BOOT", "1234-ABCD", "none", unlock}, labels, root, boot);
+                         {"ROOT", "BOOT", "1234-ABCD", "none", unlock, {}}, labels, disk);
         root.finish();
         boot.finish();
     }

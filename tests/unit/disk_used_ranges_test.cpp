@@ -34,8 +34,8 @@ protected:
     [[nodiscard]] Disk write_small_disk(const fs::path& path) const {
         Disk disk;
         disk.size = range_root + 4 * range_mib;
-        disk.partitions = {{"esp", range_mib, 2 * range_mib, "", "", ""},
-                           {"root", 3 * range_mib, range_root, "", "", ""}};
+        disk.partitions = {{"esp", range_mib, 2 * range_mib, 2 * range_mib, "", "", ""},
+                           {"root", 3 * range_mib, range_root, range_root, "", "", ""}};
         std::ofstream(path).close();
         fs::resize_file(path, disk.size);
         Ext4Format format;

@@ -18,8 +18,8 @@ Disk disk_with_root() {
     disk.size = 4ULL << 30U;
     disk.commit = std::string(64, 'c');
     disk.stateroot = "lab";
-    disk.partitions = {{"boot", 1 << 20, 1 << 20, "", "", ""},
-                       {"root", 2 << 20, 3 << 20, "", "", ""}};
+    disk.partitions = {{"boot", 1 << 20, 1 << 20, 1 << 20, "", "", ""},
+                       {"root", 2 << 20, 3 << 20, 3 << 20, "", "", ""}};
     return disk;
 }
 
@@ -55,6 +55,32 @@ TEST(InstallerSettingsTest, SayWhereTheImageIs) {
     EXPECT_NE(text.find("DEPLOYMENT='ostree/deploy/lab/deploy/" + std::string(64, 'c') + ".0'\n"),
               std::string::npos)
         << text;
+}
+
+TEST(InstallerSettingsTest, AMediumHasADiskInPieces) {
+    constexpr std::uint64_t mebibyte = 1U << 20U;
+    Disk disk = disk_with_root();
+    disk.partitions = {{"boot", mebibyte, 10 * mebibyte, 10 * mebibyte, "", "", ""},
+                       {"/var", 11 * mebibyte, 500 * mebibyte, 128 * mebibyte, "", "", ""},
+                       {"swap", 511 * mebibyte, 64 * mebibyte, mebibyte, "", "", ""},
+                       {"root", 575 * mebibyte, 900 * mebibyte, 900 * mebibyte, "", "", ""}};
+    InstallerSettings settings;
+    settings.volumes = {{500 * mebibyte, "", {{"/var", ""}}}, {64 * mebibyte, "", {}}};
+    const auto files = installer_files(settings, disk, parse_target_rule("any"));
+    EXPECT_EQ(files.at("edgegpu/pieces"),
+              "1048576 1048576 10485760 \n"
+              "11534336 11534336 134217728 edgegpu /var\n"
+              "145752064 535822336 1048576 edgegpu swap\n"
+              "146800640 602931200 943718400 \n");
+    EXPECT_EQ(files.at("edgegpu/volumes"),
+              "11534336 524288000 edgegpu /var\n535822336 67108864 edgegpu swap\n");
+    const std::string& text = files.at("edgegpu/settings");
+    for (const char* line :
+         {"ROOT_OFFSET='602931200'\nROOT_SIZE='943718400'\nROOT_ON_MEDIUM='146800640'\n",
+          "END_ON_MEDIUM='1090519040'\n", "LOG_OFFSET='11534336'\nLOG_SIZE='134217728'\n",
+          "LOG_PATH='/log'\n", "STATE_PATH='/lib/edgegpu'\n", "STATE_VOLUME='edgegpu /var'\n"}) {
+        EXPECT_NE(text.find(line), std::string::npos) << line << text;
+    }
 }
 
 TEST(InstallerSettingsTest, AValueCannotEndItsQuotes) {

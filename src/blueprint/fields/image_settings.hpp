@@ -12,6 +12,16 @@ consteval auto fields_of(const DiskSizes*) {
         no_input("boot", &DiskSizes::boot), no_input("esp", &DiskSizes::esp));
 }
 
+consteval auto fields_of(const VolumeMount*) {
+    return all_fields_of<VolumeMount>(no_input("mountpoint", &VolumeMount::point),
+                                      no_input("directory", &VolumeMount::directory));
+}
+
+consteval auto fields_of(const Volume*) {
+    return all_fields_of<Volume>(no_input("size", &Volume::size), no_input("label", &Volume::label),
+                                 no_input("mounts", &Volume::mounts));
+}
+
 consteval auto fields_of(const ImageSettings*) {
     using Image = ImageSettings;
     return all_fields_of<Image>(
@@ -20,7 +30,7 @@ consteval auto fields_of(const ImageSettings*) {
         no_input("target_rule", &Image::target_rule), place(&Image::target_rule_location),
         no_input("compress", &Image::compress), no_input("inject", &Image::injection),
         no_input("sign", &Image::sign), place(&Image::sign_location),
-        no_input("least_sizes", &Image::least));
+        no_input("least_sizes", &Image::least), no_input("volumes", &Image::volumes));
 }
 
 }  // namespace edgegpu

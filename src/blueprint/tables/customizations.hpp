@@ -30,8 +30,8 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint);
 void read_dnf(const TableReader& table, Blueprint& blueprint);
 /// `rhsm`.
 void read_subscription(const TableReader& table, Blueprint& blueprint);
-/// `filesystem`, `disk` and `partitioning_mode`: the least sizes of disk images; everything that
-/// these do not have is a mistake.
+/// `filesystem`, `disk` and `partitioning_mode`: least sizes and volumes of disk images. What these
+/// do otherwise than image builder's (file system types, LVM, btrfs) is a warning.
 void read_disk_customizations(const TableReader& table, Blueprint& blueprint);
 /// `containers-storage`.
 void read_container_store(const TableReader& table, Blueprint& blueprint);

@@ -1,68 +1,214 @@
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
+#include "blueprint/toml/validate.hpp"
+#include "support/deployed_path.hpp"
 #include "support/source_location.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-/// A file system of a disk image.
-struct FileSystem {
+/// A file system that every disk image has.
+struct SystemFileSystem {
     std::string_view mountpoint;
     std::string_view type;
     std::uint64_t DiskSizes::*least;
 };
 
-constexpr std::array<FileSystem, 3> file_systems{{
+constexpr std::array<SystemFileSystem, 3> system_file_systems{{
     {"/", "ext4", &DiskSizes::rootfs},
     {"/boot", "ext4", &DiskSizes::boot},
     {"/boot/efi", "vfat", &DiskSizes::esp},
 }};
 
-constexpr const char* what_there_is =
-    "the file systems of a disk image are /, /boot and /boot/efi, and everything else is in /: "
-    "remove this one and give / a minsize with room for it, or mount another disk with a .mount "
-    "unit ([[systemd.units]])";
+/// Image builder's, for a file system without a size.
+constexpr std::uint64_t usual_volume = 1ULL << 30U;
+/// What mke2fs gives a journal and some inodes.
+constexpr std::uint64_t least_volume = 16ULL << 20U;
+constexpr std::uint64_t volume_unit = 1ULL << 20U;
+/// Of ext4 and of swap.
+constexpr std::size_t longest_volume_label = 15;
 
-const FileSystem& file_system_at(const TableReader& table, std::string_view mountpoint) {
-    for (const FileSystem& one : file_systems) {
-        if (one.mountpoint == mountpoint) {
-            return one;
-        }
-    }
-    throw error_at(table.location("mountpoint"), "a disk image has no file system for {}",
-                   mountpoint)
-        .hinted(what_there_is);
+/// Why devices can have no file system at this path, to follow it; empty: they can.
+std::string_view unfit_mount_point(std::string_view point) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> reasons{{
+        {"/dev", "is the kernel's"},
+        {"/proc", "is the kernel's"},
+        {"/sys", "is the kernel's"},
+        {"/run/media", ""},
+        {"/run", "is in memory"},
+        {"/ostree", "belongs to ostree"},
+        {"/sysroot", "belongs to ostree"},
+        {"/bin", "is a link into /usr"},
+        {"/sbin", "is a link into /usr"},
+        {"/lib", "is a link into /usr"},
+        {"/lib64", "is a link into /usr"},
+        {"/var/run", "is a link to /run"},
+    }};
+    const auto found = std::ranges::find_if(
+        reasons, [&](const auto& reason) { return is_below(point, reason.first); });
+    return found == reasons.end() ? std::string_view() : found->second;
 }
 
-/// The file systems that have been read, each at most once.
-class LeastSizes {
-public:
-    explicit LeastSizes(DiskSizes& least) : least_(least) {}
-
-    /// An element of an array, whose size is `size`.
-    void add(const TableReader& table, const FileSystem& file_system, std::uint64_t size) {
-        if (!seen_.insert(file_system.mountpoint).second) {
-            throw error_at(table.location("mountpoint"), "duplicate file system {}",
-                           file_system.mountpoint);
-        }
-        least_.*file_system.least = size;
+/// The path as devices have it. Throws ErrorKind::usage.
+std::string checked_mount_point(const TableReader& table) {
+    const std::string given = table.required_string("mountpoint");
+    std::string point = deployed_path(given);
+    const bool normal = given.starts_with('/') && given.find("//") == std::string::npos &&
+                        (given == "/" || !given.ends_with('/')) &&
+                        (given + '/').find("/./") == std::string::npos &&
+                        (given + '/').find("/../") == std::string::npos;
+    if (!normal || !is_plain_name(given, "/_.-+@:,")) {
+        throw error_at(table.location("mountpoint"), "\"{}\" cannot be a mount point", given)
+            .hinted("an absolute path without \"..\", of letters, digits and / _ . - + @ : ,");
     }
+    const bool system =
+        std::ranges::find(system_file_systems, point, &SystemFileSystem::mountpoint) !=
+        system_file_systems.end();
+    if (const std::string_view reason = unfit_mount_point(point); !system && !reason.empty()) {
+        throw error_at(table.location("mountpoint"), "{} cannot be a mount point: it {}", given,
+                       reason);
+    }
+    return point;
+}
 
-private:
-    DiskSizes& least_;
-    std::set<std::string_view> seen_;
+/// A file system that a blueprint asks for.
+struct WantedFileSystem {
+    /// for devices
+    std::string mountpoint;
+    std::uint64_t size = 0;
+    std::string type;
+    std::string label;
 };
 
-/// An element of `filesystem`.
-void read_file_system(const TableReader& table, LeastSizes& sizes) {
+/// The tables of disk images, read into the blueprint.
+class DiskTables {
+public:
+    explicit DiskTables(Blueprint& blueprint) : blueprint_(blueprint) {}
+
+    /// An element of `filesystem`.
+    void read_file_system(const TableReader& table);
+    void read_disk(const TableReader& table);
+
+private:
+    void read_partition(const TableReader& table);
+    void read_plain(const TableReader& table);
+    void read_volume_group(const TableReader& table);
+    void read_btrfs(const TableReader& table);
+    /// Keys of a file system on a partition or logical volume.
+    void read_content(const TableReader& table, std::uint64_t size);
+    void add(const TableReader& table, const WantedFileSystem& wanted);
+    void add_swap(const TableReader& table, std::uint64_t size, const std::string& label);
+    void add_volume(std::uint64_t size, const std::string& label, std::vector<VolumeMount> mounts);
+    /// Whether it is in / or /boot in any case: then nothing is mounted there, and that gets its
+    /// size.
+    bool is_within_system(const TableReader& table, const std::string& point, std::uint64_t size);
+    void take_mount_point(const TableReader& table, const std::string& point);
+    [[nodiscard]] static std::string read_label(const TableReader& table);
+    template <typename... Args>
+    void warn(const SourceLocation& place, fmt::format_string<Args...> format, Args&&... args) {
+        blueprint_.warnings.push_back(
+            fmt::format("{}: {}", place.text(), fmt::format(format, std::forward<Args>(args)...)));
+    }
+
+    Blueprint& blueprint_;
+    std::set<std::string> seen_;
+};
+
+std::string DiskTables::read_label(const TableReader& table) {
+    std::string label = table.string("label");
+    if (!label.empty() && (label.size() > longest_volume_label || !is_plain_name(label, "_.-+"))) {
+        table.note(error_at(table.location("label"), "\"{}\" cannot be a label", label)
+                       .hinted("at most 15 letters, digits, '_', '.', '-' and '+'"));
+    }
+    return label;
+}
+
+void DiskTables::take_mount_point(const TableReader& table, const std::string& point) {
+    if (!seen_.insert(point).second) {
+        throw error_at(table.location("mountpoint"), "duplicate file system {}", point);
+    }
+}
+
+void DiskTables::add_volume(std::uint64_t size, const std::string& label,
+                            std::vector<VolumeMount> mounts) {
+    for (const VolumeMount& mount : mounts) {
+        if (!is_path_of_device(mount.point)) {
+            blueprint_.mount_points.push_back(mount.point);
+        }
+    }
+    size = std::max(size == 0 ? usual_volume : size, least_volume);
+    size = (size + volume_unit - 1) / volume_unit * volume_unit;
+    blueprint_.image.volumes.push_back({size, label, std::move(mounts)});
+}
+
+bool DiskTables::is_within_system(const TableReader& table, const std::string& point,
+                                  std::uint64_t size) {
+    const auto added = [&](std::string_view reason, std::string_view to,
+                           std::uint64_t DiskSizes::*least) {
+        warn(table.location("mountpoint"),
+             "{} has no file system of its own: {}; its size is added to that of {}", point, reason,
+             to);
+        blueprint_.image.least.*least += size;
+        return true;
+    };
+    if (is_below(point, "/usr")) {
+        return added("it is what the commit has, and upgrades replace it", "/", &DiskSizes::rootfs);
+    }
+    if (is_below(point, "/etc")) {
+        return added("each deployment has its own", "/", &DiskSizes::rootfs);
+    }
+    return is_below(point, "/boot") &&
+           added("boot loaders read that of /boot", "/boot", &DiskSizes::boot);
+}
+
+void DiskTables::add(const TableReader& table, const WantedFileSystem& wanted) {
+    const auto system =
+        std::ranges::find(system_file_systems, wanted.mountpoint, &SystemFileSystem::mountpoint);
+    const bool is_system = system != system_file_systems.end();
+    const std::string_view type = is_system ? system->type : "ext4";
+    take_mount_point(table, wanted.mountpoint);
+    if (!wanted.type.empty() && wanted.type != type) {
+        if (type == "vfat" || wanted.type == "vfat" || wanted.type == "swap") {
+            throw error_at(table.location("fs_type"), "the file system {} of a disk image is {}",
+                           wanted.mountpoint, type)
+                .hinted(fmt::format("remove fs_type, or set it to \"{}\"", type));
+        }
+        warn(table.location("fs_type"),
+             "{} becomes ext4, not {}: file systems are written without mounting them, and only "
+             "as ext4",
+             wanted.mountpoint, wanted.type);
+    }
+    if (is_system) {
+        if (!wanted.label.empty()) {
+            warn(table.location("label"), "the label has no effect: {} gets that of edgegpu",
+                 wanted.mountpoint);
+        }
+        blueprint_.image.least.*(system->least) += wanted.size;
+    } else if (!is_within_system(table, wanted.mountpoint, wanted.size)) {
+        add_volume(wanted.size, wanted.label, {{wanted.mountpoint, {}}});
+    }
+}
+
+void DiskTables::add_swap(const TableReader& table, std::uint64_t size, const std::string& label) {
+    if (!seen_.insert("swap").second) {
+        throw error_at(table.location("fs_type"), "a disk image has one swap partition, not two");
+    }
+    add_volume(size, label, {});
+}
+
+void DiskTables::read_file_system(const TableReader& table) {
     // `size` is image builder's older name.
     const std::uint64_t size = read_size(table, table.has("minsize") ? "minsize" : "size");
     if (table.has("minsize") && table.has("size")) {
@@ -70,59 +216,117 @@ void read_file_system(const TableReader& table, LeastSizes& sizes) {
                             "\"minsize\" and \"size\" are the same: remove "
                             "one of them"));
     }
+    const std::string label = read_label(table);
     static_cast<void>(table.has("mountpoint"));
     table.finish();
-    const std::string mountpoint = table.required_string("mountpoint");
-    sizes.add(table, file_system_at(table, mountpoint), size);
+    add(table, {checked_mount_point(table), size, {}, label});
 }
 
-/// Everything but plain partitions.
-void refuse_other_type(const TableReader& table, const std::string& type) {
-    if (type != "plain") {
-        throw error_at(table.location("type"), "a disk image has no partition of type \"{}\"", type)
-            .hinted(std::string("use plain partitions; ") + what_there_is);
+void DiskTables::read_content(const TableReader& table, std::uint64_t size) {
+    const std::string type = table.string("fs_type");
+    const std::string label = read_label(table);
+    const bool mounted = table.has("mountpoint");
+    table.finish();
+    if (type == "swap" && !mounted) {
+        add_swap(table, size, label);
+    } else if (!mounted) {
+        throw error_at(table.location(), "a partition without mountpoint has no use")
+            .hinted("give it a mountpoint, or fs_type = \"swap\"");
+    } else {
+        add(table, {checked_mount_point(table), size, type, label});
     }
 }
 
-void read_partition(const TableReader& table, LeastSizes& sizes,
-                    std::vector<std::string>& warnings) {
-    refuse_other_type(table, table.string("type", "plain"));
-    const std::uint64_t size = read_size(table, "minsize");
-    const std::string type = table.string("fs_type");
-    for (const char* key : {"label", "part_label", "part_type", "part_uuid"}) {
+void DiskTables::read_plain(const TableReader& table) {
+    for (const char* key : {"part_label", "part_type", "part_uuid"}) {
         if (table.has(key)) {
-            warnings.push_back(
-                fmt::format("{}: {} has no effect: edgegpu chooses labels, types and UUIDs of "
-                            "partitions (docs/images.md)",
-                            table.location(key).text(), table.full_name(key)));
+            warn(table.location(key),
+                 "{} has no effect: edgegpu chooses names, types and UUIDs of partitions "
+                 "(docs/images.md)",
+                 table.full_name(key));
         }
     }
-    const std::string mountpoint = table.string("mountpoint");
-    table.finish();
-    if (mountpoint.empty()) {
-        throw error_at(table.location(), "a disk image has no partition without mountpoint{}",
-                       type == "swap" ? ", and none for swap" : "")
-            .hinted(what_there_is);
-    }
-    const FileSystem& file_system = file_system_at(table, mountpoint);
-    if (!type.empty() && type != file_system.type) {
-        throw error_at(table.location("fs_type"),
-                       "the file system {} of a disk image is {}, not {}", mountpoint,
-                       file_system.type, type)
-            .hinted(fmt::format("remove fs_type, or set it to \"{}\"", file_system.type));
-    }
-    sizes.add(table, file_system, size);
+    read_content(table, read_size(table, "minsize"));
 }
 
-void read_disk(const TableReader& table, Blueprint& blueprint) {
-    blueprint.image.least.disk = read_size(table, "minsize");
+void DiskTables::read_volume_group(const TableReader& table) {
+    static_cast<void>(read_size(table, "minsize"));
+    const std::string name = table.string("name");
+    for (const char* key : {"part_label", "part_type", "part_uuid"}) {
+        static_cast<void>(table.has(key));
+    }
+    const std::vector<TableReader> volumes = table.tables("logical_volumes");
+    table.finish();
+    warn(table.location("type"),
+         "no volume group is made{}: each of its logical volumes becomes a partition",
+         name.empty() ? "" : " of " + name);
+    for (const TableReader& volume : volumes) {
+        table.attempt([&] {
+            static_cast<void>(volume.string("name"));
+            read_content(volume, read_size(volume, "minsize"));
+        });
+    }
+}
+
+void DiskTables::read_btrfs(const TableReader& table) {
+    const std::uint64_t size = read_size(table, "minsize");
+    for (const char* key : {"part_label", "part_type", "part_uuid"}) {
+        static_cast<void>(table.has(key));
+    }
+    const std::vector<TableReader> subvolumes = table.tables("subvolumes");
+    table.finish();
+    warn(table.location("type"),
+         "it becomes ext4, not btrfs: subvolumes are directories that are mounted");
+    std::vector<VolumeMount> mounts;
+    bool in_root = false;
+    for (const TableReader& subvolume : subvolumes) {
+        table.attempt([&] {
+            const std::string name = subvolume.required_string("name");
+            static_cast<void>(subvolume.has("mountpoint"));
+            subvolume.finish();
+            const std::string point = checked_mount_point(subvolume);
+            take_mount_point(subvolume, point);
+            if (!is_plain_name(name, "_.-+@:") || name.starts_with('.')) {
+                throw error_at(subvolume.location("name"),
+                               "\"{}\" cannot be the name of a directory", name)
+                    .hinted("letters, digits and _ . - + @ :");
+            }
+            in_root = in_root || point == "/";
+            if (point != "/" && !is_within_system(subvolume, point, 0)) {
+                mounts.push_back({point, name});
+            }
+        });
+    }
+    if (in_root) {
+        // What is not mounted is in the root file system, as it would be in the same btrfs.
+        blueprint_.image.least.rootfs += size;
+    } else if (!mounts.empty()) {
+        add_volume(size, {}, std::move(mounts));
+    }
+}
+
+void DiskTables::read_partition(const TableReader& table) {
+    const std::string type = table.string("type", "plain");
+    if (type == "lvm") {
+        read_volume_group(table);
+    } else if (type == "btrfs") {
+        read_btrfs(table);
+    } else if (type == "plain") {
+        read_plain(table);
+    } else {
+        throw error_at(table.location("type"), "a disk image has no partition of type \"{}\"", type)
+            .hinted("plain, lvm or btrfs");
+    }
+}
+
+void DiskTables::read_disk(const TableReader& table) {
+    blueprint_.image.least.disk = read_size(table, "minsize");
     const std::string type = table.string("type", "gpt");
     if (type != "gpt") {
         table.note(error_at(table.location("type"), "the partition table of a disk image is gpt"));
     }
-    LeastSizes sizes(blueprint.image.least);
     for (const TableReader& partition : table.tables("partitions")) {
-        table.attempt([&] { read_partition(partition, sizes, blueprint.warnings); });
+        table.attempt([&] { read_partition(partition); });
     }
     table.finish();
 }
@@ -140,12 +344,12 @@ void read_partitioning_mode(const TableReader& table) {
 }  // namespace
 
 void read_disk_customizations(const TableReader& table, Blueprint& blueprint) {
-    LeastSizes sizes(blueprint.image.least);
+    DiskTables tables(blueprint);
     for (const TableReader& file_system : table.tables("filesystem")) {
-        table.attempt([&] { read_file_system(file_system, sizes); });
+        table.attempt([&] { tables.read_file_system(file_system); });
     }
     if (const auto disk = table.table("disk")) {
-        table.attempt([&] { read_disk(*disk, blueprint); });
+        table.attempt([&] { tables.read_disk(*disk); });
         if (table.has("filesystem")) {
             table.note(error_at(table.location("disk"),
                                 "give either customizations.filesystem or customizations.disk"));

@@ -1,5 +1,6 @@
 #include "customise/accounts/user_homes.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "customise/accounts/sshd_config.hpp"
 #include "image/account_files.hpp"
+#include "support/deployed_path.hpp"
 
 namespace edgegpu {
 
@@ -19,7 +21,7 @@ constexpr std::string_view key_directory = "/usr/share/edgegpu/authorized_keys.d
 /// Lines of tmpfiles.d(5) that create a user's home directory with the content of /etc/skel.
 std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std::string& group) {
     const std::string& name = user.front();
-    const std::string home = deployed_home(user[5]);
+    const std::string home = deployed_path(user[5]);
     std::string lines = fmt::format("d {} 0700 {} {} -\n", home, name, group);
     const std::string skel = "/etc/skel/";
     for (const auto& [path, entry] : entries_below(tree.entries, skel)) {
@@ -33,19 +35,14 @@ std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std
     return lines + fmt::format("d {}/.ssh 0700 {} {} -\n", home, name, group);
 }
 
-}  // namespace
-
-std::string deployed_home(const std::string& home) {
-    if (home == "/root" || home.starts_with("/root/")) {
-        return "/var/roothome" + home.substr(5);
-    }
-    for (const char* top : {"/home/", "/srv/", "/opt/", "/mnt/"}) {
-        if (home.starts_with(top)) {
-            return "/var" + home;
-        }
-    }
-    return home;
+/// Whether a home directory is in /var, and not one of the directories that several users share.
+bool is_in_var(const std::string& home) {
+    return deployed_path(home).starts_with("/var/") &&
+           (home == "/root" || std::ranges::find(moved_directories, home, &MovedDirectory::path) ==
+                                   moved_directories.end());
 }
+
+}  // namespace
 
 void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& tree) {
     const AccountFile passwd = read_accounts(tree, "/etc/passwd");
@@ -53,7 +50,7 @@ void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& 
     std::string lines = "# Home directories of the blueprint's users: made at boot, in /var.\n";
     for (const UserRequest& request : users) {
         const AccountFile::Row& user = *passwd.find(request.name);
-        if (deployed_home(user[5]).starts_with("/var/")) {
+        if (is_in_var(user[5])) {
             const auto gid = static_cast<std::uint32_t>(std::strtoul(user[3].c_str(), nullptr, 10));
             const auto group = group_names.find(gid);
             lines += home_lines(tree, user, group == group_names.end() ? user[3] : group->second);

@@ -18,8 +18,4 @@ void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& 
 /// add_authorized_keys_file.
 void add_keys(const Context& ctx, const std::vector<UserRequest>& users, Tree& tree);
 
-/// The path of a home directory with ostree's top-level links resolved: "/home/x" →
-/// "/var/home/x", "/root" → "/var/roothome"; other paths are returned unchanged.
-[[nodiscard]] std::string deployed_home(const std::string& home);
-
 }  // namespace edgegpu

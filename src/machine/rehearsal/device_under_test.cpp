@@ -1,10 +1,12 @@
 #include "machine/rehearsal/device_under_test.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "disk/volumes.hpp"
 #include "machine/guest_agent.hpp"
 #include "machine/rehearsal/guest_journal.hpp"
 #include "machine/rehearsal/upgrade_steps.hpp"
@@ -49,6 +51,9 @@ DeviceUnderTest::DeviceUnderTest(const Context& ctx, const RehearsalRequest& req
     // Emulated on a busy machine, the timer fails the kernel's test, which panics then.
     wanted.kernel_arguments = {"no_timer_check"};
     wanted.injection = test_injection(facts_, credential);
+    std::ranges::copy_if(
+        request.volumes, std::back_inserter(wanted.volumes),
+        [&](const Volume& volume) { return missing_mount_point(volume, commit).empty(); });
     disk_ = write_disk(ctx, repository, commit, wanted, place_ / "disk.raw");
     MachineSettings settings;
     settings.disk = place_ / "disk.raw";

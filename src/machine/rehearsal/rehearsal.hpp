@@ -25,6 +25,8 @@ struct RehearsalRequest {
     bool rollback = false;
     std::vector<UserCheck> user_checks;
     std::vector<AllowedDenial> allowed;
+    /// of the device's disk, as far as the commit that it begins with has their mount points
+    std::vector<Volume> volumes;
     Firmware firmware = Firmware::uefi;
     Accelerator accelerator = Accelerator::automatic;
     /// an existing empty directory for disks, sockets, keys and consoles
