@@ -67,7 +67,7 @@ void add_test(CLI::App& app, TestCommand& test) {
         verb->add_option(
                 "--blueprint", test.blueprint,
                 "Blueprint whose [test] says which checks to run in the machine, and which "
-                "SELinux denials do not count")
+                "SELinux denials do not count, and whose volumes the disk has")
             ->type_name("FILE");
     add_parameter_options(*verb, test.parameters, blueprint);
     verb->add_option("--junit", test.junit, "Write the results to this file as JUnit's XML")
