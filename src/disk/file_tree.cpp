@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/text.hpp"
 
 namespace edgegpu {
 
@@ -35,32 +36,20 @@ std::vector<std::string> components_of(const std::string& path) {
     return components;
 }
 
-/// The directory of an injected path, created where it is missing.
-FileTree& parent_of(FileTree& top, const std::vector<std::string>& components,
-                    const std::string& path, const ImageLabels& labels, std::int64_t time) {
-    FileTree* directory = &top;
-    std::string here = "/" + components.front();
-    for (std::size_t i = 1; i + 1 < components.size(); ++i) {
-        here += "/" + components[i];
-        if (const auto file = directory->files.find(components[i]);
-            file != directory->files.end()) {
-            throw error(ErrorKind::usage, "cannot inject {}: {} is a {}", path, here,
-                        file->second.symlink ? "symbolic link to " + file->second.content : "file");
-        }
-        const auto [found, added] = directory->directories.try_emplace(components[i]);
-        if (added) {
-            found->second.attributes = labels.attributes(here, EntryType::directory, 0755, time);
-        }
-        directory = &found->second;
+unsigned mode_of(std::string_view directory) {
+    if (directory == "/tmp" || directory == "/var/tmp") {
+        return 01777;
     }
-    return *directory;
+    return directory == "/var/roothome" ? 0700 : 0755;
 }
 
 void inject_one(const Injected& injected, const ImageLabels& labels, std::int64_t time,
                 FileTree& etc, FileTree& var) {
     const std::vector<std::string> components = components_of(injected.path);
-    FileTree& directory =
-        parent_of(components.front() == "etc" ? etc : var, components, injected.path, labels, time);
+    const std::string top = '/' + components.front();
+    FileTree& directory = directory_at(top == "/etc" ? etc : var, top,
+                                       injected.path.substr(0, injected.path.rfind('/')),
+                                       "cannot inject " + injected.path, labels, time);
     const std::string& name = components.back();
     if (injected.type == Injected::Type::directory) {
         if (directory.files.contains(name)) {
@@ -90,6 +79,26 @@ void inject_one(const Injected& injected, const ImageLabels& labels, std::int64_
 }
 
 }  // namespace
+
+FileTree& directory_at(FileTree& top, std::string_view top_path, std::string_view path,
+                       std::string_view what, const ImageLabels& labels, std::int64_t time) {
+    FileTree* directory = &top;
+    std::string here(top_path);
+    for (const std::string_view name : words_of(path.substr(top_path.size()), "/")) {
+        here.append("/").append(name);
+        if (const auto file = directory->files.find(name); file != directory->files.end()) {
+            throw error(ErrorKind::usage, "{}: {} is a {}", what, here,
+                        file->second.symlink ? "symbolic link to " + file->second.content : "file");
+        }
+        const auto [found, added] = directory->directories.try_emplace(std::string(name));
+        if (added) {
+            found->second.attributes =
+                labels.attributes(here, EntryType::directory, mode_of(here), time);
+        }
+        directory = &found->second;
+    }
+    return *directory;
+}
 
 FileTree copy_of(const CommitObjects& objects, const CommitTree& tree, std::int64_t time) {
     FileTree copy;

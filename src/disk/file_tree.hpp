@@ -38,6 +38,14 @@ struct FileTree {
 /// What `ostree admin os-init` makes in /var, and the mark that it has its labels.
 [[nodiscard]] FileTree initial_var(const ImageLabels& labels, std::int64_t time);
 
+/// The directory at an absolute path, in `top`, which is the directory `top_path` ("/var"; empty:
+/// the root). What is missing is made, with the labels of its places and mode 0755, or what such a
+/// directory has by convention (/tmp, /var/roothome). Throws ErrorKind::usage, beginning with
+/// `what`, for a component that is a file or a symlink.
+[[nodiscard]] FileTree& directory_at(FileTree& top, std::string_view top_path,
+                                     std::string_view path, std::string_view what,
+                                     const ImageLabels& labels, std::int64_t time);
+
 /// Puts what belongs to one machine into /etc and /var: parents that are missing are created, files
 /// are replaced. Throws ErrorKind::usage for a path elsewhere, through a file or a symlink, for a
 /// directory in the place of a file or the other way round.

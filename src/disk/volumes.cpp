@@ -1,6 +1,7 @@
 #include "disk/volumes.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,7 +18,8 @@
 #include "support/deployed_path.hpp"
 #include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/file_content.hpp"
+#include "support/handles.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -34,44 +36,11 @@ std::string hidden_point(const Partition& partition) {
     return "/run/edgegpu/volumes/" + partition.uuid;
 }
 
-unsigned mode_of(std::string_view point) {
-    if (point == "/tmp" || point == "/var/tmp") {
-        return 01777;
-    }
-    return point == "/var/roothome" ? 0700 : 0755;
-}
-
-/// A path that devices have, as "/var/log" → "var", "log".
-std::vector<std::string> names_of(std::string_view path) {
-    std::vector<std::string> names;
-    while (!path.empty()) {
-        path.remove_prefix(1);
-        const std::size_t end = std::min(path.find('/'), path.size());
-        names.emplace_back(path.substr(0, end));
-        path.remove_prefix(end);
-    }
-    return names;
-}
-
-/// The directory at `path` below `top`, made with its parents where it is missing.
-FileTree& directory_at(FileTree& top, std::string_view path, const ImageLabels& labels,
-                       std::int64_t time) {
-    FileTree* directory = &top;
-    std::string here;
-    for (const std::string& name : names_of(path)) {
-        here += '/' + name;
-        if (directory->files.contains(name)) {
-            throw error(ErrorKind::usage, "no file system can be mounted at {}: {} is a file", path,
-                        here);
-        }
-        const auto [found, added] = directory->directories.try_emplace(name);
-        if (added) {
-            found->second.attributes =
-                labels.attributes(here, EntryType::directory, mode_of(here), time);
-        }
-        directory = &found->second;
-    }
-    return *directory;
+/// The directory at which a volume is mounted, in the root directory of a device.
+FileTree& directory_for(const VolumeMount& mount, FileTree& top, const ImageLabels& labels,
+                        std::int64_t time) {
+    return directory_at(top, "", mount.point, "no file system can be mounted at " + mount.point,
+                        labels, time);
 }
 
 }  // namespace
@@ -179,12 +148,12 @@ std::vector<FileTree> take_volume_trees(const std::vector<Volume>& volumes,
     for (std::size_t i = 0; i < volumes.size(); ++i) {
         for (const VolumeMount& mount : volumes[i].mounts) {
             points[mount.point] = {i, &mount};
-            static_cast<void>(directory_at(top, mount.point, labels, time));
+            static_cast<void>(directory_for(mount, top, labels, time));
         }
     }
     for (auto at = points.rbegin(); at != points.rend(); ++at) {
-        const auto& [point, place] = *at;
-        FileTree& there = directory_at(top, point, labels, time);
+        const auto& place = at->second;
+        FileTree& there = directory_for(*place.second, top, labels, time);
         FileTree taken;
         taken.attributes = there.attributes;
         std::swap(taken.directories, there.directories);
@@ -218,15 +187,14 @@ void write_swap(const Context& ctx, const fs::path& disk, const Partition& parti
         throw error("cannot make a swap area of {} bytes: {}", partition.size,
                     fmt::join(last_lines(result.output, 3), "; "));
     }
-    std::string header(swap_header, '\0');
-    const Fd made(::open(area.c_str(), O_RDONLY | O_CLOEXEC));
     const Fd file(::open(disk.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!made || !file ||
-        ::pread(made.get(), header.data(), header.size(), 0) !=
-            static_cast<ssize_t>(header.size())) {
+    if (!file) {
         throw errno_error(disk.string(), errno);
     }
-    write_to_disk(file.get(), header, partition.offset, disk);
+    each_piece(
+        open_to_read(area).get(), area.string(),
+        [&](std::string_view header) { write_to_disk(file.get(), header, partition.offset, disk); },
+        {0, swap_header});
 }
 
 }  // namespace edgegpu

@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "disk/bios.hpp"
 #include "disk/boot_loaders.hpp"
@@ -46,25 +45,6 @@ std::string digest_of_disk(const Context& ctx, const fs::path& path) {
         digest.update(piece);
     });
     return digest.hex();
-}
-
-void copy_range(int from, std::uint64_t position, int to, std::uint64_t target, std::uint64_t size,
-                const fs::path& path) {
-    std::vector<char> buffer(mib);
-    for (std::uint64_t done = 0; done < size;) {
-        const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), size - done);
-        const ssize_t count =
-            ::pread(from, buffer.data(), wanted, static_cast<off_t>(position + done));
-        if (count <= 0) {
-            throw errno_error(path.string(), errno);
-        }
-        const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
-        // Holes stay holes.
-        if (piece.find_first_not_of('\0') != std::string_view::npos) {
-            write_to_disk(to, piece, target + done, path);
-        }
-        done += piece.size();
-    }
 }
 
 std::string required_file(const CommitView& commit, const std::string& path) {
@@ -205,7 +185,7 @@ std::string remote_of(const std::string& refspec) {
 }
 
 /// The disk image of the medium: disk.raw without what lies between its pieces.
-fs::path pack_disk(const Disk& disk, const TemporaryDirectory& work) {
+fs::path pack_disk(const Context& ctx, const Disk& disk, const TemporaryDirectory& work) {
     const std::vector<DiskPiece> pieces = disk_pieces(disk);
     fs::path raw = work / "disk.raw";
     if (pieces.size() == 1) {
@@ -220,11 +200,23 @@ fs::path pack_disk(const Disk& disk, const TemporaryDirectory& work) {
     if (!to) {
         throw errno_error(packed.string(), errno);
     }
-    copy_range(from.get(), 0, to.get(), 0, mib, packed);
+    const auto copy = [&](std::uint64_t position, std::uint64_t target, std::uint64_t size) {
+        each_piece(from.get(), raw.string(),
+                   [&](std::string_view piece) {
+                       ctx.check_cancelled();
+                       // Holes stay holes.
+                       if (piece.find_first_not_of('\0') != std::string_view::npos) {
+                           write_to_disk(to.get(), piece, target, packed);
+                       }
+                       target += piece.size();
+                   },
+                   {position, size});
+    };
+    copy(0, 0, mib);
     for (const DiskPiece& piece : pieces) {
-        copy_range(from.get(), piece.position, to.get(), piece.on_medium, piece.size, packed);
+        copy(piece.position, piece.on_medium, piece.size);
     }
-    copy_range(from.get(), disk.size - mib, to.get(), end, mib, packed);
+    copy(disk.size - mib, end, mib);
     fs::remove(raw);
     return packed;
 }
@@ -255,7 +247,7 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
     settings.disk_file = disk_name;
     settings.remote = request.unsigned_commit ? "" : remote;
     settings.volumes = smallest.volumes;
-    const fs::path packed = pack_disk(installer.disk, work);
+    const fs::path packed = pack_disk(ctx, installer.disk, work);
     settings.digest = digest_of_disk(ctx, packed);
 
     MediumBoot boot;

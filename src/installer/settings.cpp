@@ -32,8 +32,7 @@ struct DirectoryPlace {
 
 /// `directory` is in /var.
 DirectoryPlace place_of(const std::string& directory, const std::vector<Volume>& volumes,
-                        const Disk& disk) {
-    const Partition& root = *find_partition(disk.partitions, "root");
+                        const Disk& disk, const Partition& root) {
     DirectoryPlace place{root.offset,
                          root.content,
                          fmt::format("ostree/deploy/{}{}", disk.stateroot, directory),
@@ -104,8 +103,8 @@ std::map<std::string, std::string> installer_files(const InstallerSettings& sett
     const Partition& root = *found;
     const std::vector<DiskPiece> pieces = disk_pieces(disk);
     const DiskPiece& last = pieces.back();
-    const DirectoryPlace log = place_of("/var/log", settings.volumes, disk);
-    const DirectoryPlace state = place_of("/var/lib/edgegpu", settings.volumes, disk);
+    const DirectoryPlace log = place_of("/var/log", settings.volumes, disk, root);
+    const DirectoryPlace state = place_of("/var/lib/edgegpu", settings.volumes, disk, root);
     const std::vector<std::pair<std::string_view, std::string>> values{
         {"NAME", settings.title},
         {"LABEL", settings.label},

@@ -252,9 +252,6 @@ void check_kernel_modules(const Context& ctx, const std::string& driver_version,
 }
 
 void check_module_index(const Context& ctx, const std::string& driver_version, const Tree& tree) {
-    if (tree.kernel.empty()) {
-        return;
-    }
     const ModuleIndex index(tree);
     warn_of_replaced_modules(ctx, tree, index);
     if (driver_version.empty()) {

@@ -1,10 +1,12 @@
 #include "sandbox/program_digest.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,8 @@ namespace edgegpu {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* loader_cache = "/etc/ld.so.cache";
 
 /// The dynamic loader of an ELF program; empty if it is linked statically, or no ELF program.
 std::string loader_of(const fs::path& file) {
@@ -89,6 +93,15 @@ bool is_unchanged(const fs::path& file, const FileState& state) {
     }
 }
 
+/// Whether a file that is written again now could keep its state: the kernel's clock for files
+/// stands still for some milliseconds, and NFS's for a second.
+bool is_fresh(const FileState& state) {
+    constexpr std::int64_t settled = 2'000'000'000;
+    const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::system_clock::now().time_since_epoch());
+    return state.changed > now.count() - settled;
+}
+
 /// Digests of programs, each with the states of its files when they were read.
 class KnownDigests {
 public:
@@ -102,8 +115,12 @@ public:
             });
         return same ? found->second.digest : std::string();
     }
+    /// Adds nothing if one of the files was changed just now.
     void add(const fs::path& program, std::vector<std::pair<fs::path, FileState>> files,
              const std::string& digest) {
+        if (std::ranges::any_of(files, [](const auto& file) { return is_fresh(file.second); })) {
+            return;
+        }
         const std::lock_guard lock(mutex_);
         known_[program] = {std::move(files), digest};
     }
@@ -129,6 +146,11 @@ std::string program_digest(const Context& ctx, const fs::path& file) {
     }
     Sha256 digest;
     std::vector<std::pair<fs::path, FileState>> files;
+    // By this file the loader finds libraries: another one may lead to others.
+    std::error_code ignored;
+    if (fs::exists(loader_cache, ignored)) {
+        files.emplace_back(loader_cache, state_now(loader_cache));
+    }
     for (const fs::path& one : files_of_program(ctx, file)) {
         files.emplace_back(one, state_now(one));
         digest.update_field(sha256_file(one));

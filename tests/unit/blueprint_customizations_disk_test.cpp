@@ -102,7 +102,7 @@ TEST_F(CustomizationsDiskTest, otherTypesBecomeExt4WithAWarning) {
 
 TEST_F(CustomizationsDiskTest, logicalVolumesBecomePartitions) {
     const std::string text =
-        partition("type = \"lvm\"\nname = \"vg\"\nminsize = \"9 GiB\"") +
+        partition("type = \"lvm\"\nname = \"vg\"\nminsize = \"9 GiB\"\npart_uuid = \"x\"") +
         "[[customizations.disk.partitions.logical_volumes]]\nname = \"a\"\nminsize = \"2 GiB\"\n"
         "mountpoint = \"/var\"\nfs_type = \"ext4\"\n"
         "[[customizations.disk.partitions.logical_volumes]]\nname = \"b\"\nminsize = \"5 GiB\"\n"
@@ -112,7 +112,8 @@ TEST_F(CustomizationsDiskTest, logicalVolumesBecomePartitions) {
                 ElementsAre(Volume{2 * one_gib, "", {{"/var", ""}}}, Volume{one_gib, "", {}}));
     EXPECT_EQ(least(text), (DiskSizes{0, 5 * one_gib, 0, 0}));
     EXPECT_THAT(warnings(text),
-                ElementsAre(HasSubstr("b.toml:3:8: no volume group is made of vg")));
+                ElementsAre(HasSubstr("part_uuid has no effect"),
+                            HasSubstr("b.toml:3:8: no volume group is made of vg")));
 }
 
 TEST_F(CustomizationsDiskTest, subvolumesAreDirectoriesOfOneFileSystem) {

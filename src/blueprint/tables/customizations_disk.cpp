@@ -103,6 +103,7 @@ public:
 
 private:
     void read_partition(const TableReader& table);
+    void warn_of_partition_keys(const TableReader& table);
     void read_plain(const TableReader& table);
     void read_volume_group(const TableReader& table);
     void read_btrfs(const TableReader& table);
@@ -237,7 +238,7 @@ void DiskTables::read_content(const TableReader& table, std::uint64_t size) {
     }
 }
 
-void DiskTables::read_plain(const TableReader& table) {
+void DiskTables::warn_of_partition_keys(const TableReader& table) {
     for (const char* key : {"part_label", "part_type", "part_uuid"}) {
         if (table.has(key)) {
             warn(table.location(key),
@@ -246,19 +247,22 @@ void DiskTables::read_plain(const TableReader& table) {
                  table.full_name(key));
         }
     }
+}
+
+void DiskTables::read_plain(const TableReader& table) {
+    warn_of_partition_keys(table);
     read_content(table, read_size(table, "minsize"));
 }
 
 void DiskTables::read_volume_group(const TableReader& table) {
     static_cast<void>(read_size(table, "minsize"));
     const std::string name = table.string("name");
-    for (const char* key : {"part_label", "part_type", "part_uuid"}) {
-        static_cast<void>(table.has(key));
-    }
+    warn_of_partition_keys(table);
     const std::vector<TableReader> volumes = table.tables("logical_volumes");
     table.finish();
     warn(table.location("type"),
-         "no volume group is made{}: each of its logical volumes becomes a partition",
+         "no volume group is made{}: each of its logical volumes becomes a partition, and space "
+         "that it would keep free goes to /",
          name.empty() ? "" : " of " + name);
     for (const TableReader& volume : volumes) {
         table.attempt([&] {
@@ -270,9 +274,7 @@ void DiskTables::read_volume_group(const TableReader& table) {
 
 void DiskTables::read_btrfs(const TableReader& table) {
     const std::uint64_t size = read_size(table, "minsize");
-    for (const char* key : {"part_label", "part_type", "part_uuid"}) {
-        static_cast<void>(table.has(key));
-    }
+    warn_of_partition_keys(table);
     const std::vector<TableReader> subvolumes = table.tables("subvolumes");
     table.finish();
     warn(table.location("type"),

@@ -1,7 +1,6 @@
 #include "machine/rehearsal/device_under_test.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,9 +50,14 @@ DeviceUnderTest::DeviceUnderTest(const Context& ctx, const RehearsalRequest& req
     // Emulated on a busy machine, the timer fails the kernel's test, which panics then.
     wanted.kernel_arguments = {"no_timer_check"};
     wanted.injection = test_injection(facts_, credential);
-    std::ranges::copy_if(
-        request.volumes, std::back_inserter(wanted.volumes),
-        [&](const Volume& volume) { return missing_mount_point(volume, commit).empty(); });
+    for (const Volume& volume : request.volumes) {
+        if (const std::string missing = missing_mount_point(volume, commit); missing.empty()) {
+            wanted.volumes.push_back(volume);
+        } else if (ctx.console != nullptr) {
+            ctx.console->note(fmt::format("the disk has no {}: commit {} has no directory {}",
+                                          volume.name(), facts_.commit, missing));
+        }
+    }
     disk_ = write_disk(ctx, repository, commit, wanted, place_ / "disk.raw");
     MachineSettings settings;
     settings.disk = place_ / "disk.raw";
