@@ -71,12 +71,13 @@ void add_build(CLI::App& app, BuildCommand& build) {
     add_cache_options(*verb, build.cache_dir, build.offline);
     CLI::Option* lock =
         verb->add_option("--lock", build.lockfile,
-                         "Lockfile to write, or to read with --locked (default: the name of the "
-                         "blueprint with .lock; with --set or --parameters, name and ref)")
+                         "Lockfile to write, or to read with --locked (default: beside the "
+                         "blueprint, its name with .lock; with --set or --parameters, name and "
+                         "ref)")
             ->type_name("FILE");
     verb->add_option("--lock-dir", build.lock_dir,
                      "Directory of lockfiles with their default names, also of several blueprints "
-                     "(default: that of the repository)")
+                     "(default: that of each blueprint)")
         ->type_name("DIR")
         ->check(not_empty())
         ->excludes(lock);

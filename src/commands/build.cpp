@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
@@ -88,14 +89,16 @@ Blueprint read_checked_blueprint(const GlobalOptions& global, const std::filesys
     return read_checked_document(global, path, inputs).blueprint;
 }
 
-std::string lockfile_name(const std::filesystem::path& blueprint, const GivenParameters& parameters,
-                          const std::string& ref) {
+std::filesystem::path usual_lockfile(const std::filesystem::path& blueprint,
+                                     const GivenParameters& parameters, const std::string& ref,
+                                     const std::filesystem::path& directory) {
     std::string name = blueprint.stem().string();
     if (!parameters.empty()) {
         name += '+' + ref;
         std::replace(name.begin(), name.end(), '/', '+');
     }
-    return name + ".lock";
+    const std::filesystem::path place = directory.empty() ? blueprint.parent_path() : directory;
+    return std::filesystem::absolute(place / (name + ".lock")).lexically_normal();
 }
 
 void show_remarks(const Blueprint& blueprint, Console& console) {
@@ -338,6 +341,53 @@ void try_to_prune(const Context& ctx, const std::string& max_size) {
     }
 }
 
+/// Throws unless the lockfile can be written where it is to be: that is known before all else.
+void require_writable(const std::filesystem::path& lockfile) {
+    make_directories(lockfile.parent_path());
+    if (::access(lockfile.parent_path().c_str(), W_OK) != 0) {
+        throw error(ErrorKind::usage, "the lockfile {} cannot be written: {}", lockfile.string(),
+                    std::generic_category().message(errno))
+            .hinted("--lock FILE or --lock-dir DIR puts it elsewhere");
+    }
+}
+
+/// The lockfile that the build is to write or, with --locked, to read; absolute.
+std::filesystem::path lockfile_of(const BuildCommand& command, const Blueprint& blueprint,
+                                  Console& console) {
+    namespace fs = std::filesystem;
+    const GivenParameters& parameters = command.inputs.parameters;
+    const bool is_named = !command.lockfile.empty();
+    fs::path lockfile = is_named ? fs::absolute(command.lockfile).lexically_normal()
+                                 : usual_lockfile(command.blueprints.front(), parameters,
+                                                  blueprint.ostree.ref, command.lock_dir);
+    if (!command.locked) {
+        require_writable(lockfile);
+    }
+    if (is_named || !command.lock_dir.empty()) {
+        return lockfile;
+    }
+    // Where it was written before it was written beside the blueprint: who still takes it from
+    // there has packages of another day.
+    const fs::path former =
+        usual_lockfile(command.blueprints.front(), parameters, blueprint.ostree.ref,
+                       fs::absolute(command.repo).lexically_normal().parent_path());
+    std::error_code ignored;
+    if (former == lockfile || !fs::exists(former, ignored)) {
+        return lockfile;
+    }
+    if (command.locked && !fs::exists(lockfile, ignored)) {
+        throw error(ErrorKind::usage,
+                    "{} does not exist, but {} does: a lockfile lies beside its blueprint",
+                    lockfile.string(), former.string())
+            .hinted(fmt::format("move it there, or --lock {}", shell_word(former.string())));
+    }
+    console.warn(
+        fmt::format("the lockfile is {}; {}, beside the repository, is not used any more: remove "
+                    "it, or name it with --lock",
+                    lockfile.string(), former.string()));
+    return lockfile;
+}
+
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
@@ -374,14 +424,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     ctx.deflate_level = deflate_level(options.repo, command.compression);
     options.locked = command.locked;
     options.explain = command.explain;
-    options.lockfile = command.lockfile;
-    if (options.lockfile.empty()) {
-        options.lockfile =
-            (command.lock_dir.empty() ? options.repo.parent_path() : command.lock_dir) /
-            lockfile_name(path, command.inputs.parameters, blueprint.ostree.ref);
-    }
-    options.lockfile = std::filesystem::absolute(options.lockfile).lexically_normal();
-    make_directories(options.lockfile.parent_path());
+    options.lockfile = lockfile_of(command, blueprint, console);
 
     const BuildResult result = build_image(ctx, blueprint, options, signer);
     show_result(global, result, blueprint, options, console);

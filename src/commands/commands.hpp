@@ -44,9 +44,9 @@ struct BuildCommand {
     std::filesystem::path repo = "repo";
     /// empty: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu
     std::filesystem::path cache_dir;
-    /// empty: `lockfile_name` in `lock_dir`
+    /// empty: `usual_lockfile` in `lock_dir`
     std::filesystem::path lockfile;
-    /// empty: the repository's directory
+    /// empty: the blueprint's directory
     std::filesystem::path lock_dir;
     bool locked = false;
     bool offline = false;
@@ -276,11 +276,14 @@ int run_bundles(const GlobalOptions& global, const std::string& wanted);
                                                   const std::filesystem::path& path,
                                                   const BlueprintOptions& inputs);
 
-/// The name of the lockfile that a build writes if it is told none: that of the blueprint with
-/// ".lock". If the command line gives parameters, one blueprint makes images of several refs, and
-/// the ref is part of the name, with '+' for '/'.
-[[nodiscard]] std::string lockfile_name(const std::filesystem::path& blueprint,
-                                        const GivenParameters& parameters, const std::string& ref);
+/// The absolute path of the lockfile that a build writes if it is told none: the blueprint's, with
+/// ".lock" for its extension, or a file of that name in `directory` unless that is empty. If the
+/// command line gives parameters, one blueprint makes images of several refs, and the ref is part
+/// of the name, with '+' for '/'.
+[[nodiscard]] std::filesystem::path usual_lockfile(const std::filesystem::path& blueprint,
+                                                   const GivenParameters& parameters,
+                                                   const std::string& ref,
+                                                   const std::filesystem::path& directory = {});
 
 /// Shows the blueprint's warnings and notes on the console.
 void show_remarks(const Blueprint& blueprint, Console& console);

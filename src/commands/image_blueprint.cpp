@@ -32,19 +32,16 @@ bool is_lockfile_of(const fs::path& lockfile, const CommitInfo& commit) {
     });
 }
 
-/// The lockfile that a build of the blueprint, of this ref, writes if it is told no other.
-fs::path usual_lockfile(const ImageCommand& command, const std::string& ref) {
-    return fs::absolute(command.repo).lexically_normal().parent_path() /
-           lockfile_name(command.blueprint, command.parameters, ref);
-}
-
 void add_lockfile(const ImageCommand& command, const std::string& ref, const CommitInfo& commit,
                   Console& console, ImageSources& sources) {
     fs::path path = command.lockfile;
     if (path.empty()) {
-        path = command.blueprint.empty() ? fs::path() : usual_lockfile(command, ref);
+        if (command.blueprint.empty()) {
+            return;
+        }
+        path = usual_lockfile(command.blueprint, command.parameters, ref);
         std::error_code ignored;
-        if (path.empty() || !fs::is_regular_file(path, ignored)) {
+        if (!fs::is_regular_file(path, ignored)) {
             return;
         }
     }

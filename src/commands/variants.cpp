@@ -53,7 +53,7 @@ std::vector<Variant> read_variants(const BuildCommand& command) {
         "give each variant a ref of its own in [ostree]; otherwise one would update the other");
     refuse_twins(
         variants, [](const Variant& variant) { return variant.name; }, "name",
-        "rename one of the files: the lockfile is named after the blueprint");
+        "rename one of the files: lines of output and lockfiles are named after the blueprint");
     return variants;
 }
 

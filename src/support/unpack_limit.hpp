@@ -36,6 +36,9 @@ struct UnpackLimit {
 
 /// Throws Error of `kind` unless the file system of `directory`, which exists, has space for
 /// `bytes`, and as much again or 256 MiB for what else is written there. `what` needs them.
+/// Nothing is set aside: of several that are unpacked at once, one may still find the disk full.
+/// To subtract what others will write would count what they have written twice, and refuse what
+/// fits.
 void require_space(const std::filesystem::path& directory, std::uint64_t bytes,
                    std::string_view what, ErrorKind kind = ErrorKind::failure);
 
