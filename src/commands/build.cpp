@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "blueprint/blueprint.hpp"
 #include "blueprint/distro/edge_package_set.hpp"
 #include "blueprint/known_secrets.hpp"
 #include "blueprint/parse/parse.hpp"
+#include "commands/build_paths.hpp"
 #include "commands/builds.hpp"
 #include "commands/commands.hpp"
 #include "commit/device_key.hpp"
@@ -87,18 +87,6 @@ ReadBlueprint read_checked_document(const GlobalOptions& global, const std::file
 Blueprint read_checked_blueprint(const GlobalOptions& global, const std::filesystem::path& path,
                                  const BlueprintOptions& inputs) {
     return read_checked_document(global, path, inputs).blueprint;
-}
-
-std::filesystem::path usual_lockfile(const std::filesystem::path& blueprint,
-                                     const GivenParameters& parameters, const std::string& ref,
-                                     const std::filesystem::path& directory) {
-    std::string name = blueprint.stem().string();
-    if (!parameters.empty()) {
-        name += '+' + ref;
-        std::replace(name.begin(), name.end(), '/', '+');
-    }
-    const std::filesystem::path place = directory.empty() ? blueprint.parent_path() : directory;
-    return std::filesystem::absolute(place / (name + ".lock")).lexically_normal();
 }
 
 void show_remarks(const Blueprint& blueprint, Console& console) {
@@ -341,53 +329,6 @@ void try_to_prune(const Context& ctx, const std::string& max_size) {
     }
 }
 
-/// Throws unless the lockfile can be written where it is to be: that is known before all else.
-void require_writable(const std::filesystem::path& lockfile) {
-    make_directories(lockfile.parent_path());
-    if (::access(lockfile.parent_path().c_str(), W_OK) != 0) {
-        throw error(ErrorKind::usage, "the lockfile {} cannot be written: {}", lockfile.string(),
-                    std::generic_category().message(errno))
-            .hinted("--lock FILE or --lock-dir DIR puts it elsewhere");
-    }
-}
-
-/// The lockfile that the build is to write or, with --locked, to read; absolute.
-std::filesystem::path lockfile_of(const BuildCommand& command, const Blueprint& blueprint,
-                                  Console& console) {
-    namespace fs = std::filesystem;
-    const GivenParameters& parameters = command.inputs.parameters;
-    const bool is_named = !command.lockfile.empty();
-    fs::path lockfile = is_named ? fs::absolute(command.lockfile).lexically_normal()
-                                 : usual_lockfile(command.blueprints.front(), parameters,
-                                                  blueprint.ostree.ref, command.lock_dir);
-    if (!command.locked) {
-        require_writable(lockfile);
-    }
-    if (is_named || !command.lock_dir.empty()) {
-        return lockfile;
-    }
-    // Where it was written before it was written beside the blueprint: who still takes it from
-    // there has packages of another day.
-    const fs::path former =
-        usual_lockfile(command.blueprints.front(), parameters, blueprint.ostree.ref,
-                       fs::absolute(command.repo).lexically_normal().parent_path());
-    std::error_code ignored;
-    if (former == lockfile || !fs::exists(former, ignored)) {
-        return lockfile;
-    }
-    if (command.locked && !fs::exists(lockfile, ignored)) {
-        throw error(ErrorKind::usage,
-                    "{} does not exist, but {} does: a lockfile lies beside its blueprint",
-                    lockfile.string(), former.string())
-            .hinted(fmt::format("move it there, or --lock {}", shell_word(former.string())));
-    }
-    console.warn(
-        fmt::format("the lockfile is {}; {}, beside the repository, is not used any more: remove "
-                    "it, or name it with --lock",
-                    lockfile.string(), former.string()));
-    return lockfile;
-}
-
 }  // namespace
 
 int run_build(const GlobalOptions& global, const BuildCommand& command) {
@@ -402,6 +343,8 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     enter_build_namespace();
     Console console(console_output(global));
     const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
+    require_outside_of_image(blueprint, "cache", ctx.cache);
+    require_outside_of_image(blueprint, "repository", command.repo);
     signer.allow(signing_request(blueprint.ostree, blueprint.nvidia));
     ctx.log = global.log;
     keep_log(ctx, global.log_format, console);

@@ -276,15 +276,6 @@ int run_bundles(const GlobalOptions& global, const std::string& wanted);
                                                   const std::filesystem::path& path,
                                                   const BlueprintOptions& inputs);
 
-/// The absolute path of the lockfile that a build writes if it is told none: the blueprint's, with
-/// ".lock" for its extension, or a file of that name in `directory` unless that is empty. If the
-/// command line gives parameters, one blueprint makes images of several refs, and the ref is part
-/// of the name, with '+' for '/'.
-[[nodiscard]] std::filesystem::path usual_lockfile(const std::filesystem::path& blueprint,
-                                                   const GivenParameters& parameters,
-                                                   const std::string& ref,
-                                                   const std::filesystem::path& directory = {});
-
 /// Shows the blueprint's warnings and notes on the console.
 void show_remarks(const Blueprint& blueprint, Console& console);
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "commands/build_paths.hpp"
 #include "resolve/resolution.hpp"
 #include "support/digest.hpp"
 #include "support/quantity.hpp"
