@@ -77,6 +77,11 @@ std::filesystem::path lockfile_of(const BuildCommand& command, const Blueprint& 
     fs::path lockfile = is_named ? fs::absolute(command.lockfile).lexically_normal()
                                  : usual_lockfile(command.blueprints.front(), parameters,
                                                   blueprint.ostree.ref, command.lock_dir);
+    if (real_path(lockfile) == real_path(command.blueprints.front())) {
+        throw error(ErrorKind::usage, "the lockfile {} would replace the blueprint",
+                    lockfile.string())
+            .hinted("--lock names another file");
+    }
     require_outside_of_image(blueprint, "lockfile", lockfile);
     if (!command.locked) {
         require_writable(lockfile);

@@ -21,8 +21,8 @@ namespace edgegpu {
                                                    const std::filesystem::path& directory = {});
 
 /// The lockfile that the build is to write or, with --locked, to read; absolute. Warns of one that
-/// is still beside the repository. Throws ErrorKind::usage if it cannot be written, is in the image
-/// or, with --locked, is only beside the repository.
+/// is still beside the repository. Throws ErrorKind::usage if it cannot be written, is the
+/// blueprint or in the image or, with --locked, is only beside the repository.
 [[nodiscard]] std::filesystem::path lockfile_of(const BuildCommand& command,
                                                 const Blueprint& blueprint, Console& console);
 

@@ -163,7 +163,7 @@ struct ImageCommand {
     std::filesystem::path blueprint;
     /// of the blueprint
     GivenParameters parameters;
-    /// of the commit, for the provenance; empty: the one beside the repository that a build of the
+    /// of the commit, for the provenance; empty: the one beside the blueprint that a build of the
     /// blueprint writes, if there is one
     std::filesystem::path lockfile;
     /// GPG key that signs the image, and the GPG home of its secret key; empty: those of the

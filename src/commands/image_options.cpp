@@ -31,7 +31,7 @@ void add_source_options(CLI::App& verb, ImageCommand& image) {
     verb.add_option(
             "--lock", image.lockfile,
             "Lockfile of the commit, which FILE.json names (default: the lockfile that build "
-            "writes, next to the repository, if it exists)")
+            "writes, beside the blueprint, if it exists)")
         ->type_name("FILE")
         ->check(not_empty());
 }
