@@ -260,7 +260,7 @@ bool sign_again(const Context& ctx, const Blueprint& blueprint, const Repo::Impl
     const std::vector<std::string> signatures = signatures_of(detached.get());
     const DeviceKey key(blueprint, std::time(nullptr));
     if (std::ranges::any_of(signatures, [&](const std::string& signature) {
-            return key.accepts(object, signature, signer.sign_trial());
+            return key.accepts(ctx, object, signature, signer.sign_trial());
         })) {
         return false;
     }

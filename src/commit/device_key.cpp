@@ -156,9 +156,9 @@ Error DeviceKey::refused(std::string_view reason) const {
                                       shell_word(file_.filename().string())));
 }
 
-std::string DeviceKey::fault_of(const TrialSignature& trial) const {
+std::string DeviceKey::fault_of(const Context& ctx, const TrialSignature& trial) const {
     const DetachedSignature signature =
-        check_detached_signature(trial_text, trial.signature, certificates_);
+        check_detached_signature(ctx, trial_text, trial.signature, certificates_);
     std::string fault = trial_fault(signature);
     if (signature.verdict == SignatureVerdict::good) {
         for (const Certificate& certificate : certificates_) {
@@ -206,12 +206,12 @@ void DeviceKey::require_plain(const TrialSignature& trial) const {
     }
 }
 
-void DeviceKey::require(const TrialSignature& trial) const {
+void DeviceKey::require(const Context& ctx, const TrialSignature& trial) const {
     require_plain(trial);
     if (certificates_.empty()) {
         return;
     }
-    if (const std::string fault = fault_of(trial); !fault.empty()) {
+    if (const std::string fault = fault_of(ctx, trial); !fault.empty()) {
         throw refused(fault);
     }
 }
@@ -256,7 +256,7 @@ std::vector<std::string> DeviceKey::warnings(const TrialSignature& trial) const 
     return {};
 }
 
-bool DeviceKey::accepts(std::string_view commit, std::string_view signature,
+bool DeviceKey::accepts(const Context& ctx, std::string_view commit, std::string_view signature,
                         const TrialSignature& trial) const {
     const std::vector<SignaturePacket> made = read_signatures(signature);
     const std::vector<SignaturePacket> tried = read_signatures(trial.signature);
@@ -266,12 +266,14 @@ bool DeviceKey::accepts(std::string_view commit, std::string_view signature,
     if (certificates_.empty()) {
         return made.front().lifetime == 0 || made.front().made + made.front().lifetime > now_;
     }
-    const DetachedSignature checked = check_detached_signature(commit, signature, certificates_);
+    const DetachedSignature checked =
+        check_detached_signature(ctx, commit, signature, certificates_);
     return checked.verdict == SignatureVerdict::good &&
            (checked.key_expired == 0 || checked.key_expired > now_);
 }
 
-std::string refusal_by_parent(const std::map<std::string, std::string>& key_files,
+std::string refusal_by_parent(const Context& ctx,
+                              const std::map<std::string, std::string>& key_files,
                               const TrialSignature& trial) {
     std::vector<Certificate> certificates;
     for (const auto& [path, content] : key_files) {
@@ -286,7 +288,7 @@ std::string refusal_by_parent(const std::map<std::string, std::string>& key_file
         return {};
     }
     const DetachedSignature signature =
-        check_detached_signature(trial_text, trial.signature, certificates);
+        check_detached_signature(ctx, trial_text, trial.signature, certificates);
     const std::string fault = trial_fault(signature);
     return fault.empty() ? "" : fmt::format("the key {} {}", signature.key, fault);
 }

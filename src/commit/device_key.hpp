@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "execution/context.hpp"
 #include "openpgp/key_file.hpp"
 #include "signing/signer.hpp"
 
@@ -24,15 +25,15 @@ public:
 
     /// Throws ErrorKind::usage unless it verifies `trial`, a signature with the key `sign`, today
     /// and later; also if GnuPG's configuration adds signatures of other keys.
-    void require(const TrialSignature& trial) const;
+    void require(const Context& ctx, const TrialSignature& trial) const;
     /// What is accepted but ends some day, each beginning "FILE:LINE:COLUMN: ".
     [[nodiscard]] std::vector<std::string> warnings() const;
     /// The same for the key that made the trial, which may be a subkey.
     [[nodiscard]] std::vector<std::string> warnings(const TrialSignature& trial) const;
     /// Whether devices take `signature` (binary) of a commit for one by the key of `trial` that is
     /// valid now. Without a file it is not verified, only whose it is and that it has not expired.
-    [[nodiscard]] bool accepts(std::string_view commit, std::string_view signature,
-                               const TrialSignature& trial) const;
+    [[nodiscard]] bool accepts(const Context& ctx, std::string_view commit,
+                               std::string_view signature, const TrialSignature& trial) const;
     /// The keys as the image has them; empty if the blueprint names no file.
     [[nodiscard]] std::string keyring() const { return binary_keyring(certificates_); }
 
@@ -41,7 +42,7 @@ private:
     void require_plain(const TrialSignature& trial) const;
     [[nodiscard]] Error refused(std::string_view reason) const;
     /// Why it does not verify the signature, or empty.
-    [[nodiscard]] std::string fault_of(const TrialSignature& trial) const;
+    [[nodiscard]] std::string fault_of(const Context& ctx, const TrialSignature& trial) const;
 
     const OstreeRequest& ostree_;
     bool fips_;
@@ -53,7 +54,8 @@ private:
 
 /// Why devices with these key files (path → content), those of the parent commit, cannot verify
 /// `trial`; empty if they can, or if there are none.
-[[nodiscard]] std::string refusal_by_parent(const std::map<std::string, std::string>& key_files,
+[[nodiscard]] std::string refusal_by_parent(const Context& ctx,
+                                            const std::map<std::string, std::string>& key_files,
                                             const TrialSignature& trial);
 
 /// Why the devices' GnuPG cannot verify signatures of this key, or empty. `fips`: in FIPS mode.

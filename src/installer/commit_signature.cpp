@@ -93,7 +93,7 @@ std::string key_name(const DetachedSignature& signature) {
 
 }  // namespace
 
-void check_commit_signature(const CommitView& commit, const std::string& remote,
+void check_commit_signature(const Context& ctx, const CommitView& commit, const std::string& remote,
                             const Injection& injection) {
     const std::vector<std::string> signatures = signatures_of(commit.detached_metadata().get());
     if (signatures.empty()) {
@@ -114,7 +114,7 @@ void check_commit_signature(const CommitView& commit, const std::string& remote,
                               g_variant_get_size(variant.get()));
     DetachedSignature best;
     for (const std::string& signature : signatures) {
-        DetachedSignature one = check_detached_signature(content, signature, keys);
+        DetachedSignature one = check_detached_signature(ctx, content, signature, keys);
         if (one.verdict == SignatureVerdict::good) {
             return;
         }

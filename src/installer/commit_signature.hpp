@@ -3,6 +3,7 @@
 #include <string>
 
 #include "disk/injection.hpp"
+#include "execution/context.hpp"
 #include "repository/commit_view.hpp"
 
 namespace edgegpu {
@@ -11,7 +12,7 @@ namespace edgegpu {
 /// the commit or injected) has signed the commit, as the installer will on the machine: what it
 /// would refuse there is refused where it can be changed. An empty `remote` is none. Throws Error
 /// with a hint for a commit without a good signature, and for an image without keys.
-void check_commit_signature(const CommitView& commit, const std::string& remote,
+void check_commit_signature(const Context& ctx, const CommitView& commit, const std::string& remote,
                             const Injection& injection);
 
 }  // namespace edgegpu

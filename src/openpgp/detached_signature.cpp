@@ -107,7 +107,7 @@ SignatureVerdict verdict_of(GnupgAnswer answer) {
     return SignatureVerdict::refused;
 }
 
-DetachedSignature check_one(std::string_view content, const Packet& whole,
+DetachedSignature check_one(const Context& ctx, std::string_view content, const Packet& whole,
                             const std::vector<Certificate>& certificates,
                             const std::vector<OtherKeys>& others) {
     const auto packet = read_signature_packet(whole.body);
@@ -136,7 +136,7 @@ DetachedSignature check_one(std::string_view content, const Packet& whole,
         for (const Certificate* certificate : holders) {
             keys += certificate->packets;
         }
-        answer.verdict = verdict_of(ask_gnupg(content, whole.whole, keys, answer.detail));
+        answer.verdict = verdict_of(ask_gnupg(ctx, content, whole.whole, keys, answer.detail));
     }
     return answer;
 }
@@ -202,7 +202,8 @@ Error refusal(const DetachedSignature& signature, const std::string& repository,
 
 }  // namespace
 
-DetachedSignature check_detached_signature(std::string_view content, std::string_view signature,
+DetachedSignature check_detached_signature(const Context& ctx, std::string_view content,
+                                           std::string_view signature,
                                            const std::vector<Certificate>& certificates,
                                            const std::vector<OtherKeys>& others) {
     if (signature.empty()) {
@@ -226,7 +227,7 @@ DetachedSignature check_detached_signature(std::string_view content, std::string
             continue;
         }
         --left;
-        DetachedSignature answer = check_one(content, packet, certificates, others);
+        DetachedSignature answer = check_one(ctx, content, packet, certificates, others);
         if (answer.verdict <= best.verdict) {
             best = std::move(answer);
         }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "execution/context.hpp"
 #include "openpgp/key_file.hpp"
 #include "support/error.hpp"
 
@@ -52,11 +53,11 @@ struct DetachedSignature {
 
 /// Checks the detached `signature` (armoured or binary) of `content` against the certificates of
 /// one repository. An empty signature is `missing`; of several the best counts. Its key may have
-/// expired since, but not before it was made. `others` are for the message only. GnuPG works in a
-/// temporary home; no files of the user are read, no agent is started. Thread-safe, but serialised.
-/// Throws Error if GnuPG cannot be used.
+/// expired since, but not before it was made. `others` are for the message only. GnuPG works
+/// in a sandbox; no files of the user are read, no agent is started. Thread-safe. Throws Error if
+/// GnuPG cannot be used.
 [[nodiscard]] DetachedSignature check_detached_signature(
-    std::string_view content, std::string_view signature,
+    const Context& ctx, std::string_view content, std::string_view signature,
     const std::vector<Certificate>& certificates, const std::vector<OtherKeys>& others = {});
 
 /// The error for a verdict other than `good`: ErrorKind::fetch with the repository, `file`

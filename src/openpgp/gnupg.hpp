@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "execution/context.hpp"
+
 namespace edgegpu {
 
 /// GnuPG's result for one signature packet.
@@ -15,10 +17,12 @@ enum class GnupgAnswer {
 };
 
 /// Verifies one detached signature (a binary packet) of `content` with the keys in `certificates`
-/// (binary packets), with gpg in a sandbox (sandbox/tool.hpp) and a temporary GnuPG home, without
-/// agent and network. `detail` is set to GnuPG's reason for `refused`. Thread-safe, but serialised.
-/// Throws Error if GnuPG is not installed or does not work.
-[[nodiscard]] GnupgAnswer ask_gnupg(std::string_view content, std::string_view signature,
-                                    const std::string& certificates, std::string& detail);
+/// (binary packets), with gpg in a sandbox (sandbox/tool.hpp), without configuration, agent and
+/// network: as libostree does, which gives gpg the files of a remote's keys as its keyring.
+/// `detail` is set to GnuPG's words for `refused`. Thread-safe. Throws Error if gpg cannot be
+/// started.
+[[nodiscard]] GnupgAnswer ask_gnupg(const Context& ctx, std::string_view content,
+                                    std::string_view signature, const std::string& certificates,
+                                    std::string& detail);
 
 }  // namespace edgegpu

@@ -36,7 +36,7 @@ void KeyTrial::begin() {
         running_ = std::async(std::launch::async, [this] {
             const DeviceKey key(blueprint_, std::time(nullptr));
             const TrialSignature& trial = signer_.sign_trial();
-            key.require(trial);
+            key.require(ctx_, trial);
             return Passed{trial, key.keyring(), key.warnings(trial)};
         });
     }
@@ -58,7 +58,7 @@ void KeyTrial::warn_of_parent(const Parent& parent) const {
         return;
     }
     const std::string fault =
-        passed_ ? refusal_by_parent(parent.device_keys, passed_->trial) : "nobody signs it";
+        passed_ ? refusal_by_parent(ctx_, parent.device_keys, passed_->trial) : "nobody signs it";
     if (!fault.empty()) {
         ctx_.console->warn(fmt::format(
             "devices with the parent commit {} will refuse this one: they verify it with the keys "

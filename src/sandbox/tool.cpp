@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "embedded_tool.hpp"
 #include "execution/process.hpp"
 #include "execution/program_path.hpp"
 #include "sandbox/bubblewrap.hpp"
@@ -23,7 +22,6 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/handles.hpp"
-#include "support/shell_text.hpp"
 #include "support/text.hpp"
 
 namespace edgegpu {
@@ -72,9 +70,8 @@ struct Additions {
     fs::path program_place;
 };
 
-/// The command line of the sandbox, up to the program; `directory` is mounted at `place`.
-Words sandbox(const fs::path& directory, const std::string& place, bool ends_with_us,
-              const Additions& additions = {}) {
+/// The command line of the sandbox, up to the program; `directory` is mounted at `work_place`.
+Words sandbox(const fs::path& directory, const Additions& additions) {
     Words argv{"bwrap",
                "--unshare-user",
                "--unshare-ipc",
@@ -91,10 +88,7 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
     for (const std::string& word : host_name_arguments()) {
         argv.push_back(word);
     }
-    if (ends_with_us) {
-        argv.emplace_back("--die-with-parent");
-    }
-    append_words(argv, {"--cap-drop", "ALL"});
+    append_words(argv, {"--die-with-parent", "--cap-drop", "ALL"});
     append_programs(argv);
     append_words(argv, {"--dev", "/dev", "--tmpfs", "/tmp"});
     if (!additions.tree.empty()) {
@@ -104,6 +98,7 @@ Words sandbox(const fs::path& directory, const std::string& place, bool ends_wit
         append_words(argv,
                      {"--ro-bind", additions.program.string(), additions.program_place.string()});
     }
+    const std::string place(work_place);
     append_words(argv,
                  {"--bind", directory.string(), place, "--chdir", place, "--remount-ro", "/"});
     append_words(argv, {"--setenv", "PATH", std::string(search_path), "--setenv", "HOME", place,
@@ -152,7 +147,6 @@ private:
 /// The beginning of messages of the programs that start the tool.
 constexpr std::string_view prlimit_failed = "prlimit: failed to execute ";
 constexpr std::string_view bubblewrap_failed = "bwrap: ";
-constexpr std::string_view start_failed = "start-filtered: ";
 
 Error not_found(std::string_view program) {
     return error("{}: program not found", program)
@@ -234,7 +228,7 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
     Additions additions;
     additions.tree = tree ? tree->path() : fs::path();
     const std::string program = place_program(command, additions);
-    Words argv = sandbox(directory.path(), std::string(work_place), true, additions);
+    Words argv = sandbox(directory.path(), additions);
     argv.push_back(program);
     argv.insert(argv.end(), command.argv.begin() + 1, command.argv.end());
     ProcessRequest request;
@@ -256,42 +250,6 @@ ToolResult run_tool(const Context& ctx, const ToolCommand& command) {
 
 fs::path tool_file(std::string_view program) {
     return find_program(program, search_path);
-}
-
-void write_tool_script(const fs::path& script, const std::string& program,
-                       const fs::path& directory, const fs::path& log) {
-    const std::string filter = script.string() + ".filter";
-    const Fd compiled = open_call_filter();
-    write_file(filter, read_file(compiled.get(), filter), 0600);
-    const std::string start = script.string() + ".start";
-    write_file(start, embedded::start_filtered, 0600);
-    Words argv{"/bin/sh", start, filter, log.string()};
-    const Words inner = sandbox(directory, directory.string(), false);
-    argv.insert(argv.end(), inner.begin(), inner.end());
-    argv.push_back(program);
-    std::string text = "#!/bin/sh\nexec";
-    for (const std::string& word : argv) {
-        text += ' ' + shell_word(word);
-    }
-    write_file(script, text + " \"$@\"\n", 0700);
-}
-
-void check_tool_script(const std::string& program, const fs::path& log) {
-    std::error_code code;
-    if (!fs::exists(log, code)) {
-        return;
-    }
-    const std::string said = read_file(log);
-    const std::string_view line = std::string_view(said).substr(0, said.find('\n'));
-    if (line.starts_with(start_failed)) {
-        throw not_found(line.substr(start_failed.size()));
-    }
-    if (line.starts_with(prlimit_failed)) {
-        throw not_found(program);
-    }
-    if (line.starts_with(bubblewrap_failed)) {
-        throw no_sandbox(program, line);
-    }
 }
 
 }  // namespace edgegpu

@@ -59,18 +59,4 @@ struct ToolResult {
 /// reports.
 [[nodiscard]] std::filesystem::path tool_file(std::string_view program);
 
-/// For a library that starts a program itself: writes `script`, which runs `program` with the
-/// script's arguments and descriptors in the same kind of sandbox, with the same filter.
-/// `directory` is the working directory, writable, with the same path as on the builder. Standard
-/// error of the program and of bubblewrap goes to `log`. Files with the script's name and a suffix
-/// are written beside it, where the program cannot see them. The program does not end with its
-/// parent.
-void write_tool_script(const std::filesystem::path& script, const std::string& program,
-                       const std::filesystem::path& directory, const std::filesystem::path& log);
-
-/// Throws Error if the last run of such a script did not start `program` (bubblewrap or the program
-/// does not exist, or the sandbox cannot be created), which the library reports as a failure
-/// without a reason. `log` is that of the script.
-void check_tool_script(const std::string& program, const std::filesystem::path& log);
-
 }  // namespace edgegpu

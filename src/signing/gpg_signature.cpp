@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 
-#include "openpgp/gpgme.hpp"
+#include "signing/gpgme.hpp"
 #include "signing/stale_agent.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"

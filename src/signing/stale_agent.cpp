@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "openpgp/gpgme.hpp"
+#include "signing/gpgme.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

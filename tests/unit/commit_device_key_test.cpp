@@ -62,7 +62,8 @@ protected:
         return error_of([&] { DeviceKey(blueprint_, std::time(nullptr) + later); });
     }
     [[nodiscard]] std::string refusal_of_trial() const {
-        return error_of([&] { DeviceKey(blueprint_, std::time(nullptr)).require(trial()); });
+        return error_of(
+            [&] { DeviceKey(blueprint_, std::time(nullptr)).require(Context{}, trial()); });
     }
     template <typename Call>
     [[nodiscard]] std::string error_of(const Call& call) const {
@@ -232,10 +233,10 @@ TEST_F(DeviceKeyTest, TheKeysOfTheParent) {
         return std::map<std::string, std::string>{
             {"/etc/pki/edgegpu/edge.gpg", read_file(blueprint_.ostree.gpg_public_key)}};
     };
-    EXPECT_EQ(refusal_by_parent({}, signature), "");
-    EXPECT_EQ(refusal_by_parent({{"/etc/pki/edgegpu/x", "no key"}}, signature), "");
-    EXPECT_EQ(refusal_by_parent(parent({"a@x.invalid", "b@x.invalid"}), signature), "");
-    EXPECT_EQ(refusal_by_parent(parent({"b@x.invalid"}), signature),
+    EXPECT_EQ(refusal_by_parent(Context{}, {}, signature), "");
+    EXPECT_EQ(refusal_by_parent(Context{}, {{"/etc/pki/edgegpu/x", "no key"}}, signature), "");
+    EXPECT_EQ(refusal_by_parent(Context{}, parent({"a@x.invalid", "b@x.invalid"}), signature), "");
+    EXPECT_EQ(refusal_by_parent(Context{}, parent({"b@x.invalid"}), signature),
               "the key " + fingerprint("a@x.invalid") + " is not in it");
 }
 

@@ -152,8 +152,9 @@ TEST_F(Signing, ATrialIsOfATextThatNobodyChooses) {
     const std::vector<Certificate> certificates =
         read_key_file(read_file(key_.public_key()), "the key");
     EXPECT_EQ(certificates.front().keys.front().fingerprint, trial.fingerprint);
-    EXPECT_EQ(check_detached_signature(trial_text, trial.signature, certificates).verdict,
-              SignatureVerdict::good);
+    EXPECT_EQ(
+        check_detached_signature(Context{}, trial_text, trial.signature, certificates).verdict,
+        SignatureVerdict::good);
     // It is no commit's, and uses up nothing.
     EXPECT_THAT(failure_of([&] { (void)signing.sign_commit(trial_text); }),
                 HasSubstr("something that is not a commit"));

@@ -58,9 +58,9 @@ void check_repomd_signature(const Context& ctx, const std::vector<Repository>& r
                             std::string_view signature) {
     const std::vector<Certificate> certificates = certificates_of(ctx, repository);
     const auto began = std::chrono::steady_clock::now();
-    DetachedSignature answer = check_detached_signature(repomd, signature, certificates);
+    DetachedSignature answer = check_detached_signature(ctx, repomd, signature, certificates);
     if (answer.verdict == SignatureVerdict::other_key) {
-        answer = check_detached_signature(repomd, signature, certificates,
+        answer = check_detached_signature(ctx, repomd, signature, certificates,
                                           keys_of_others(ctx, repositories, repository));
     }
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began;
