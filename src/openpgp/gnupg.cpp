@@ -1,6 +1,5 @@
 #include "openpgp/gnupg.hpp"
 
-#include <array>
 #include <map>
 #include <optional>
 
@@ -8,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "sandbox/tool.hpp"
-#include "support/error.hpp"
 #include "support/terminal_text.hpp"
 #include "support/text.hpp"
 
