@@ -30,21 +30,40 @@ struct VolumeMount {
     bool operator==(const VolumeMount&) const = default;
 };
 
-/// A partition of a disk image that holds data of the device: an ext4 file system, or swap.
-/// Upgrades do not touch it, and another installation keeps its content.
+/// What the partition of a volume has.
+enum class VolumeUse {
+    /// ext4
+    file_system,
+    swap,
+    /// a volume group of LVM, which devices make at their first boot
+    group
+};
+
+/// A partition of a disk image that holds data of the device. Upgrades do not touch it, and another
+/// installation keeps its content.
 struct Volume {
     /// bytes
     std::uint64_t size = 0;
-    /// of the file system; empty: none
+    /// of the file system or swap; empty: none
     std::string label;
-    /// none: swap
+    /// of the file system; empty: swap or a volume group
     std::vector<VolumeMount> mounts;
+    /// the name of the volume group; empty: none
+    std::string group;
     bool operator==(const Volume&) const = default;
 
-    /// For messages: "/var/home", or "swap".
-    [[nodiscard]] const std::string& name() const {
-        static const std::string swap = "swap";
-        return mounts.empty() ? swap : mounts.front().point;
+    [[nodiscard]] VolumeUse use() const {
+        if (!group.empty()) {
+            return VolumeUse::group;
+        }
+        return mounts.empty() ? VolumeUse::swap : VolumeUse::file_system;
+    }
+    /// For messages: "/var/home", "swap", or "volume group vg00".
+    [[nodiscard]] std::string name() const {
+        if (!group.empty()) {
+            return "volume group " + group;
+        }
+        return mounts.empty() ? "swap" : mounts.front().point;
     }
 };
 

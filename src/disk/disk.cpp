@@ -14,10 +14,9 @@
 #include "disk/bios.hpp"
 #include "disk/boot_loaders.hpp"
 #include "disk/deployment.hpp"
-#include "disk/encrypted_root.hpp"
 #include "disk/esp.hpp"
 #include "disk/ext4.hpp"
-#include "disk/grow_root.hpp"
+#include "disk/first_boot.hpp"
 #include "disk/grub.hpp"
 #include "disk/identity.hpp"
 #include "disk/image_labels.hpp"
@@ -58,7 +57,7 @@ DiskContent read_disk_content(const Context& ctx, const RepositoryView& reposito
     DiskContent content;
     // Cheap, and without it nothing else matters.
     content.loaders = find_boot_loaders(commit);
-    check_mount_points(request.volumes, commit);
+    check_volumes(request.volumes, commit);
     content.deployment = plan_deployment(ctx, repository, commit, request);
     if (!content.loaders.efi.empty()) {
         content.esp = esp_files(commit, content.loaders, identity.uuid("file system boot"));
@@ -178,7 +177,7 @@ DeploymentTarget target_of(const std::vector<Partition>& partitions,
     return target;
 }
 
-/// The empty file systems of the volumes; swap is complete.
+/// The empty file systems of the volumes; swap is complete, and volume groups are made by devices.
 std::vector<std::unique_ptr<Ext4Writer>> make_volumes(const Context& ctx, const fs::path& path,
                                                       const Disk& disk, const DiskRequest& request,
                                                       const DiskIdentity& identity,
@@ -187,24 +186,27 @@ std::vector<std::unique_ptr<Ext4Writer>> make_volumes(const Context& ctx, const 
     for (const Volume& volume : request.volumes) {
         const Partition& partition = *find_partition(disk.partitions, volume.name());
         writers.emplace_back();
-        if (volume.mounts.empty()) {
+        if (partition.use == VolumeUse::swap) {
             write_swap(ctx, path, partition, volume.label);
-            continue;
+        } else if (partition.use == VolumeUse::file_system) {
+            Ext4Format format = format_of(partition, identity, time);
+            format.label = volume.label;
+            writers.back() = std::make_unique<Ext4Writer>(ctx, path, format);
         }
-        Ext4Format format = format_of(partition, identity, time);
-        format.label = volume.label;
-        writers.back() = std::make_unique<Ext4Writer>(ctx, path, format);
     }
     return writers;
 }
 
 /// The request with what the device does at its first boot.
-DiskRequest with_first_boot(const DiskRequest& request) {
+DiskRequest with_first_boot(const DiskRequest& request, const DiskIdentity& identity) {
     DiskRequest complete = request;
     Injection files = grow_root_files();
+    const auto add = [&](const Injection& more) {
+        files.insert(files.end(), more.begin(), more.end());
+    };
+    add(volume_group_files(request.volumes, identity));
     if (request.encryption != Encryption::none) {
-        const Injection encrypt = encrypt_root_files();
-        files.insert(files.end(), encrypt.begin(), encrypt.end());
+        add(encrypt_root_files());
     }
     // First, so that the request can replace them.
     complete.injection.insert(complete.injection.begin(), files.begin(), files.end());
@@ -216,7 +218,7 @@ DiskRequest with_first_boot(const DiskRequest& request) {
 Disk write_disk(const Context& ctx, const RepositoryView& repository, const CommitView& commit,
                 const DiskRequest& request, const fs::path& path) {
     const DiskIdentity identity(commit.info().checksum, request);
-    const DiskRequest complete = with_first_boot(request);
+    const DiskRequest complete = with_first_boot(request, identity);
     const DiskContent content = read_disk_content(ctx, repository, commit, complete, identity);
     const DeploymentPlan& plan = content.deployment;
     Disk disk;

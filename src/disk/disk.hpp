@@ -67,6 +67,8 @@ struct Partition {
     std::string file_system_uuid;
     /// of the LUKS header in front of the file system; empty: it is not encrypted
     std::string luks_uuid;
+    /// of a volume
+    VolumeUse use = VolumeUse::file_system;
 };
 
 /// A disk that has been written.

@@ -32,6 +32,9 @@ DiskIdentity::DiskIdentity(std::string_view commit, const DiskRequest& request) 
     }
     for (const Volume& volume : request.volumes) {
         digest.update_field(fmt::format("volume {} {}", volume.size, volume.label));
+        if (volume.use() == VolumeUse::group) {
+            digest.update_field("group " + volume.group);
+        }
         for (const VolumeMount& mount : volume.mounts) {
             digest.update_field(mount.point);
             digest.update_field(mount.directory);

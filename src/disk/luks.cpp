@@ -196,4 +196,9 @@ void encrypt_ext4(const Context& ctx, const fs::path& disk, const Ext4Format& fo
     copy_header(files.header(), disk, format.offset - luks_header_size);
 }
 
+std::vector<std::string> luks_arguments(const std::string& uuid) {
+    return {"rd.luks.name=" + uuid + "=root",
+            "rd.luks.options=" + uuid + "=tpm2-device=auto,try-empty-password=yes"};
+}
+
 }  // namespace edgegpu

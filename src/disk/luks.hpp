@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "disk/ext4.hpp"
 #include "execution/context.hpp"
@@ -20,5 +21,9 @@ inline constexpr std::uint64_t luks_header_size = 16U << 20U;
 /// mapper. Throws Error.
 void encrypt_ext4(const Context& ctx, const std::filesystem::path& disk, const Ext4Format& format,
                   const std::string& uuid);
+
+/// Kernel arguments by which the initramfs unlocks the root partition with the LUKS header `uuid`:
+/// by the TPM if it has the key, else by the empty passphrase.
+[[nodiscard]] std::vector<std::string> luks_arguments(const std::string& uuid);
 
 }  // namespace edgegpu

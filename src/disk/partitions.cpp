@@ -33,6 +33,7 @@ struct PartitionType {
 
 constexpr std::string_view linux_data = "0fc63daf-8483-4772-8e79-3d69d8477de4";
 constexpr std::string_view linux_swap = "0657fd6d-a4ab-43c4-84e5-0933c84b4f4f";
+constexpr std::string_view linux_lvm = "e6d6d379-f507-44c2-a23c-238f2a3df928";
 
 // /boot is Linux's file system of no purpose: if it had that of an extended boot loader partition,
 // systemd would want to mount the EFI system partition at /efi on a BIOS, which no image has.
@@ -47,6 +48,18 @@ std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit) {
     return (size + unit - 1) / unit * unit;
 }
 
+std::string_view volume_type(VolumeUse use) {
+    switch (use) {
+        case VolumeUse::file_system:
+            return linux_data;
+        case VolumeUse::swap:
+            return linux_swap;
+        case VolumeUse::group:
+            return linux_lvm;
+    }
+    return linux_data;
+}
+
 std::string shown_mib(std::uint64_t size) {
     return fmt::format("{} MiB", rounded_up(size, mib) / mib);
 }
@@ -57,15 +70,17 @@ std::vector<Partition> plan_partitions(const DiskNeeds& needs, const DiskIdentit
                                        std::uint64_t size) {
     std::vector<Partition> partitions;
     std::uint64_t offset = margin;
-    const auto add = [&](std::string_view name, std::uint64_t bytes) {
+    const auto add = [&](std::string_view name, std::uint64_t bytes,
+                         VolumeUse use = VolumeUse::file_system) {
         Partition partition;
         partition.name = name;
         partition.offset = offset;
         partition.size = partition.content = rounded_up(bytes, mib);
-        partition.uuid = identity.uuid(fmt::format("partition {}", name));
+        partition.uuid = partition_uuid(identity, name);
+        partition.use = use;
         if (name == "esp") {
             partition.file_system_uuid = fat_volume_name(identity.fat_volume_id("file system esp"));
-        } else if (name != "bios") {
+        } else if (name != "bios" && use != VolumeUse::group) {
             partition.file_system_uuid = identity.uuid(fmt::format("file system {}", name));
         }
         offset += partition.size;
@@ -79,7 +94,7 @@ std::vector<Partition> plan_partitions(const DiskNeeds& needs, const DiskIdentit
     }
     add("boot", needs.boot);
     for (const Volume& volume : needs.volumes) {
-        add(volume.name(), volume.size);
+        add(volume.name(), volume.size, volume.use());
     }
     const std::uint64_t least = offset + rounded_up(needs.root_least, mib) + margin;
     if (size == smallest_size) {
@@ -131,6 +146,10 @@ std::string volume_label(const std::string& name) {
     return label.size() <= longest ? label : "edgegpu " + sha256_hex(name).substr(0, digits);
 }
 
+std::string partition_uuid(const DiskIdentity& identity, std::string_view name) {
+    return identity.uuid(fmt::format("partition {}", name));
+}
+
 std::string partition_script(const std::vector<Partition>& partitions,
                              const DiskIdentity& identity) {
     std::string script =
@@ -140,10 +159,9 @@ std::string partition_script(const std::vector<Partition>& partitions,
     for (const Partition& partition : partitions) {
         const auto known = std::ranges::find(partition_types, partition.name, &PartitionType::name);
         const bool volume = known == partition_types.end();
-        const std::string_view data = partition.name == "swap" ? linux_swap : linux_data;
         script += fmt::format("start={}, size={}, type={}, uuid={}, name=\"{}\"\n",
                               partition.offset / sector_size, partition.size / sector_size,
-                              volume ? data : known->type, partition.uuid,
+                              volume ? volume_type(partition.use) : known->type, partition.uuid,
                               volume ? volume_label(partition.name) : std::string(known->label));
     }
     return script;

@@ -56,6 +56,9 @@ void make_sparse_file(const std::filesystem::path& path, std::uint64_t size);
 /// "edgegpu /var/home"; a longer one has a digest of it.
 [[nodiscard]] std::string volume_label(const std::string& name);
 
+/// The UUID of the partition named `name`.
+[[nodiscard]] std::string partition_uuid(const DiskIdentity& identity, std::string_view name);
+
 /// The input of sfdisk(8) for a GPT with these partitions. Their types are those of the
 /// Discoverable Partitions Specification (root: that of x86-64; volumes: Linux, as those for /var
 /// are bound to one machine).

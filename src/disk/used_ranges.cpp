@@ -63,8 +63,10 @@ std::vector<ByteRange> used_ranges(const std::filesystem::path& path, const Disk
     Ranges ranges;
     ranges.add(0, disk.partitions.front().offset);
     for (const Partition& partition : disk.partitions) {
-        if (partition.name == "swap") {
+        if (partition.use == VolumeUse::swap) {
             ranges.add(partition.offset, swap_header);
+        } else if (partition.use == VolumeUse::group) {
+            ranges.add(partition.offset, empty_group);
         } else if (partition.name == "boot" || partition.name == "root" ||
                    is_volume(partition.name)) {
             add_used_blocks(path, partition, ranges);

@@ -47,14 +47,15 @@ FileTree& directory_for(const VolumeMount& mount, FileTree& top, const ImageLabe
 
 void shrink_volumes(const DiskRequest& request, const CommitView& commit,
                     std::vector<Partition>& partitions) {
-    if (request.size != smallest_size || request.volumes.empty()) {
+    if (request.size != smallest_size) {
         return;
     }
-    if (!commit.find("/usr/lib/systemd/systemd-growfs")) {
+    const auto growing = std::ranges::find(request.volumes, VolumeUse::file_system, &Volume::use);
+    if (growing != request.volumes.end() && !commit.find("/usr/lib/systemd/systemd-growfs")) {
         throw error(
             "commit {}: the image has no /usr/lib/systemd/systemd-growfs, which grows the "
             "file system {} to the size of its partition",
-            commit.info().name, request.volumes.front().name());
+            commit.info().name, growing->name());
     }
     std::uint64_t injected = 0;
     for (const Injected& one : request.injection) {
@@ -63,7 +64,8 @@ void shrink_volumes(const DiskRequest& request, const CommitView& commit,
     const std::uint64_t least = (least_content + injected + mib - 1) / mib * mib;
     for (const Volume& volume : request.volumes) {
         const auto partition = std::ranges::find(partitions, volume.name(), &Partition::name);
-        partition->content = std::min(partition->size, volume.mounts.empty() ? mib : least);
+        partition->content =
+            std::min(partition->size, volume.use() == VolumeUse::file_system ? least : empty_group);
     }
 }
 
@@ -73,8 +75,10 @@ std::vector<FstabLine> volume_fstab(const std::vector<Volume>& volumes,
     for (const Volume& volume : volumes) {
         const Partition& partition = *find_partition(partitions, volume.name());
         const std::string device = "PARTUUID=" + partition.uuid;
-        if (volume.mounts.empty()) {
+        if (volume.use() == VolumeUse::swap) {
             lines.push_back({"none", device + " none swap defaults 0 0\n"});
+        }
+        if (volume.use() != VolumeUse::file_system) {
             continue;
         }
         const bool whole = volume.mounts.front().directory.empty();
@@ -92,12 +96,17 @@ std::vector<FstabLine> volume_fstab(const std::vector<Volume>& volumes,
     return lines;
 }
 
-std::string missing_mount_point(const Volume& volume, const CommitView& commit) {
+std::string missing_for(const Volume& volume, const CommitView& commit) {
+    if (volume.use() == VolumeUse::group && !commit.find("/usr/sbin/vgcreate") &&
+        !commit.find("/usr/bin/vgcreate")) {
+        return fmt::format("vgcreate, which makes the {} on devices", volume.name());
+    }
     for (const VolumeMount& mount : volume.mounts) {
         const std::optional<CommitPath> there =
             is_path_of_device(mount.point) ? std::nullopt : commit.describe(mount.point);
         if (!is_path_of_device(mount.point) && (!there || there->type != EntryType::directory)) {
-            return mount.point;
+            return fmt::format("directory {}, on which a file system would be mounted",
+                               mount.point);
         }
     }
     return {};
@@ -127,12 +136,13 @@ std::vector<std::string> unused_mount_points(const std::vector<Volume>& volumes,
     return unused;
 }
 
-void check_mount_points(const std::vector<Volume>& volumes, const CommitView& commit) {
+void check_volumes(const std::vector<Volume>& volumes, const CommitView& commit) {
     for (const Volume& volume : volumes) {
-        if (const std::string missing = missing_mount_point(volume, commit); !missing.empty()) {
-            throw error("commit {} has no directory {}, on which a file system would be mounted",
-                        commit.info().name, missing)
-                .hinted("build it with this blueprint: a build makes the directory");
+        if (const std::string missing = missing_for(volume, commit); !missing.empty()) {
+            throw error("commit {} has no {}", commit.info().name, missing)
+                .hinted(volume.use() == VolumeUse::group
+                            ? R"(add package "lvm2" to the blueprint)"
+                            : "build it with this blueprint: a build makes the directory");
         }
     }
 }

@@ -17,6 +17,10 @@ namespace edgegpu {
 /// Bytes of a page, the first of which is all of an empty swap area.
 inline constexpr std::size_t swap_header = 4096;
 
+/// Bytes at the beginning of a partition for a volume group that are zero on the disk, so that
+/// nothing is found there which an earlier system has left.
+inline constexpr std::size_t empty_group = 1U << 20U;
+
 /// A line of /etc/fstab.
 struct FstabLine {
     /// the second field; "none" of swap
@@ -35,17 +39,17 @@ void shrink_volumes(const DiskRequest& request, const CommitView& commit,
 [[nodiscard]] std::vector<FstabLine> volume_fstab(const std::vector<Volume>& volumes,
                                                   const std::vector<Partition>& partitions);
 
-/// The first directory of the commit's own part of the tree on which the volume would be mounted,
-/// and which it lacks; empty: it has all.
-[[nodiscard]] std::string missing_mount_point(const Volume& volume, const CommitView& commit);
+/// What the commit lacks for the volume, with what for: LVM, or a directory of its own part of the
+/// tree on which the volume would be mounted; empty: nothing.
+[[nodiscard]] std::string missing_for(const Volume& volume, const CommitView& commit);
 
 /// Directories at the top of the commit that are no part of any system, and on which no volume is
 /// mounted: whoever uses them finds them empty and read-only.
 [[nodiscard]] std::vector<std::string> unused_mount_points(const std::vector<Volume>& volumes,
                                                            const CommitView& commit);
 
-/// Throws Error if the commit lacks one.
-void check_mount_points(const std::vector<Volume>& volumes, const CommitView& commit);
+/// Throws Error if the commit lacks something for one of them.
+void check_volumes(const std::vector<Volume>& volumes, const CommitView& commit);
 
 /// Moves out of `var` what belongs to the file systems of the volumes, one tree each in their
 /// order, with the directories on which others are mounted; those stay in `var` as well, empty.

@@ -165,6 +165,19 @@ void compare_with_remote(const Context& ctx, const Blueprint& blueprint, RemoteQ
     }
 }
 
+/// Devices need LVM for a volume group of the blueprint; the commit itself does not.
+void warn_of_missing_lvm(const Context& ctx, const std::vector<Volume>& volumes, const Tree& tree) {
+    const auto group = std::ranges::find(volumes, VolumeUse::group, &Volume::use);
+    if (group == volumes.end() || tree.entries.contains("/usr/sbin/vgcreate") ||
+        tree.entries.contains("/usr/bin/vgcreate")) {
+        return;
+    }
+    ctx.console->warn(fmt::format(
+        "the image has no vgcreate, which makes the {} on devices: edgegpu image will refuse it; "
+        "add package \"lvm2\"",
+        group->name()));
+}
+
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
     // From here on only copies of the user's files are read.
@@ -263,6 +276,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
         add_tombstones(ctx, blueprint.microshift, bundles, facts.kubernetes, repo, *parent, tree);
     }
     check_image_config(ctx, blueprint, parent, tree);
+    warn_of_missing_lvm(ctx, blueprint.image.volumes, tree);
     check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
     place_kernel(tree);
     ToolRoot tools(ctx, tree, composed.packages, boot_tools(ctx, tree));

@@ -36,6 +36,9 @@ echo {version} > %{{buildroot}}/usr/share/edgegpu-lab/canary
 
 
 VOLUMES = """
+[[packages]]
+name = "lvm2"
+
 [[customizations.disk.partitions]]
 mountpoint = "/var"
 minsize = "2 GiB"
@@ -48,6 +51,11 @@ label = "site-data"
 [[customizations.disk.partitions]]
 fs_type = "swap"
 minsize = "64 MiB"
+
+[[customizations.disk.partitions]]
+type = "lvm"
+name = "site"
+minsize = "200 MiB"
 """
 
 

@@ -68,10 +68,10 @@ TEST_F(CustomizationsDiskTest, allOtherMountPointsAreVolumes) {
               file_system("mountpoint = \"/home\"") +
               file_system("mountpoint = \"/data/x\"\nminsize = 1\nlabel = \"x\"") +
               file_system("mountpoint = \"/tmp\"\nminsize = 104857601"));
-    EXPECT_THAT(blueprint.image.volumes, ElementsAre(Volume{2 * one_gib, "", {{"/var", ""}}},
-                                                     Volume{one_gib, "", {{"/var/home", ""}}},
-                                                     Volume{16U << 20U, "x", {{"/data/x", ""}}},
-                                                     Volume{101U << 20U, "", {{"/tmp", ""}}}));
+    EXPECT_THAT(blueprint.image.volumes, ElementsAre(Volume{2 * one_gib, "", {{"/var", ""}}, {}},
+                                                     Volume{one_gib, "", {{"/var/home", ""}}, {}},
+                                                     Volume{16U << 20U, "x", {{"/data/x", ""}}, {}},
+                                                     Volume{101U << 20U, "", {{"/tmp", ""}}, {}}));
     EXPECT_EQ(blueprint.image.least, DiskSizes{});
     EXPECT_THAT(blueprint.mount_points, ElementsAre("/data/x"));
     EXPECT_THAT(blueprint.warnings, ElementsAre());
@@ -79,7 +79,7 @@ TEST_F(CustomizationsDiskTest, allOtherMountPointsAreVolumes) {
 
 TEST_F(CustomizationsDiskTest, swapIsAVolume) {
     EXPECT_THAT(volumes(partition("fs_type = \"swap\"\nminsize = \"1 GiB\"\nlabel = \"s\"")),
-                ElementsAre(Volume{one_gib, "s", {}}));
+                ElementsAre(Volume{one_gib, "s", {}, {}}));
 }
 
 TEST_F(CustomizationsDiskTest, whatTheCommitHasIsCountedForTheRoot) {
@@ -94,26 +94,50 @@ TEST_F(CustomizationsDiskTest, whatTheCommitHasIsCountedForTheRoot) {
 
 TEST_F(CustomizationsDiskTest, otherTypesBecomeExt4WithAWarning) {
     const std::string text = partition("mountpoint = \"/data\"\nfs_type = \"xfs\"");
-    EXPECT_THAT(volumes(text), ElementsAre(Volume{one_gib, "", {{"/data", ""}}}));
+    EXPECT_THAT(volumes(text), ElementsAre(Volume{one_gib, "", {{"/data", ""}}, {}}));
     EXPECT_THAT(warnings(text), ElementsAre(HasSubstr("/data becomes ext4, not xfs")));
     EXPECT_THAT(warnings(partition("mountpoint = \"/\"\nfs_type = \"xfs\"")),
                 ElementsAre(HasSubstr("/ becomes ext4, not xfs")));
 }
 
+std::string logical_volume(const std::string& lines) {
+    return "[[customizations.disk.partitions.logical_volumes]]\n" + lines + "\n";
+}
+
 TEST_F(CustomizationsDiskTest, logicalVolumesBecomePartitions) {
     const std::string text =
-        partition("type = \"lvm\"\nname = \"vg\"\nminsize = \"9 GiB\"\npart_uuid = \"x\"") +
-        "[[customizations.disk.partitions.logical_volumes]]\nname = \"a\"\nminsize = \"2 GiB\"\n"
-        "mountpoint = \"/var\"\nfs_type = \"ext4\"\n"
-        "[[customizations.disk.partitions.logical_volumes]]\nname = \"b\"\nminsize = \"5 GiB\"\n"
-        "mountpoint = \"/\"\n"
-        "[[customizations.disk.partitions.logical_volumes]]\nfs_type = \"swap\"\n";
-    EXPECT_THAT(volumes(text),
-                ElementsAre(Volume{2 * one_gib, "", {{"/var", ""}}}, Volume{one_gib, "", {}}));
+        partition("type = \"lvm\"\nname = \"vg\"\nminsize = \"8 GiB\"\npart_uuid = \"x\"") +
+        logical_volume(
+            "name = \"a\"\nminsize = \"2 GiB\"\nmountpoint = \"/var\"\n"
+            "fs_type = \"ext4\"") +
+        logical_volume("name = \"b\"\nminsize = \"5 GiB\"\nmountpoint = \"/\"") +
+        logical_volume("fs_type = \"swap\"");
+    EXPECT_THAT(volumes(text), ElementsAre(Volume{2 * one_gib, "", {{"/var", ""}}, {}},
+                                           Volume{one_gib, "", {}, {}}));
     EXPECT_EQ(least(text), (DiskSizes{0, 5 * one_gib, 0, 0}));
+    EXPECT_THAT(warnings(text), ElementsAre(HasSubstr("part_uuid has no effect"),
+                                            HasSubstr("b.toml:3:8: no volume group vg is made")));
+}
+
+TEST_F(CustomizationsDiskTest, aVolumeGroupHasWhatIsLeft) {
+    const std::string root = logical_volume("minsize = \"5 GiB\"\nmountpoint = \"/\"");
+    const auto group = [](const std::string& lines) {
+        return partition("type = \"lvm\"\n" + lines);
+    };
+    const std::string text = group("name = \"site\"\nminsize = \"9 GiB\"") + root;
+    EXPECT_THAT(volumes(text), ElementsAre(Volume{4 * one_gib, "", {}, "site"}));
     EXPECT_THAT(warnings(text),
-                ElementsAre(HasSubstr("part_uuid has no effect"),
-                            HasSubstr("b.toml:3:8: no volume group is made of vg")));
+                ElementsAre(HasSubstr("b.toml:3:8: the volume group site has no logical volumes "
+                                      "at first: each of them becomes a partition, and the group "
+                                      "gets 4096 MiB")));
+    EXPECT_THAT(volumes(group("minsize = 10000000001")),
+                ElementsAre(Volume{9536ULL << 20U, "", {}, "vg00"}));
+    EXPECT_THAT(volumes(group("minsize = \"4 GiB\"") + root), ElementsAre());
+    EXPECT_THAT(volumes(group("") + root), ElementsAre());
+    expect_mistake(group("name = \"../x\"\nminsize = \"9 GiB\""),
+                   "4:8: \"../x\" cannot be the name of a volume group");
+    expect_mistake(group("minsize = \"9 GiB\"") + group("minsize = \"9 GiB\""),
+                   "5:1: duplicate volume group vg00");
 }
 
 TEST_F(CustomizationsDiskTest, subvolumesAreDirectoriesOfOneFileSystem) {
@@ -125,7 +149,7 @@ TEST_F(CustomizationsDiskTest, subvolumesAreDirectoriesOfOneFileSystem) {
                              subvolume("h", "/home") + subvolume("u", "/usr") +
                              subvolume("f", "/foo");
     EXPECT_THAT(volumes(text),
-                ElementsAre(Volume{10 * one_gib, "", {{"/var/home", "h"}, {"/foo", "f"}}}));
+                ElementsAre(Volume{10 * one_gib, "", {{"/var/home", "h"}, {"/foo", "f"}}, {}}));
     EXPECT_THAT(warnings(text), ElementsAre(HasSubstr("it becomes ext4, not btrfs"),
                                             HasSubstr("/usr has no file system of its own")));
     EXPECT_EQ(least(partition("type = \"btrfs\"\nminsize = \"10 GiB\"") + subvolume("r", "/")),
@@ -153,7 +177,7 @@ TEST_F(CustomizationsDiskTest, whatNoDeviceCanMountIsRefused) {
         EXPECT_NE(said.find("mount"), std::string::npos) << point << said;
     }
     EXPECT_THAT(volumes(file_system("mountpoint = \"/media/usb\"")),
-                ElementsAre(Volume{one_gib, "", {{"/run/media/usb", ""}}}));
+                ElementsAre(Volume{one_gib, "", {{"/run/media/usb", ""}}, {}}));
 }
 
 TEST_F(CustomizationsDiskTest, everythingElseIsRefused) {

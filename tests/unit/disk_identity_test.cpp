@@ -44,6 +44,15 @@ TEST(DiskIdentity, IsThatOfCommitAndRequest) {
     other = request;
     other.encryption = Encryption::tpm2;
     EXPECT_NE(DiskIdentity(identity_commit, other).uuid("disk"), uuid);
+    request.volumes = other.volumes = {{1, "", {}, ""}};
+    request.encryption = Encryption::tpm2;
+    EXPECT_EQ(DiskIdentity(identity_commit, other).uuid("disk"),
+              DiskIdentity(identity_commit, request).uuid("disk"));
+    other.volumes[0].group = "site";
+    EXPECT_NE(DiskIdentity(identity_commit, other).uuid("disk"),
+              DiskIdentity(identity_commit, request).uuid("disk"));
+    other.encryption = Encryption::none;
+    EXPECT_NE(DiskIdentity(identity_commit, other).uuid("disk"), uuid);
 }
 
 TEST(DiskIdentity, FatVolumesHaveANumber) {

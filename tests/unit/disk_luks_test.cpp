@@ -8,7 +8,6 @@
 #include <openssl/evp.h>
 #include <sys/stat.h>
 
-#include "disk/encrypted_root.hpp"
 #include "disk/partitions.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"

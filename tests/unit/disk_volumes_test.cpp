@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "disk/first_boot.hpp"
 #include "disk/identity.hpp"
 #include "disk/partitions.hpp"
 #include "support/commit_fixture.hpp"
@@ -46,10 +47,11 @@ protected:
     std::optional<RepositoryView> repository;
 };
 
-const Volume var{2048 * mib, "", {{"/var", ""}}};
-const Volume logs{200 * mib, "", {{"/var/log", ""}}};
-const Volume parts{300 * mib, "p", {{"/var/home", "h"}, {"/data", "d"}}};
-const Volume swap_area{64 * mib, "", {}};
+const Volume var{2048 * mib, "", {{"/var", ""}}, {}};
+const Volume logs{200 * mib, "", {{"/var/log", ""}}, {}};
+const Volume parts{300 * mib, "p", {{"/var/home", "h"}, {"/data", "d"}}, {}};
+const Volume swap_area{64 * mib, "", {}, {}};
+const Volume group{500 * mib, "", {}, "site"};
 
 TEST_F(Volumes, AreInFrontOfRootInTheirOrder) {
     request.volumes = {var, parts, swap_area};
@@ -105,12 +107,48 @@ TEST_F(Volumes, OfASmallestDiskGrowAtTheFirstBoot) {
               "PARTUUID=" + made[1].uuid + " /var ext4 defaults,x-systemd.growfs 0 2\n");
 }
 
+TEST_F(Volumes, AreVolumeGroupsThatDevicesMake) {
+    request.volumes = {group, swap_area};
+    const DiskIdentity identity("commit", request);
+    const std::vector<Partition> made = partitions();
+    EXPECT_EQ(made[1].name, "volume group site");
+    EXPECT_EQ(made[1].file_system_uuid, "");
+    EXPECT_THAT(partition_script(made, identity),
+                HasSubstr("type=e6d6d379-f507-44c2-a23c-238f2a3df928, uuid=" + made[1].uuid +
+                          ", name=\"edgegpu volume group site\"\n"));
+    EXPECT_EQ(volume_fstab(request.volumes, made).size(), 1U) << "swap";
+    const Injection files = volume_group_files(request.volumes, identity);
+    ASSERT_FALSE(files.empty());
+    EXPECT_EQ(files.back().path, "/etc/edgegpu/volume-groups.list");
+    EXPECT_EQ(files.back().content, made[1].uuid + " site\n");
+    EXPECT_TRUE(volume_group_files({var, swap_area}, identity).empty());
+}
+
+TEST_F(Volumes, ThatAreGroupsNeedNothingToGrowButLvm) {
+    request.volumes = {group};
+    request.size = smallest_size;
+    std::vector<Partition> made = partitions();
+    shrink_volumes(request, commit(), made);
+    EXPECT_EQ(made[1].content, mib);
+    try {
+        check_volumes(request.volumes, commit());
+        FAIL() << "no error";
+    } catch (const Error& failure) {
+        EXPECT_THAT(failure.message(), HasSubstr("has no vgcreate, which makes the volume group "
+                                                 "site on devices"));
+    }
+    fixture.add_directory("/usr/sbin");
+    fixture.add_file("/usr/sbin/vgcreate", "x");
+    EXPECT_NO_THROW(check_volumes(request.volumes, commit()));
+}
+
 TEST_F(Volumes, NeedTheirMountPointsInTheCommit) {
     const CommitView view = commit();
-    EXPECT_EQ(missing_mount_point(parts, view), "");
-    EXPECT_EQ(missing_mount_point({mib, "", {{"/srv-data/x", ""}}}, view), "/srv-data/x");
+    EXPECT_EQ(missing_for(parts, view), "");
+    EXPECT_EQ(missing_for({mib, "", {{"/srv-data/x", ""}}, {}}, view),
+              "directory /srv-data/x, on which a file system would be mounted");
     try {
-        check_mount_points({var, {mib, "", {{"/app", ""}}}}, view);
+        check_volumes({var, {mib, "", {{"/app", ""}}, {}}}, view);
         FAIL() << "no error";
     } catch (const Error& failure) {
         EXPECT_THAT(failure.message(), HasSubstr("has no directory /app, on which a file system"));
@@ -122,7 +160,7 @@ TEST_F(Volumes, OfACommitThatWasMadeForThemAreNotForgotten) {
     const CommitView view = commit();
     EXPECT_THAT(unused_mount_points({var}, view), ElementsAre("/data"));
     EXPECT_THAT(unused_mount_points({parts}, view), ElementsAre());
-    EXPECT_THAT(unused_mount_points({{mib, "", {{"/data/x", ""}}}}, view), ElementsAre());
+    EXPECT_THAT(unused_mount_points({{mib, "", {{"/data/x", ""}}, {}}}, view), ElementsAre());
 }
 
 TEST_F(Volumes, HaveWhatTheirDirectoriesHave) {
@@ -151,7 +189,7 @@ TEST_F(Volumes, HaveWhatTheirDirectoriesHave) {
 }
 
 TEST_F(Volumes, OfSwapAreMadeByMkswap) {
-    request.volumes = {{3 * mib, "pages", {}}};
+    request.volumes = {{3 * mib, "pages", {}, {}}};
     request.size = 100 * mib;
     const std::vector<Partition> made = partitions();
     const fs::path disk = fixture.repo().parent_path() / "disk";

@@ -65,7 +65,7 @@ TEST(InstallerSettingsTest, AMediumHasADiskInPieces) {
                        {"swap", 511 * mebibyte, 64 * mebibyte, mebibyte, "", "", ""},
                        {"root", 575 * mebibyte, 900 * mebibyte, 900 * mebibyte, "", "", ""}};
     InstallerSettings settings;
-    settings.volumes = {{500 * mebibyte, "", {{"/var", ""}}}, {64 * mebibyte, "", {}}};
+    settings.volumes = {{500 * mebibyte, "", {{"/var", ""}}, {}}, {64 * mebibyte, "", {}, {}}};
     const auto files = installer_files(settings, disk, parse_target_rule("any"));
     EXPECT_EQ(files.at("edgegpu/pieces"),
               "1048576 1048576 10485760 \n"

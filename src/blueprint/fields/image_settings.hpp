@@ -19,7 +19,8 @@ consteval auto fields_of(const VolumeMount*) {
 
 consteval auto fields_of(const Volume*) {
     return all_fields_of<Volume>(no_input("size", &Volume::size), no_input("label", &Volume::label),
-                                 no_input("mounts", &Volume::mounts));
+                                 no_input("mounts", &Volume::mounts),
+                                 no_input("volume_group", &Volume::group));
 }
 
 consteval auto fields_of(const ImageSettings*) {

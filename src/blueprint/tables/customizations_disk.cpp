@@ -34,6 +34,10 @@ constexpr std::array<SystemFileSystem, 3> system_file_systems{{
 
 /// Image builder's, for a file system without a size.
 constexpr std::uint64_t usual_volume = 1ULL << 30U;
+/// Image builder's, for a volume group without a name.
+constexpr std::string_view usual_group = "vg00";
+/// Of LVM.
+constexpr std::size_t longest_group_name = 127;
 /// What mke2fs gives a journal and some inodes.
 constexpr std::uint64_t least_volume = 16ULL << 20U;
 constexpr std::uint64_t volume_unit = 1ULL << 20U;
@@ -111,6 +115,11 @@ private:
     void read_content(const TableReader& table, std::uint64_t size);
     void add(const TableReader& table, const WantedFileSystem& wanted);
     void add_swap(const TableReader& table, std::uint64_t size, const std::string& label);
+    /// Bytes of the partition that a volume of `size` bytes gets; 0: none were given.
+    [[nodiscard]] static std::uint64_t partition_size(std::uint64_t size);
+    [[nodiscard]] static std::string read_group_name(const TableReader& table);
+    /// What the logical volumes leave of the partition's size.
+    void add_group(const TableReader& table, const std::string& name, std::uint64_t size);
     void add_volume(std::uint64_t size, const std::string& label, std::vector<VolumeMount> mounts);
     /// Whether it is in / or /boot in any case: then nothing is mounted there, and that gets its
     /// size.
@@ -142,6 +151,11 @@ void DiskTables::take_mount_point(const TableReader& table, const std::string& p
     }
 }
 
+std::uint64_t DiskTables::partition_size(std::uint64_t size) {
+    size = std::max(size == 0 ? usual_volume : size, least_volume);
+    return (size + volume_unit - 1) / volume_unit * volume_unit;
+}
+
 void DiskTables::add_volume(std::uint64_t size, const std::string& label,
                             std::vector<VolumeMount> mounts) {
     for (const VolumeMount& mount : mounts) {
@@ -149,9 +163,7 @@ void DiskTables::add_volume(std::uint64_t size, const std::string& label,
             blueprint_.mount_points.push_back(mount.point);
         }
     }
-    size = std::max(size == 0 ? usual_volume : size, least_volume);
-    size = (size + volume_unit - 1) / volume_unit * volume_unit;
-    blueprint_.image.volumes.push_back({size, label, std::move(mounts)});
+    blueprint_.image.volumes.push_back({partition_size(size), label, std::move(mounts), {}});
 }
 
 bool DiskTables::is_within_system(const TableReader& table, const std::string& point,
@@ -254,22 +266,48 @@ void DiskTables::read_plain(const TableReader& table) {
     read_content(table, read_size(table, "minsize"));
 }
 
+std::string DiskTables::read_group_name(const TableReader& table) {
+    const std::string name = table.string("name", std::string(usual_group));
+    if (name.size() > longest_group_name || !is_plain_name(name, "_.-+")) {
+        throw error_at(table.location("name"), "\"{}\" cannot be the name of a volume group", name)
+            .hinted("at most 127 letters, digits and _ . - +, with a letter or digit first");
+    }
+    return name;
+}
+
+void DiskTables::add_group(const TableReader& table, const std::string& name, std::uint64_t size) {
+    if (size < least_volume) {
+        warn(table.location("type"),
+             "no volume group {} is made: each of its logical volumes becomes a partition, and "
+             "they leave nothing of its minsize",
+             name);
+        return;
+    }
+    if (!seen_.insert("volume group " + name).second) {
+        throw error_at(table.location("name"), "duplicate volume group {}", name);
+    }
+    warn(table.location("type"),
+         "the volume group {} has no logical volumes at first: each of them becomes a partition, "
+         "and the group gets {} MiB, which they leave of its minsize",
+         name, size / volume_unit);
+    blueprint_.image.volumes.push_back({size / volume_unit * volume_unit, {}, {}, name});
+}
+
 void DiskTables::read_volume_group(const TableReader& table) {
-    static_cast<void>(read_size(table, "minsize"));
-    const std::string name = table.string("name");
+    std::uint64_t left = read_size(table, "minsize");
+    const std::string name = read_group_name(table);
     warn_of_partition_keys(table);
     const std::vector<TableReader> volumes = table.tables("logical_volumes");
     table.finish();
-    warn(table.location("type"),
-         "no volume group is made{}: each of its logical volumes becomes a partition, and space "
-         "that it would keep free goes to /",
-         name.empty() ? "" : " of " + name);
     for (const TableReader& volume : volumes) {
         table.attempt([&] {
             static_cast<void>(volume.string("name"));
-            read_content(volume, read_size(volume, "minsize"));
+            const std::uint64_t size = read_size(volume, "minsize");
+            left -= std::min(left, partition_size(size));
+            read_content(volume, size);
         });
     }
+    add_group(table, name, left);
 }
 
 void DiskTables::read_btrfs(const TableReader& table) {

@@ -51,11 +51,11 @@ DeviceUnderTest::DeviceUnderTest(const Context& ctx, const RehearsalRequest& req
     wanted.kernel_arguments = {"no_timer_check"};
     wanted.injection = test_injection(facts_, credential);
     for (const Volume& volume : request.volumes) {
-        if (const std::string missing = missing_mount_point(volume, commit); missing.empty()) {
+        if (const std::string missing = missing_for(volume, commit); missing.empty()) {
             wanted.volumes.push_back(volume);
         } else if (ctx.console != nullptr) {
-            ctx.console->note(fmt::format("the disk has no {}: commit {} has no directory {}",
-                                          volume.name(), facts_.commit, missing));
+            ctx.console->note(fmt::format("the disk has no {}: commit {} has no {}", volume.name(),
+                                          facts_.commit, missing));
         }
     }
     disk_ = write_disk(ctx, repository, commit, wanted, place_ / "disk.raw");
