@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include "commit/signing_request.hpp"
@@ -98,6 +99,20 @@ Commit CommitFixture::build(const std::string& inputs) {
     signer.allow(signing_request(blueprint.ostree, blueprint.nvidia));
     const auto parent = read_parent(ctx_, opened, blueprint.ostree, signer);
     return write_commit(ctx_, blueprint, resolution, tree, opened, parent, inputs, signer);
+}
+
+std::string CommitFixture::ostree(const std::string& arguments, int* status) const {
+    return output_of("ostree --repo=" + repo().string() + " " + arguments, status);
+}
+
+bool CommitFixture::has_in_summary(const std::string& checksum) const {
+    return ostree("summary -v").find(checksum) != std::string::npos;
+}
+
+void CommitFixture::expect_clean() const {
+    int status = -1;
+    const std::string output = ostree("fsck", &status);
+    EXPECT_EQ(status, 0) << output;
 }
 
 std::string output_of(const std::string& shell_command, int* status) {

@@ -48,6 +48,12 @@ public:
 
     /// Opens the repository, reads the parent and writes `tree` as a commit.
     Commit build(const std::string& inputs = "inputs");
+    /// What ostree says when it does this with the repository; its exit status into `status`.
+    [[nodiscard]] std::string ostree(const std::string& arguments, int* status = nullptr) const;
+    /// Whether the repository's summary names the commit.
+    [[nodiscard]] bool has_in_summary(const std::string& checksum) const;
+    /// Expects that `ostree fsck` finds nothing wrong.
+    void expect_clean() const;
 
     Blueprint blueprint;
     Resolution resolution;
