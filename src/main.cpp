@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/cli.hpp"
+#include "commands/parser/cli.hpp"
 #include "execution/child_call.hpp"
 #include "execution/interrupt.hpp"
 #include "support/build_id.hpp"

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "commands/builds.hpp"
-#include "commands/builds_report.hpp"
+#include "commands/build/builds.hpp"
+#include "commands/build/builds_report.hpp"
 
 namespace edgegpu {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "commands/variants.hpp"
+#include "commands/build/variants.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/rpm_fixture.hpp"

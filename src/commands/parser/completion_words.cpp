@@ -1,4 +1,4 @@
-#include "commands/completion_words.hpp"
+#include "commands/parser/completion_words.hpp"
 
 #include <set>
 #include <string_view>

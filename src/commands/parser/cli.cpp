@@ -1,4 +1,4 @@
-#include "commands/cli.hpp"
+#include "commands/parser/cli.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,9 +12,9 @@
 #include <CLI/CLI.hpp>
 
 #include "commands/commands.hpp"
-#include "commands/completion_words.hpp"
-#include "commands/options.hpp"
-#include "commands/usage.hpp"
+#include "commands/parser/completion_words.hpp"
+#include "commands/parser/options.hpp"
+#include "commands/parser/usage.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

@@ -1,4 +1,4 @@
-#include "commands/build_process.hpp"
+#include "commands/build/build_process.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <string>
 
-#include "commands/option_values.hpp"
-#include "commands/options.hpp"
+#include "commands/parser/option_values.hpp"
+#include "commands/parser/options.hpp"
 
 namespace edgegpu {
 

@@ -1,4 +1,4 @@
-#include "commands/builds.hpp"
+#include "commands/build/builds.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,9 +13,9 @@
 #include <poll.h>
 #include <nlohmann/json.hpp>
 
-#include "commands/build_process.hpp"
-#include "commands/builds_report.hpp"
-#include "commands/variants.hpp"
+#include "commands/build/build_process.hpp"
+#include "commands/build/builds_report.hpp"
+#include "commands/build/variants.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
 #include "support/error.hpp"

@@ -1,4 +1,4 @@
-#include "commands/variants.hpp"
+#include "commands/build/variants.hpp"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "commands/usage.hpp"
+#include "commands/parser/usage.hpp"
 
 #include <algorithm>
 #include <string>

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "commands/image_oci.hpp"
-#include "commands/option_values.hpp"
-#include "commands/options.hpp"
+#include "commands/parser/option_values.hpp"
+#include "commands/parser/options.hpp"
 #include "image_file/disk_format.hpp"
 #include "support/enum_names.hpp"
 

@@ -1,4 +1,4 @@
-#include "commands/options.hpp"
+#include "commands/parser/options.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/option_values.hpp"
+#include "commands/parser/option_values.hpp"
 
 namespace edgegpu {
 

@@ -1,4 +1,4 @@
-#include "commands/option_values.hpp"
+#include "commands/parser/option_values.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "commands/builds_report.hpp"
+#include "commands/build/builds_report.hpp"
 
 #include <algorithm>
 
