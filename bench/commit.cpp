@@ -20,9 +20,9 @@
 #include "commit/commit.hpp"
 #include "execution/parallel.hpp"
 #include "image/deflate.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

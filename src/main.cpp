@@ -6,8 +6,8 @@
 #include "commands/parser/cli.hpp"
 #include "execution/child_call.hpp"
 #include "execution/interrupt.hpp"
-#include "support/build_id.hpp"
 #include "support/error.hpp"
+#include "support/files/build_id.hpp"
 
 /// Wires the command line to the commands, and is the only place where errors are caught.
 int main(int argc, char** argv) {

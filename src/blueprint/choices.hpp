@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "support/enum_names.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 

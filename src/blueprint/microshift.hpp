@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "blueprint/stored_source.hpp"
-#include "support/enum_names.hpp"
 #include "support/source_location.hpp"
+#include "support/text/enum_names.hpp"
 
 /// `[microshift]`: what MicroShift applies on the device, and how it is configured.
 namespace edgegpu {

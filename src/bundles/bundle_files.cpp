@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "blueprint/sources/source_directory.hpp"
-#include "support/digest.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 
 #include "bundles/pods.hpp"
 #include "oci/reference.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -13,7 +13,7 @@
 #include "blueprint/toml/mistakes.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 #include "yaml/yaml_writer.hpp"
 
 namespace edgegpu {

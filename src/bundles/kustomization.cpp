@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 #include "yaml/yaml.hpp"
 
 namespace edgegpu {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

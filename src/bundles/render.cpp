@@ -14,10 +14,10 @@
 #include "cache/store.hpp"
 #include "sandbox/program_digest.hpp"
 #include "sandbox/tool.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -17,10 +17,10 @@
 #include "execution/program_path.hpp"
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/file_content.hpp"
+#include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -15,9 +15,9 @@
 
 #include "cache/cache_lock.hpp"
 #include "cache/last_use.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

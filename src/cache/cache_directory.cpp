@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/foreign_access.hpp"
-#include "support/shell_text.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/files/foreign_access.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 

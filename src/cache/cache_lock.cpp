@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 
 #include "cache/last_use.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 

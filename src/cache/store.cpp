@@ -12,10 +12,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cache/last_use.hpp"
-#include "support/build_id.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/build_id.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "cache/last_use.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/file_content.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

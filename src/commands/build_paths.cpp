@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

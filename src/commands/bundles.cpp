@@ -16,9 +16,9 @@
 #include "bundles/render.hpp"
 #include "commands/commands.hpp"
 #include "execution/interrupt.hpp"
-#include "support/data_directory.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
+#include "support/files/data_directory.hpp"
+#include "support/files/directory.hpp"
 
 namespace edgegpu {
 

@@ -10,8 +10,8 @@
 #include "execution/interrupt.hpp"
 #include "sandbox/user_namespace.hpp"
 #include "support/error.hpp"
-#include "support/quantity.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/quantity.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -23,7 +23,7 @@
 #include "pipeline/check.hpp"
 #include "support/error.hpp"
 #include "support/secrets.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

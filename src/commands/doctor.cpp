@@ -7,7 +7,7 @@
 
 #include "commands/commands.hpp"
 #include "execution/interrupt.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

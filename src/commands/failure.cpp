@@ -7,7 +7,7 @@
 
 #include "blueprint/toml/mistakes.hpp"
 #include "support/secrets.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

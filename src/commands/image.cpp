@@ -20,10 +20,10 @@
 #include "repository/followed_ref.hpp"
 #include "signing/signer.hpp"
 #include "support/error.hpp"
-#include "support/quantity.hpp"
-#include "support/shell_text.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/quantity.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -7,8 +7,8 @@
 
 #include "commands/build_paths.hpp"
 #include "resolve/resolution.hpp"
-#include "support/digest.hpp"
-#include "support/quantity.hpp"
+#include "support/files/digest.hpp"
+#include "support/text/quantity.hpp"
 
 namespace edgegpu {
 

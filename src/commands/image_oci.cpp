@@ -19,8 +19,8 @@
 #include "repository/commit_view.hpp"
 #include "repository/followed_ref.hpp"
 #include "support/error.hpp"
-#include "support/quantity.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/quantity.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -15,12 +15,12 @@
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "gpu/gpus.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

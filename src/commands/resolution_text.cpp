@@ -12,8 +12,8 @@
 #include "log/console.hpp"
 #include "repository/commit_view.hpp"
 #include "support/error.hpp"
-#include "support/nevra.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/nevra.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

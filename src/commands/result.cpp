@@ -5,7 +5,7 @@
 
 #include "commands/commands.hpp"
 #include "support/error.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -17,9 +17,9 @@
 #include "execution/interrupt.hpp"
 #include "machine/rehearsal/rehearsal.hpp"
 #include "machine/rehearsal/test_report.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

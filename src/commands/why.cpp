@@ -12,7 +12,7 @@
 #include "execution/stage.hpp"
 #include "pipeline/explain_image.hpp"
 #include "resolve/stage/explain_package.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -21,10 +21,10 @@
 #include "commit/repository.hpp"
 #include "execution/parallel.hpp"
 #include "image/deflate.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 namespace {

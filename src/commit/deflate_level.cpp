@@ -6,7 +6,7 @@
 
 #include "execution/context.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {

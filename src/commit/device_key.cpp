@@ -12,11 +12,11 @@
 #include "openpgp/detached_signature.hpp"
 #include "openpgp/packets.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
+#include "support/files/file.hpp"
 #include "support/source_location.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

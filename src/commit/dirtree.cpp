@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "commit/object.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "commit/repository.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/glib.hpp"
-#include "support/shell_text.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "commit/object.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 namespace {

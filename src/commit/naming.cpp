@@ -9,7 +9,7 @@
 #include "commit/index.hpp"
 #include "commit/object.hpp"
 #include "execution/parallel.hpp"
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 namespace {

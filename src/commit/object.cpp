@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file_content.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file_content.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
-#include "support/utf8.hpp"
+#include "support/text/utf8.hpp"
 
 namespace edgegpu {
 namespace {

@@ -11,11 +11,11 @@
 
 #include "commit/repository.hpp"
 #include "repository/refs.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 namespace {

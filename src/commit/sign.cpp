@@ -15,7 +15,7 @@
 #include "repository/commit_view.hpp"
 #include "repository/ostree_object.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "image/account_files.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -18,9 +18,9 @@
 #include "rootfs/scriptlets.hpp"
 #include "rootfs/shims.hpp"
 #include "rootfs/unite.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -6,9 +6,9 @@
 #include "image/kept_entries.hpp"
 #include "image/overlay.hpp"
 #include "rootfs/shims.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

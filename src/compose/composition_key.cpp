@@ -7,8 +7,8 @@
 
 #include "compose/composition_cache.hpp"
 #include "rootfs/shims.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

@@ -13,8 +13,8 @@
 #include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -11,9 +11,9 @@
 
 #include "compose/accounts_split.hpp"
 #include "compose/var_to_tmpfiles.hpp"
-#include "support/deployed_path.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/deployed_path.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -22,8 +22,8 @@
 #include "execution/child_call.hpp"
 #include "rootfs/rpm_header.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

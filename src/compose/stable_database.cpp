@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "image/account_files.hpp"
-#include "support/deployed_path.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/deployed_path.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

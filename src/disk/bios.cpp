@@ -18,7 +18,7 @@
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

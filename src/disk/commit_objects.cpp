@@ -14,8 +14,8 @@
 #include "repository/file_object.hpp"
 #include "repository/ostree_object.hpp"
 #include "repository/tree_size.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

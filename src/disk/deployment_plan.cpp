@@ -15,9 +15,9 @@
 #include "image/kernel_arguments.hpp"
 #include "repository/remote_config.hpp"
 #include "support/assignments.hpp"
-#include "support/boot_arguments.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/boot_arguments.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -24,7 +24,7 @@
 #include "disk/partitions.hpp"
 #include "disk/volumes.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "support/error.hpp"
-#include "support/file_content.hpp"
+#include "support/files/file_content.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {

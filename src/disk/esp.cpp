@@ -19,13 +19,13 @@
 #include "disk/grub.hpp"
 #include "disk/partitions.hpp"
 #include "execution/process.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/file_content.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

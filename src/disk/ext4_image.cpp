@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "execution/process.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

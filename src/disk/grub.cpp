@@ -8,8 +8,8 @@
 
 #include "embedded_grub.hpp"
 #include "support/error.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

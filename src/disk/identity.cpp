@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

@@ -2,10 +2,10 @@
 
 #include <array>
 
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

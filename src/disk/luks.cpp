@@ -20,10 +20,10 @@
 #include "disk/ext4_image.hpp"
 #include "execution/process.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/file_content.hpp"
+#include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -15,12 +15,12 @@
 #include "disk/disk_write.hpp"
 #include "disk/partitions.hpp"
 #include "execution/process.hpp"
-#include "support/deployed_path.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file_content.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/deployed_path.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -9,7 +9,7 @@
 
 #include "doctor/programs.hpp"
 #include "doctor/sandbox.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

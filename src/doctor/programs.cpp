@@ -14,10 +14,10 @@
 #include "machine/accelerator.hpp"
 #include "machine/uefi_firmware.hpp"
 #include "sandbox/tool.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/files/directory.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

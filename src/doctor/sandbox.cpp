@@ -18,9 +18,9 @@
 #include "sandbox/sandbox.hpp"
 #include "sandbox/tool.hpp"
 #include "sandbox/user_namespace.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/files/directory.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -7,9 +7,9 @@
 #include <fcntl.h>
 #include <zlib.h>
 
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

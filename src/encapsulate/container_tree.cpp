@@ -6,8 +6,8 @@
 
 #include "repository/tree_size.hpp"
 #include "support/error.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

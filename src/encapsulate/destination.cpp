@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "oci/skopeo.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/output.hpp"
-#include "support/text.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/output.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

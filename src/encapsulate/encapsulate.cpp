@@ -20,8 +20,8 @@
 #include "encapsulate/tar_writer.hpp"
 #include "execution/parallel.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/file_content.hpp"
+#include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 

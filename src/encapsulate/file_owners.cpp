@@ -13,7 +13,7 @@
 
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -12,8 +12,8 @@
 
 #include "commit/object.hpp"
 #include "repository/file_object.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {

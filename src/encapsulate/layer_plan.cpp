@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "encapsulate/components.hpp"
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

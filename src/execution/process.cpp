@@ -18,7 +18,7 @@
 #include "execution/program_record.hpp"
 #include "execution/program_start.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

@@ -11,7 +11,7 @@
 
 #include <sched.h>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -9,7 +9,7 @@
 #include "fetch/package_payload.hpp"
 #include "gpu/gpus.hpp"
 #include "resolve/gpu/devices.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

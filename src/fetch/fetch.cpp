@@ -24,7 +24,7 @@
 #include "resolve/metadata/gpgkeys.hpp"
 #include "resolve/metadata/metadata_records.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "transfer/url.hpp"
 
 namespace edgegpu {

@@ -8,8 +8,8 @@
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/nevra.hpp"
-#include "support/text.hpp"
+#include "support/text/nevra.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

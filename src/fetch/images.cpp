@@ -11,10 +11,10 @@
 
 #include "cache/entry_lock.hpp"
 #include "oci/skopeo.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/unpack_limit.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/files/unpack_limit.hpp"
 
 namespace edgegpu {
 

@@ -7,7 +7,7 @@
 
 #include "execution/context.hpp"
 #include "fetch/fetch.hpp"
-#include "support/checksum.hpp"
+#include "support/files/checksum.hpp"
 
 namespace edgegpu {
 

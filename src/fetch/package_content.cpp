@@ -6,8 +6,8 @@
 
 #include <fcntl.h>
 
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

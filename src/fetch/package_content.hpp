@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <string>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
+#include "support/files/unpack_limit.hpp"
 #include "support/handles.hpp"
-#include "support/unpack_limit.hpp"
 
 namespace edgegpu {
 

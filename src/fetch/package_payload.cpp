@@ -7,8 +7,8 @@
 
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/nevra.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/nevra.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -11,8 +11,8 @@
 #include "oci/reference.hpp"
 #include "resolve/stage/plan.hpp"
 #include "support/error.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 #include "support/glib.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 #include "transfer/transfer.hpp"
 #include "transfer/url.hpp"
 

@@ -18,10 +18,10 @@
 #include "cache/entry_lock.hpp"
 #include "cache/last_use.hpp"
 #include "execution/parallel.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/file_content.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {

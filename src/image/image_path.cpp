@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <linux/openat2.h>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

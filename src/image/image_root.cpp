@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "image/image_path.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -14,7 +14,7 @@
 #include "image/image_path.hpp"
 #include "image/image_root.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -9,9 +9,9 @@
 
 #include "cache/last_use.hpp"
 #include "cache/stored_file.hpp"
-#include "support/digest.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

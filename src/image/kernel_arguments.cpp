@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "support/boot_arguments.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/boot_arguments.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -12,9 +12,9 @@
 #include "image/image_root.hpp"
 #include "image/overlay.hpp"
 #include "image/tree.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file_content.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file_content.hpp"
 
 namespace edgegpu {
 

@@ -11,9 +11,9 @@
 
 #include "image/content.hpp"
 #include "image/image_path.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -7,7 +7,7 @@
 
 #include "execution/context.hpp"
 #include "image/entries.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "disk/used_ranges.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file_content.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

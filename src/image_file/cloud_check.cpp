@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "support/decompress.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/files/decompress.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

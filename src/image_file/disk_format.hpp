@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "execution/context.hpp"
-#include "support/enum_names.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 

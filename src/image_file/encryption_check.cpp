@@ -13,7 +13,7 @@
 
 #include "image_file/cloud_check.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

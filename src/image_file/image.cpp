@@ -20,13 +20,13 @@
 #include "image_file/provenance.hpp"
 #include "installer/installer.hpp"
 #include "signing/gpg_signature.hpp"
-#include "support/digest.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/files/output.hpp"
 #include "support/handles.hpp"
-#include "support/output.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
-#include "support/output.hpp"
-#include "support/text.hpp"
+#include "support/files/output.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

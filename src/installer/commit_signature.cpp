@@ -16,7 +16,7 @@
 #include "repository/remote_config.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

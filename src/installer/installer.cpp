@@ -20,11 +20,11 @@
 #include "installer/commit_signature.hpp"
 #include "installer/medium.hpp"
 #include "installer/settings.hpp"
-#include "support/digest.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/file_content.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

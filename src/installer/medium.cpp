@@ -11,10 +11,10 @@
 #include "disk/grub.hpp"
 #include "embedded_medium.hpp"
 #include "execution/process.hpp"
-#include "support/boot_arguments.hpp"
 #include "support/error.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/text/boot_arguments.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -14,8 +14,8 @@
 #include "disk/partitions.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

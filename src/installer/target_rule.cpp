@@ -10,8 +10,8 @@
 #include <fnmatch.h>
 
 #include "support/error.hpp"
-#include "support/quantity.hpp"
-#include "support/text.hpp"
+#include "support/text/quantity.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

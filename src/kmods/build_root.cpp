@@ -18,7 +18,7 @@
 #include "rootfs/workplace.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -14,7 +14,7 @@
 #include "kmods/module_file.hpp"
 #include "kmods/symbols.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -17,10 +17,10 @@
 #include "kmods/build_root.hpp"
 #include "kmods/package.hpp"
 #include "resolve/metadata/gpgkeys.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/nevra.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

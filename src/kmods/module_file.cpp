@@ -12,9 +12,9 @@
 
 #include "signing/module_signer.hpp"
 #include "signing/openssl.hpp"
-#include "support/decompress.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/files/decompress.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

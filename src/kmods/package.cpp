@@ -17,11 +17,11 @@
 #include <sys/stat.h>
 
 #include "rootfs/rpm_header.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/handles.hpp"
-#include "support/nevra.hpp"
-#include "support/text.hpp"
+#include "support/text/nevra.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

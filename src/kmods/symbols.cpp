@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "image/kernel_module_name.hpp"
-#include "support/decompress.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/decompress.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "log/log.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

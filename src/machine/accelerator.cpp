@@ -21,8 +21,8 @@
 #include "machine/qemu_command.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

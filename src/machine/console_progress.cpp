@@ -7,8 +7,8 @@
 #include <glib.h>
 
 #include "support/glib.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -22,10 +22,10 @@
 
 #include "machine/server_certificate.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
-#include "support/percent_encoding.hpp"
-#include "support/text.hpp"
+#include "support/text/percent_encoding.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 #include "machine/machine_state.hpp"
 #include "machine/uefi_firmware.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

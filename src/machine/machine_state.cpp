@@ -8,9 +8,9 @@
 
 #include "machine/qemu_command.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -9,9 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -6,7 +6,7 @@
 
 #include <poll.h>
 
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -16,7 +16,7 @@
 #include "schema/server_value.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -17,7 +17,7 @@
 #include "microshift/ip_network.hpp"
 #include "schema/formats.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -4,8 +4,8 @@
 
 #include "cache/last_use.hpp"
 #include "image/tree.hpp"
-#include "support/digest.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

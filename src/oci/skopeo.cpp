@@ -17,12 +17,12 @@
 
 #include "execution/process.hpp"
 #include "oci/manifest.hpp"
-#include "support/digest.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -9,7 +9,7 @@
 #include "openpgp/armor.hpp"
 #include "openpgp/packets.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -14,8 +14,8 @@
 #include <rpm/rpmts.h>
 
 #include "openpgp/packets.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

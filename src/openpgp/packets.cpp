@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

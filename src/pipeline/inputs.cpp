@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "blueprint/fields/digest.hpp"
-#include "support/build_id.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/build_id.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

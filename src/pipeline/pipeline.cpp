@@ -45,8 +45,8 @@
 #include "selinux/labels/label.hpp"
 #include "selinux/labels/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
-#include "support/file.hpp"
-#include "support/terminal_text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

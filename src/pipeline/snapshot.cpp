@@ -15,7 +15,7 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "cache/stored_file.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

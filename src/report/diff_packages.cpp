@@ -9,7 +9,7 @@
 #include <rpm/rpmver.h>
 
 #include "support/handles.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

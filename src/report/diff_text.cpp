@@ -6,8 +6,8 @@
 #include "image/account_files.hpp"
 #include "report/diff.hpp"
 #include "report/diff_page.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

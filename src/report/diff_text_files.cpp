@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/diff_page.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

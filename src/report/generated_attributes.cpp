@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

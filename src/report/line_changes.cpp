@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -21,13 +21,13 @@
 
 #include "image/id_map.hpp"
 #include "repository/refs.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/foreign_access.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/files/foreign_access.hpp"
 #include "support/handles.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

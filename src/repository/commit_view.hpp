@@ -11,7 +11,7 @@
 
 #include "image/tree.hpp"
 #include "support/glib.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

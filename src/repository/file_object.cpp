@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "repository/ostree_object.hpp"
-#include "support/file_content.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

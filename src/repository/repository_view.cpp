@@ -10,7 +10,7 @@
 #include "repository/commit_view.hpp"
 #include "repository/refs.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

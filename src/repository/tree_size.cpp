@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -2,11 +2,11 @@
 
 #include "oci/reference.hpp"
 #include "resolve/resolution.hpp"
-#include "support/enum_names.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/enum_names.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "support/enum_names.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 

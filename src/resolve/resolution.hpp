@@ -8,8 +8,8 @@
 
 #include "blueprint/choices.hpp"
 #include "resolve/reason.hpp"
-#include "support/checksum.hpp"
-#include "support/nevra.hpp"
+#include "support/files/checksum.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

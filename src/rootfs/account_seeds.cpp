@@ -12,7 +12,7 @@
 #include "rootfs/owners.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
-#include "support/terminal_text.hpp"
-#include "support/unpack_limit.hpp"
+#include "support/files/unpack_limit.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -15,8 +15,8 @@
 #include "execution/parallel.hpp"
 #include "rootfs/manifest.hpp"
 #include "rootfs/unpack.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -10,7 +10,7 @@
 #include "fetch/fetch.hpp"
 #include "image/tree.hpp"
 #include "rootfs/rpm_header.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

@@ -17,7 +17,7 @@
 #include "image/image_root.hpp"
 #include "rootfs/unpack.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "image/content.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 #include <rpm/rpmtd.h>
 
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -10,9 +10,9 @@
 #include "rootfs/owners.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -15,7 +15,7 @@
 #include "image/image_root.hpp"
 #include "rootfs/account_seeds.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

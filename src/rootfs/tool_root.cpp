@@ -13,10 +13,10 @@
 
 #include "rootfs/scriptlets.hpp"
 #include "rootfs/unpack.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -15,9 +15,9 @@
 #include "image/capabilities.hpp"
 #include "rootfs/declared_size.hpp"
 #include "rootfs/manifest.hpp"
-#include "support/digest.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -4,7 +4,7 @@
 
 #include "image/overlay.hpp"
 #include "rootfs/lower.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -12,10 +12,10 @@
 
 #include "embedded_machine_files.hpp"
 #include "sandbox/launcher_image.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 

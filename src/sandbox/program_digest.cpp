@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 #include "execution/process.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/file_content.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

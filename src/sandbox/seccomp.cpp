@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -18,11 +18,11 @@
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
 #include "sandbox/seccomp.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

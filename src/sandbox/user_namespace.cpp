@@ -25,7 +25,7 @@
 #include "execution/pipe.hpp"
 #include "sandbox/limits.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

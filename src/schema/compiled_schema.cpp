@@ -11,8 +11,8 @@
 #include <valijson/validator.hpp>
 
 #include "schema/formats.hpp"
-#include "support/enum_names.hpp"
 #include "support/error.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 

@@ -15,8 +15,8 @@
 #include "schema/field_hint.hpp"
 #include "schema/formats.hpp"
 #include "schema/typed_value.hpp"
-#include "support/enum_names.hpp"
 #include "support/error.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 
 #include "embedded_schema_table.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

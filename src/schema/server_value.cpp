@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "support/utf8.hpp"
+#include "support/text/utf8.hpp"
 
 namespace edgegpu {
 

@@ -17,8 +17,8 @@
 #include "selinux/policy/modules.hpp"
 #include "selinux/policy/policydb.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
 

@@ -28,10 +28,10 @@
 #include "selinux/store/calls.hpp"
 #include "selinux/store/policy_result.hpp"
 #include "selinux/store/store.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "image/kept_entries.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
 

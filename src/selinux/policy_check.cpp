@@ -10,8 +10,8 @@
 #include "selinux/policy/gpu_access.hpp"
 #include "selinux/policy/policydb.hpp"
 #include "selinux/policy/rules.hpp"
-#include "support/data_directory.hpp"
 #include "support/error.hpp"
+#include "support/files/data_directory.hpp"
 
 namespace edgegpu::selinux {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
 

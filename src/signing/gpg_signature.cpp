@@ -10,8 +10,8 @@
 #include "support/error.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
-#include "support/shell_text.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -7,7 +7,7 @@
 #include <openssl/pem.h>
 
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

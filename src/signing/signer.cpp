@@ -17,7 +17,7 @@
 
 #include "signing/serve.hpp"
 #include "support/error.hpp"
-#include "support/shell_text.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 

@@ -7,8 +7,8 @@
 #include <glib-object.h>
 #include <ostree.h>
 
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

@@ -9,7 +9,7 @@
 
 #include "signing/gpgme.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

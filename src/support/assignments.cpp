@@ -1,7 +1,7 @@
 #include "support/assignments.hpp"
 
 #include "support/glib.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

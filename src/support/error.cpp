@@ -7,7 +7,7 @@
 #include <new>
 
 #include "support/secrets.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -7,7 +7,7 @@
 #include <openssl/x509.h>
 
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -9,8 +9,8 @@
 #endif
 #include <pcre2.h>
 
-#include "support/escape.hpp"
 #include "support/handles.hpp"
+#include "support/text/escape.hpp"
 
 namespace edgegpu {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -8,9 +8,9 @@
 
 #include <openssl/evp.h>
 
-#include "support/escape.hpp"
-#include "support/percent_encoding.hpp"
 #include "support/secret_forms.hpp"
+#include "support/text/escape.hpp"
+#include "support/text/percent_encoding.hpp"
 
 namespace edgegpu {
 

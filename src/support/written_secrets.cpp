@@ -17,7 +17,7 @@
 #include "support/private_key_text.hpp"
 #include "support/secret_forms.hpp"
 #include "support/secret_value.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 #include "transfer/arrival.hpp"
 #include "transfer/url.hpp"
 #include "transfer/xml_encoding.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "execution/context.hpp"
-#include "support/checksum.hpp"
+#include "support/files/checksum.hpp"
 #include "transfer/repository.hpp"
 #include "transfer/transfer.hpp"
 

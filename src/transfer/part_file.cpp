@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/file_content.hpp"
+#include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 
 namespace edgegpu {
 

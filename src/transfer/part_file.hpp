@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "support/checksum.hpp"
+#include "support/files/checksum.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "support/enum_names.hpp"
 #include "support/source_location.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 

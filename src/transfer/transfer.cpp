@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "transfer/scheduler.hpp"
 #include "transfer/url.hpp"
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "support/handles.hpp"
-#include "support/percent_encoding.hpp"
-#include "support/text.hpp"
+#include "support/text/percent_encoding.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 #include "yaml/yaml_json.hpp"
 
 namespace edgegpu {

@@ -10,7 +10,7 @@
 #include "blueprint/tables/ssh_key.hpp"
 #include "fuzz/targets.hpp"
 #include "resolve/resolution.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/path_glob.hpp"
 
 namespace edgegpu::fuzz {

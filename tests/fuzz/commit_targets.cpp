@@ -9,7 +9,7 @@
 #include "repository/commit_view.hpp"
 #include "signing/channel.hpp"
 #include "support/commit_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::fuzz {
 

@@ -21,7 +21,7 @@
 #include "rootfs/unpack.hpp"
 #include "selinux/store/calls.hpp"
 #include "selinux/store/store.hpp"
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu::fuzz {
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/targets.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::fuzz {
 namespace {

@@ -14,7 +14,7 @@
 #include "resolve/modules/modules_lost.hpp"
 #include "resolve/solve/advisories.hpp"
 #include "resolve/solve/pool.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/metadata_fixture.hpp"
 #include "transfer/mirrors.hpp"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu::fuzz {

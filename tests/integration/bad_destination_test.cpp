@@ -11,7 +11,7 @@
 
 #include "commit/commit.hpp"
 #include "integration/bad_input_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

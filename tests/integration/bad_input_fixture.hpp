@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "support/commit_fixture.hpp"
-#include "support/digest.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu::test {

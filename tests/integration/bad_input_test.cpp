@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "integration/bad_input_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

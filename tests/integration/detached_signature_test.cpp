@@ -10,7 +10,7 @@
 #include "openpgp/detached_signature.hpp"
 #include "openpgp/gnupg.hpp"
 #include "openpgp/packets.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

@@ -10,9 +10,9 @@
 #include "fetch/fetch.hpp"
 #include "resolve/resolution.hpp"
 #include "resolve/stage/resolve.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 #include "support/web_server.hpp"
 

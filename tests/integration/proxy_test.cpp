@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/web_server.hpp"
 #include "transfer/transfer.hpp"
 #include "transfer/url.hpp"

@@ -13,7 +13,7 @@
 #include "commit/object.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/web_server.hpp"
 
 namespace edgegpu {

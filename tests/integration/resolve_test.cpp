@@ -4,9 +4,9 @@
 #include <string>
 
 #include "integration/resolve_fixture.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

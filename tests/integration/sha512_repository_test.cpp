@@ -9,7 +9,7 @@
 #include "resolve/resolution.hpp"
 #include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

@@ -12,7 +12,7 @@
 
 #include "oci/skopeo.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/odd_registry.hpp"
 
 namespace edgegpu {

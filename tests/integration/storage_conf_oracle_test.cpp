@@ -11,7 +11,7 @@
 
 #include "customise/images/storage_conf.hpp"
 #include "execution/process.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "unit/customise_fixture.hpp"
 
 namespace edgegpu::test {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/web_server.hpp"
 #include "transfer/transfer.hpp"
 

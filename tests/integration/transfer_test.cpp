@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/web_server.hpp"
 #include "transfer/transfer.hpp"
 

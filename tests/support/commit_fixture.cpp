@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 
 #include "commit/signing_request.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "support/digest.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 

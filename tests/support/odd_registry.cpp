@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 

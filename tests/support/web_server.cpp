@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu::test {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "blueprint_testing.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "blueprint/fields/blueprint.hpp"
-#include "support/digest.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 

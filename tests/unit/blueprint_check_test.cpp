@@ -1,6 +1,6 @@
 #include <sys/stat.h>
 
-#include "support/data_directory.hpp"
+#include "support/files/data_directory.hpp"
 #include "unit/blueprint_testing.hpp"
 #include "unit/tar_fixture.hpp"
 

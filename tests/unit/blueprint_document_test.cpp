@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "blueprint/fields/digest.hpp"
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 #include "unit/blueprint_testing.hpp"
 
 namespace edgegpu {

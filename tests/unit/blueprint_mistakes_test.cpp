@@ -6,7 +6,7 @@
 
 #include "blueprint/parse/parse.hpp"
 #include "blueprint/toml/mistakes.hpp"
-#include "support/data_directory.hpp"
+#include "support/files/data_directory.hpp"
 #include "unit/blueprint_testing.hpp"
 
 namespace edgegpu {

@@ -7,7 +7,7 @@
 #include "blueprint/sources/policy_package.hpp"
 #include "execution/process.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

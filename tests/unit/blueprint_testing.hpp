@@ -11,7 +11,7 @@
 #include "blueprint/blueprint.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -1,11 +1,11 @@
-#include "support/build_id.hpp"
+#include "support/files/build_id.hpp"
 
 #include <string>
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "../support/rpm_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "bundles_fixture.hpp"
-#include "support/directory.hpp"
+#include "support/files/directory.hpp"
 
 namespace edgegpu::test {
 namespace {

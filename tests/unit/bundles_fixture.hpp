@@ -11,7 +11,7 @@
 #include "execution/program_path.hpp"
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 

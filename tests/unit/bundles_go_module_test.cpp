@@ -4,7 +4,7 @@
 
 #include "execution/program_path.hpp"
 #include "sandbox/tool.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "../support/rpm_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

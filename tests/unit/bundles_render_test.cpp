@@ -10,8 +10,8 @@
 #include "blueprint/parse/parse.hpp"
 #include "bundles/checks/checks.hpp"
 #include "bundles_fixture.hpp"
-#include "support/directory.hpp"
-#include "support/text.hpp"
+#include "support/files/directory.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::test {
 namespace {

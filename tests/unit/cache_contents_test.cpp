@@ -13,7 +13,7 @@
 
 #include "cache/cache_lock.hpp"
 #include "cache/last_use.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

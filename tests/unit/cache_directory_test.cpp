@@ -10,8 +10,8 @@
 #include "../support/rpm_fixture.hpp"
 #include "compose_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 namespace {

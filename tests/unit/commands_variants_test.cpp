@@ -3,7 +3,7 @@
 
 #include "commands/build/variants.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

@@ -9,7 +9,7 @@
 #include "../support/commit_fixture.hpp"
 #include "../support/rpm_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

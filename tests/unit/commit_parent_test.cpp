@@ -6,9 +6,9 @@
 #include "../support/commit_fixture.hpp"
 #include "commit/metadata.hpp"
 #include "commit/object.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 namespace {

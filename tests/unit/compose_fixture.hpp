@@ -11,8 +11,8 @@
 #include "fetch/fetch.hpp"
 #include "log/console.hpp"
 #include "rootfs/import.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu::test {
 

@@ -8,7 +8,7 @@
 #include "compose/rpmdb_process.hpp"
 #include "compose/stable_database.hpp"
 #include "compose_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "compose_fixture.hpp"
 #include "image/account_files.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

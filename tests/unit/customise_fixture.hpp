@@ -11,7 +11,7 @@
 #include "execution/context.hpp"
 #include "image/tree.hpp"
 #include "log/console.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "image_fixture.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 namespace {

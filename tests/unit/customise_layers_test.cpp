@@ -6,7 +6,7 @@
 
 #include "image_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

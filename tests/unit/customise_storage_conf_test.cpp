@@ -6,7 +6,7 @@
 #include <toml++/toml.h>
 
 #include "customise_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "support/decompress.hpp"
+#include "support/files/decompress.hpp"
 
 #include <fcntl.h>
 
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "../support/rpm_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "execution/context.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "support/deployed_path.hpp"
+#include "support/text/deployed_path.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "support/directory.hpp"
+#include "support/files/directory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 
 #include "../support/rpm_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -8,8 +8,8 @@
 #include "disk/partitions.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 namespace {

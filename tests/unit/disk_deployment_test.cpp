@@ -13,9 +13,9 @@
 #include "commit/object.hpp"
 #include "disk/identity.hpp"
 #include "support/commit_fixture.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

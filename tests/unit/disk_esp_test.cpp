@@ -8,7 +8,7 @@
 #include "disk/partitions.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

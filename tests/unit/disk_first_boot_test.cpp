@@ -9,7 +9,7 @@
 
 #include "disk/disk.hpp"
 #include "support/commit_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

@@ -11,9 +11,9 @@
 
 #include "image_file/cloud_check.hpp"
 #include "support/commit_fixture.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/commit_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "support/directory.hpp"
-#include "support/file.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

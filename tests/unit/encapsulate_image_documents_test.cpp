@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "support/commit_fixture.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 namespace {

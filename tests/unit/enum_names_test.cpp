@@ -1,4 +1,4 @@
-#include "support/enum_names.hpp"
+#include "support/text/enum_names.hpp"
 
 #include <vector>
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

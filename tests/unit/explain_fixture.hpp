@@ -14,7 +14,7 @@
 #include "resolve/resolution.hpp"
 #include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/metadata_fixture.hpp"
 #include "support/rpm_fixture.hpp"
 

@@ -16,8 +16,8 @@
 
 #include "log/console.hpp"
 #include "support/commit_fixture.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 namespace {

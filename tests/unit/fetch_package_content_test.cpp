@@ -9,8 +9,8 @@
 #include "compose_fixture.hpp"
 #include "fetch/fetch.hpp"
 #include "rootfs/import.hpp"
-#include "support/checksum.hpp"
-#include "support/file.hpp"
+#include "support/files/checksum.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 namespace {

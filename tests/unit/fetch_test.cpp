@@ -4,10 +4,10 @@
 #include <string>
 
 #include "fetch/fetch.hpp"
-#include "support/checksum.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/checksum.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

@@ -7,7 +7,7 @@
 
 #include "customise_fixture.hpp"
 #include "oci/blobs.hpp"
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 #include "tar_fixture.hpp"
 
 namespace edgegpu::test {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compose_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

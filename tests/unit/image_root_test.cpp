@@ -19,7 +19,7 @@
 #include "../support/rpm_fixture.hpp"
 #include "image/capabilities.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -7,7 +7,7 @@
 #include "blueprint/toml/mistakes.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -7,7 +7,7 @@
 #include "kmods_fixture.hpp"
 #include "signing/module_signer.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -6,7 +6,7 @@
 #include "compose/rpmdb.hpp"
 #include "compose_fixture.hpp"
 #include "rootfs/order.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

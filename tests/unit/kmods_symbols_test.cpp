@@ -8,7 +8,7 @@
 #include "compose_fixture.hpp"
 #include "kmods_fixture.hpp"
 #include "log/console.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

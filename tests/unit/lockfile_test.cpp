@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "resolve/resolution.hpp"
-#include "support/enum_names.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 namespace {

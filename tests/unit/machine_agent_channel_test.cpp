@@ -14,11 +14,11 @@
 
 #include "execution/background_process.hpp"
 #include "machine_peer.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 namespace {

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #include "support/commit_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 #include "support/rpm_fixture.hpp"
 

@@ -10,7 +10,7 @@
 #include "execution/process.hpp"
 #include "machine/guest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu::test {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/commit_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

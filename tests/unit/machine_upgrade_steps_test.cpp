@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "machine_guests.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 namespace {

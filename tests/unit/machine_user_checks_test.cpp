@@ -9,7 +9,7 @@
 #include "machine/rehearsal/guest_files.hpp"
 #include "machine_guests.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

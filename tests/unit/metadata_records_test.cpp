@@ -5,7 +5,7 @@
 
 #include "resolve/metadata/metadata_records.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

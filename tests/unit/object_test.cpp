@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include "support/commit_fixture.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {

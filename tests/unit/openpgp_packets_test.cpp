@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 namespace {

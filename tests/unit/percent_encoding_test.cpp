@@ -1,4 +1,4 @@
-#include "support/percent_encoding.hpp"
+#include "support/text/percent_encoding.hpp"
 
 #include <gtest/gtest.h>
 

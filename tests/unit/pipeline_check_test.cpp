@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

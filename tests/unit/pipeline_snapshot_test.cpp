@@ -22,7 +22,7 @@
 #include "customise/files/overlays.hpp"
 #include "customise_fixture.hpp"
 #include "pipeline/inputs.hpp"
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 #include "tar_fixture.hpp"
 
 namespace edgegpu::test {

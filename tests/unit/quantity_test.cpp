@@ -1,4 +1,4 @@
-#include "support/quantity.hpp"
+#include "support/text/quantity.hpp"
 
 #include <gtest/gtest.h>
 

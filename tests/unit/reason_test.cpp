@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/enum_names.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "report/diff.hpp"
 #include "support/commit_fixture.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "unit/selinux_cil.hpp"
 
 namespace edgegpu::test {

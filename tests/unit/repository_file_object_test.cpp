@@ -12,7 +12,7 @@
 #include "commit/object.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

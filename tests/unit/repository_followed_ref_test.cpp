@@ -6,7 +6,7 @@
 
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 namespace {

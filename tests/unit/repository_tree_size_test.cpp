@@ -8,9 +8,9 @@
 #include "encapsulate/container_tree.hpp"
 #include "report/tree_changes.hpp"
 #include "support/commit_fixture.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

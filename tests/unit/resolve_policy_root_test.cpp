@@ -5,7 +5,7 @@
 #include "resolve/stage/explain_package.hpp"
 #include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/metadata_fixture.hpp"
 #include "support/resolve_fixture.hpp"
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "resolve/solve/pool.hpp"
-#include "support/build_id.hpp"
+#include "support/files/build_id.hpp"
 #include "support/metadata_fixture.hpp"
 #include "support/resolve_fixture.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "compose_fixture.hpp"
 #include "rootfs/manifest.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "image/overlay.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "unit/sandbox_fixture.hpp"
 
 namespace edgegpu {

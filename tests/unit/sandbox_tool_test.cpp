@@ -12,7 +12,7 @@
 #include "../support/rpm_fixture.hpp"
 #include "execution/process.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

@@ -12,7 +12,7 @@
 #include "selinux/modules/failures.hpp"
 #include "selinux/modules/interfaces.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::selinux {
 namespace {

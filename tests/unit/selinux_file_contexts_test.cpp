@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu::selinux {

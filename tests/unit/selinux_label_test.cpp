@@ -7,7 +7,7 @@
 #include "selinux/labels/label.hpp"
 #include "selinux/selinux.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -17,7 +17,7 @@
 #include "selinux/store/store.hpp"
 #include "small_root.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

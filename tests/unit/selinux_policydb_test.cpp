@@ -14,7 +14,7 @@
 #include "selinux/policy/policy_data.hpp"
 #include "selinux_cil.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "support/shell_text.hpp"
+#include "support/text/shell_text.hpp"
 
 #include <gtest/gtest.h>
 

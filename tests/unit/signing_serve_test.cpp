@@ -27,7 +27,7 @@
 #include "signing/signer.hpp"
 #include "signing/signing_keys.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {

@@ -9,7 +9,7 @@
 #include "execution/context.hpp"
 #include "execution/process.hpp"
 #include "image/tree.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::test {
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "blueprint/toml/mistakes.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
 
 namespace edgegpu {

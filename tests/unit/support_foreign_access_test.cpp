@@ -8,8 +8,8 @@
 
 #include "../support/access_list.hpp"
 #include "../support/rpm_fixture.hpp"
-#include "support/file.hpp"
-#include "support/foreign_access.hpp"
+#include "support/files/file.hpp"
+#include "support/files/foreign_access.hpp"
 
 namespace edgegpu {
 namespace {

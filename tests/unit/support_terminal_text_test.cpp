@@ -1,4 +1,4 @@
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 #include <string>
 

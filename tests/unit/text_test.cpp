@@ -1,4 +1,4 @@
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

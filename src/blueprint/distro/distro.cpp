@@ -5,7 +5,7 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -5,7 +5,7 @@
 #include "blueprint/toml/mistakes.hpp"
 #include "embedded_edge_package_set.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

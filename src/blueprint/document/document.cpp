@@ -12,8 +12,8 @@
 #include "blueprint/document/merge.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/digest.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

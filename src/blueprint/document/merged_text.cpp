@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "blueprint/toml/validate.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -14,10 +14,10 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/enum_names.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
-#include "support/utf8.hpp"
+#include "support/files/file.hpp"
+#include "support/text/enum_names.hpp"
+#include "support/text/text.hpp"
+#include "support/text/utf8.hpp"
 
 namespace edgegpu {
 

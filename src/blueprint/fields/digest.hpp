@@ -1,7 +1,7 @@
 #pragma once
 
 #include "blueprint/blueprint.hpp"
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

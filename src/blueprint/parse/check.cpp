@@ -19,12 +19,12 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "blueprint/toml/variables.hpp"
-#include "support/data_directory.hpp"
-#include "support/file.hpp"
+#include "support/files/data_directory.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 #include "support/path_glob.hpp"
-#include "support/percent_encoding.hpp"
-#include "support/text.hpp"
+#include "support/text/percent_encoding.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

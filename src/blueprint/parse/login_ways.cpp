@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "blueprint/accounts.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -8,7 +8,7 @@
 #include "blueprint/repositories/repositories.hpp"
 #include "blueprint/repositories/transfer.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/secrets.hpp"
 #include "support/source_location.hpp"
 

@@ -11,11 +11,11 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 
-#include "support/decompress.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/decompress.hpp"
+#include "support/files/digest.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

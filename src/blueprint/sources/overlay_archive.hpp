@@ -8,7 +8,7 @@
 #include <string>
 
 #include "support/error.hpp"
-#include "support/unpack_limit.hpp"
+#include "support/files/unpack_limit.hpp"
 
 namespace edgegpu {
 

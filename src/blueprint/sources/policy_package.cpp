@@ -11,8 +11,8 @@
 #include <sepol/policydb.h>
 #include <sepol/policydb/policydb.h>
 
-#include "support/decompress.hpp"
 #include "support/error.hpp"
+#include "support/files/decompress.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

@@ -16,9 +16,9 @@
 #include "blueprint/sources/policy_package.hpp"
 #include "blueprint/toml/variables.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -10,8 +10,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "support/directory.hpp"
-#include "support/file.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

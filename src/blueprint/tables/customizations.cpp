@@ -7,8 +7,8 @@
 #include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/boot_arguments.hpp"
 #include "support/source_location.hpp"
+#include "support/text/boot_arguments.hpp"
 
 namespace edgegpu {
 

@@ -9,7 +9,7 @@
 #include "blueprint/tables/ssh_key.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -11,9 +11,9 @@
 #include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/deployed_path.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/deployed_path.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -8,9 +8,9 @@
 #include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/ownership.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/percent_encoding.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/percent_encoding.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

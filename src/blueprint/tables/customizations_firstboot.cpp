@@ -7,8 +7,8 @@
 #include "blueprint/tables/customizations.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "embedded_customizations_firstboot.hpp"
-#include "support/shell_text.hpp"
 #include "support/source_location.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 

@@ -1,7 +1,7 @@
 #include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/quantity.hpp"
+#include "support/text/quantity.hpp"
 
 namespace edgegpu {
 

@@ -6,7 +6,7 @@
 #include "blueprint/tables/test_table.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

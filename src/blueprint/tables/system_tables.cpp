@@ -7,7 +7,7 @@
 
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {

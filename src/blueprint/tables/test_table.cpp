@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "blueprint/toml/validate.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "blueprint/toml/mistakes.hpp"
-#include "support/enum_names.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 

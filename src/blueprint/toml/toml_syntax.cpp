@@ -11,8 +11,8 @@
 #include "blueprint/toml/toml_statements.hpp"
 #include "blueprint/toml/toml_words.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
-#include "support/utf8.hpp"
+#include "support/text/text.hpp"
+#include "support/text/utf8.hpp"
 
 namespace edgegpu {
 

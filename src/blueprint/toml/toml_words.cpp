@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "support/text.hpp"
-#include "support/utf8.hpp"
+#include "support/text/text.hpp"
+#include "support/text/utf8.hpp"
 
 namespace edgegpu {
 

@@ -9,8 +9,8 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/data_directory.hpp"
 #include "support/error.hpp"
+#include "support/files/data_directory.hpp"
 #include "support/secrets.hpp"
 
 namespace edgegpu {

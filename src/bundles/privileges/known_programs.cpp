@@ -9,7 +9,7 @@
 
 #include "bundles/privileges/pod_json.hpp"
 #include "oci/reference.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

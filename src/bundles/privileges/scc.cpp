@@ -8,7 +8,7 @@
 
 #include "bundles/privileges/pod_json.hpp"
 #include "embedded_scc.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 #include "yaml/yaml.hpp"
 #include "yaml/yaml_json.hpp"
 

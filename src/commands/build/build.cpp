@@ -25,8 +25,8 @@
 #include "sandbox/user_namespace.hpp"
 #include "signing/signer.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 

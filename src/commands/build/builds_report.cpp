@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

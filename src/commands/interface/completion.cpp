@@ -5,7 +5,7 @@
 
 #include "commands/interface/interface.hpp"
 #include "embedded_completion.hpp"
-#include "support/shell_text.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 

@@ -9,7 +9,7 @@
 #include "commands/commands.hpp"
 #include "gpu/gpus.hpp"
 #include "repository/commit_view.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -7,7 +7,7 @@
 #include "commands/parser/option_values.hpp"
 #include "commands/parser/options.hpp"
 #include "image_file/disk_format.hpp"
-#include "support/enum_names.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 

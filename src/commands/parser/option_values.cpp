@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "support/quantity.hpp"
+#include "support/text/quantity.hpp"
 
 namespace edgegpu {
 

@@ -18,10 +18,10 @@ namespace edgegpu {
 /// An integer in [least, most].
 [[nodiscard]] CLI::Validator number_in(int least, int most);
 
-/// "500M", "20G" (support/quantity.hpp).
+/// "500M", "20G" (support/text/quantity.hpp).
 [[nodiscard]] CLI::Validator size_text();
 
-/// "30d", "12h" (support/quantity.hpp).
+/// "30d", "12h" (support/text/quantity.hpp).
 [[nodiscard]] CLI::Validator duration_text();
 
 }  // namespace edgegpu

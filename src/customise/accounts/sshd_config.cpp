@@ -10,7 +10,7 @@
 #include <fnmatch.h>
 #include <strings.h>
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

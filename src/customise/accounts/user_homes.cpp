@@ -10,7 +10,7 @@
 
 #include "customise/accounts/sshd_config.hpp"
 #include "image/account_files.hpp"
-#include "support/deployed_path.hpp"
+#include "support/text/deployed_path.hpp"
 
 namespace edgegpu {
 

@@ -11,7 +11,7 @@
 #include "blueprint/sources/path_modes.hpp"
 #include "image/content.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -14,7 +14,7 @@
 #include "image/content.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/path_glob.hpp"
 
 namespace edgegpu {

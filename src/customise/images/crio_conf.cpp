@@ -8,8 +8,8 @@
 
 #include "customise/images/image_toml.hpp"
 #include "support/error.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -13,8 +13,8 @@
 
 #include "customise/images/layers.hpp"
 #include "support/base64.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

@@ -2,7 +2,7 @@
 
 #include "blueprint/toml/toml_depth.hpp"
 #include "support/error.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

@@ -10,8 +10,8 @@
 #include <linux/limits.h>
 
 #include "image/capabilities.hpp"
-#include "support/text.hpp"
-#include "support/utf8.hpp"
+#include "support/text/text.hpp"
+#include "support/text/utf8.hpp"
 
 namespace edgegpu {
 

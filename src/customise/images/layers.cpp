@@ -23,13 +23,13 @@
 #include "image/content.hpp"
 #include "image/kept_entries.hpp"
 #include "image/tree.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/files/unpack_limit.hpp"
 #include "support/handles.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
-#include "support/unpack_limit.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -17,10 +17,10 @@
 #include "customise/kernel/modprobe_check.hpp"
 #include "image/image_root.hpp"
 #include "image/kept_entries.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

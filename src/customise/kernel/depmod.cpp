@@ -10,8 +10,8 @@
 
 #include "cache/store.hpp"
 #include "image/kept_entries.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

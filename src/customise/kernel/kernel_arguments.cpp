@@ -10,7 +10,7 @@
 #include "embedded_kernel_arguments.hpp"
 #include "image/kernel_arguments.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

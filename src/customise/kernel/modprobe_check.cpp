@@ -14,7 +14,7 @@
 #include "customise/kernel/modprobe.hpp"
 #include "image/kernel_module_name.hpp"
 #include "sandbox/sandbox.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

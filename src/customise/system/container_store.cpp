@@ -7,7 +7,7 @@
 
 #include "customise/images/storage_conf.hpp"
 #include "embedded_container_store.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

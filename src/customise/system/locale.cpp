@@ -9,7 +9,7 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "image/account_files.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

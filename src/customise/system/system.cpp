@@ -10,9 +10,9 @@
 #include "customise/system/locale.hpp"
 #include "openpgp/key_file.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -11,7 +11,7 @@
 #include "blueprint/toml/mistakes.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

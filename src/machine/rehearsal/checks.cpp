@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "embedded_checks.hpp"
-#include "support/enum_names.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/text/enum_names.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -13,7 +13,7 @@
 #include "repository/remote_config.hpp"
 #include "support/assignments.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -10,9 +10,9 @@
 #include "machine/rehearsal/guest_journal.hpp"
 #include "machine/rehearsal/upgrade_steps.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

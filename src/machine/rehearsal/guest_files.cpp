@@ -6,10 +6,10 @@
 #include <glib.h>
 
 #include "support/base64.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/handles.hpp"
-#include "support/shell_text.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 

@@ -1,7 +1,7 @@
 #include "machine/rehearsal/guest_journal.hpp"
 
 #include "support/error.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -13,7 +13,7 @@
 #include "repository/commit_view.hpp"
 #include "repository/followed_ref.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

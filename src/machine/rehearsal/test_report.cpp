@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "support/handles.hpp"
-#include "support/terminal_text.hpp"
-#include "support/text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -4,8 +4,8 @@
 
 #include "embedded_upgrade_steps.hpp"
 #include "machine/rehearsal/guest_files.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

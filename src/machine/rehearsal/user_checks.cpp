@@ -11,12 +11,12 @@
 
 #include "machine/rehearsal/guest_files.hpp"
 #include "machine/rehearsal/guest_journal.hpp"
-#include "support/digest.hpp"
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/shell_text.hpp"
-#include "support/text.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

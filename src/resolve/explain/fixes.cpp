@@ -13,7 +13,7 @@
 #include "resolve/solve/requests.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -6,7 +6,7 @@
 
 #include "resolve/gpu/nvidia.hpp"
 #include "resolve/solve/kernel.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

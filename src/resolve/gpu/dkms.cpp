@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

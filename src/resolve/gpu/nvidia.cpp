@@ -11,7 +11,7 @@
 
 #include "resolve/gpu/devices.hpp"
 #include "support/error.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "support/digest.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
 #include "transfer/transfer.hpp"
 #include "transfer/url.hpp"
 

@@ -16,11 +16,11 @@
 
 #include <fmt/format.h>
 
-#include "support/decompress.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/decompress.hpp"
+#include "support/files/file.hpp"
+#include "support/files/unpack_limit.hpp"
 #include "support/handles.hpp"
-#include "support/unpack_limit.hpp"
 #include "transfer/xml_encoding.hpp"
 
 namespace edgegpu {

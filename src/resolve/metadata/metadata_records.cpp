@@ -14,7 +14,7 @@
 #include <librepo/librepo.h>
 
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 #include "transfer/xml_encoding.hpp"
 
 namespace edgegpu {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "blueprint/blueprint.hpp"
-#include "support/checksum.hpp"
 #include "support/error.hpp"
+#include "support/files/checksum.hpp"
 
 namespace edgegpu {
 

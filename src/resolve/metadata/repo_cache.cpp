@@ -15,8 +15,8 @@ extern "C" {
 }
 
 #include "resolve/metadata/metadata_file.hpp"
-#include "support/build_id.hpp"
 #include "support/error.hpp"
+#include "support/files/build_id.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

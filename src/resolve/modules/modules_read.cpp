@@ -9,7 +9,7 @@
 #include "resolve/modules/modules_lost.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

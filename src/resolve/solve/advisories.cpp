@@ -14,8 +14,8 @@
 #include "resolve/metadata/repo_cache.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/nevra.hpp"
-#include "support/text.hpp"
+#include "support/text/nevra.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

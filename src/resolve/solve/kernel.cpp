@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "support/error.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

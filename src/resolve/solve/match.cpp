@@ -7,7 +7,7 @@
 
 #include "resolve/solve/pool.hpp"
 #include "support/error.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

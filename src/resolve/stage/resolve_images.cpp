@@ -13,8 +13,8 @@
 #include "oci/reference.hpp"
 #include "oci/skopeo.hpp"
 #include "resolve/stage/drift.hpp"
-#include "support/digest.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu {
 

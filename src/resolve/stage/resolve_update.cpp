@@ -14,7 +14,7 @@
 #include "resolve/search/universe.hpp"
 #include "resolve/stage/resolve_images.hpp"
 #include "support/error.hpp"
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 

@@ -16,8 +16,8 @@
 #include "selinux/labels/file_contexts.hpp"
 #include "selinux/store/store.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

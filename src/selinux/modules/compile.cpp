@@ -16,8 +16,8 @@
 #include "selinux/modules/interfaces.hpp"
 #include "selinux/store/calls.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
 

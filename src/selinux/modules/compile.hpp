@@ -11,7 +11,7 @@
 #include "image/tree.hpp"
 #include "resolve/resolution.hpp"
 #include "selinux/store/store.hpp"
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu::selinux {
 

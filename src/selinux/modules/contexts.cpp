@@ -7,8 +7,8 @@
 #include "blueprint/sources/policy_package.hpp"
 #include "blueprint/sources/policy_source.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
 

@@ -10,8 +10,8 @@
 
 #include "blueprint/sources/policy_source.hpp"
 #include "selinux/modules/translate.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
 

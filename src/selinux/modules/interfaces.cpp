@@ -22,8 +22,8 @@
 #include "sandbox/sandbox.hpp"
 #include "selinux/policy/modules.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
 

@@ -10,7 +10,7 @@
 #include "fetch/fetch.hpp"
 #include "image/tree.hpp"
 #include "resolve/resolution.hpp"
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 
 namespace edgegpu::selinux {
 

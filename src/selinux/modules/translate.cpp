@@ -10,8 +10,8 @@
 #include "sandbox/tool.hpp"
 #include "selinux/policy/modules.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/text.hpp"
+#include "support/files/file.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
 

@@ -10,9 +10,9 @@
 
 #include "blueprint/sources/policy_rule.hpp"
 #include "blueprint/stored_source.hpp"
-#include "support/decompress.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/decompress.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::selinux {
 

@@ -15,7 +15,7 @@
 #include "selinux/policy/policy_transfer.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 // These headers are C: until libsepol 3.5 they have a member `bool`, since then `boolean`.
 #define bool boolean

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "selinux/policy/policy_data.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::selinux {
 

@@ -15,9 +15,9 @@
 
 #include "support/assignments.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
 

@@ -1,8 +1,8 @@
-#include "support/percent_encoding.hpp"
+#include "support/text/percent_encoding.hpp"
 
 #include <algorithm>
 
-#include "support/escape.hpp"
+#include "support/text/escape.hpp"
 
 namespace edgegpu {
 

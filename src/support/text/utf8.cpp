@@ -1,4 +1,4 @@
-#include "support/utf8.hpp"
+#include "support/text/utf8.hpp"
 
 namespace edgegpu {
 

@@ -9,8 +9,8 @@
 #include <archive.h>
 
 #include "support/error.hpp"
+#include "support/files/unpack_limit.hpp"
 #include "support/handles.hpp"
-#include "support/unpack_limit.hpp"
 
 namespace edgegpu {
 

@@ -1,13 +1,13 @@
-#include "support/digest.hpp"
+#include "support/files/digest.hpp"
 
 #include <cstdint>
 
 #include <openssl/evp.h>
 
 #include "support/error.hpp"
-#include "support/file_content.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

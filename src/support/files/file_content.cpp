@@ -1,4 +1,4 @@
-#include "support/file_content.hpp"
+#include "support/files/file_content.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "support/utf8.hpp"
+#include "support/text/utf8.hpp"
 
 namespace edgegpu {
 

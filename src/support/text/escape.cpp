@@ -1,4 +1,4 @@
-#include "support/escape.hpp"
+#include "support/text/escape.hpp"
 
 namespace edgegpu {
 

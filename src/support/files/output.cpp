@@ -1,4 +1,4 @@
-#include "support/output.hpp"
+#include "support/files/output.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

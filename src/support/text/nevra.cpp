@@ -1,4 +1,4 @@
-#include "support/nevra.hpp"
+#include "support/text/nevra.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "support/file.hpp"
+#include "support/files/file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "support/error.hpp"
-#include "support/file_content.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

@@ -1,4 +1,4 @@
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "support/deployed_path.hpp"
+#include "support/text/deployed_path.hpp"
 
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -1,4 +1,4 @@
-#include "support/build_id.hpp"
+#include "support/files/build_id.hpp"
 
 #include <cstddef>
 #include <exception>
@@ -9,8 +9,8 @@
 #include <elf.h>
 #include <link.h>
 
-#include "support/digest.hpp"
-#include "support/text.hpp"
+#include "support/files/digest.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -1,11 +1,11 @@
-#include "support/unpack_limit.hpp"
+#include "support/files/unpack_limit.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include <sys/statvfs.h>
 
-#include "support/terminal_text.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 

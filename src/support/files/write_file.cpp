@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/directory.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 

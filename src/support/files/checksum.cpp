@@ -1,4 +1,4 @@
-#include "support/checksum.hpp"
+#include "support/files/checksum.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <openssl/evp.h>
 
 #include "support/error.hpp"
-#include "support/file_content.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
-#include "support/text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 

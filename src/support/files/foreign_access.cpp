@@ -1,4 +1,4 @@
-#include "support/foreign_access.hpp"
+#include "support/files/foreign_access.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "support/data_directory.hpp"
+#include "support/files/data_directory.hpp"
 
 #include <cstdlib>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "support/boot_arguments.hpp"
+#include "support/text/boot_arguments.hpp"
 
 #include <array>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "support/decompress.hpp"
+#include "support/files/decompress.hpp"
 
 #include <unistd.h>
 
