@@ -31,11 +31,14 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t magic = 0x31464445;  // "EDF1"
 constexpr std::size_t trailer_size = 16;
-// libdeflate needs content and stream in memory; larger contents are deflated in chunks by zlib.
+// Content and stream are in memory then; larger contents are deflated in pieces.
 constexpr std::uint64_t largest_at_once = 32ULL << 20U;
 // Bytes that all threads together may use for contents and streams.
 constexpr std::uint64_t memory_budget = 160ULL << 20U;
-constexpr std::size_t chunk_size = 4UL << 20U;
+constexpr std::size_t piece_size = 1UL << 20U;
+// Pieces that take longer than others do not keep a thread waiting for long, if each has several.
+constexpr std::uint64_t pieces_a_thread = 4;
+constexpr std::uint64_t most_pieces = 32;
 // Contents below this size are deflated without a lock: two builds may do it twice.
 constexpr std::uint64_t worth_a_lock = 64ULL << 10U;
 constexpr std::size_t copy_size = 256UL << 10U;
@@ -201,13 +204,7 @@ std::string DeflateStreams::deflate(const Entry& entry, std::string_view content
                       std::size_t size) { return std::string(content.substr(offset, size)); },
                   content.size(), level_);
     CompressorHandle compressor = take_compressor(level);
-    std::string out(libdeflate_deflate_compress_bound(compressor.get(), content.size()), '\0');
-    const std::size_t size = libdeflate_deflate_compress(compressor.get(), content.data(),
-                                                         content.size(), out.data(), out.size());
-    if (size == 0) {
-        throw error("libdeflate: cannot compress {}", entry.content.string());
-    }
-    out.resize(size);
+    std::string out = deflate_whole(compressor.get(), content);
     give_back(std::move(compressor), level);
     return out;
 }
@@ -222,33 +219,43 @@ void DeflateStreams::make_one(const Entry& entry) {
 }
 
 void DeflateStreams::make_large(const Entry& entry) {
-    const Fd file = open_to_read(entry.content);
-    const auto read_piece = [&](std::uint64_t offset, std::size_t size) {
-        std::string piece(size, '\0');
-        read_content(entry, file.get(), piece.data(), size, offset);
-        return piece;
+    /// Pieces that are deflated beside each other.
+    struct Wave {
+        std::vector<std::string> contents;
+        std::vector<std::string> streams;
     };
-    const int level = level_for(read_piece, entry.size, level_);
-    const std::uint64_t chunks = (entry.size + chunk_size - 1) / chunk_size;
-    const std::uint64_t wave = std::clamp<std::uint64_t>(ctx_.jobs, 1, 12);
+    const Fd file = open_to_read(entry.content);
+    const std::uint64_t pieces = (entry.size + piece_size - 1) / piece_size;
+    const std::uint64_t at_once =
+        std::clamp<std::uint64_t>(ctx_.jobs * pieces_a_thread, 1, most_pieces);
     NewStream out(ctx_, path_of(entry));
     Sha256 hash;
-    for (std::uint64_t first = 0; first < chunks; first += wave) {
-        const std::uint64_t count = std::min(wave, chunks - first);
-        std::vector<std::string> pieces(count);
-        std::vector<std::string> streams(count);
-        parallel_for(ctx_, count, [&](std::size_t i) {
-            const std::uint64_t offset = (first + i) * chunk_size;
-            const auto size =
-                static_cast<std::size_t>(std::min<std::uint64_t>(chunk_size, entry.size - offset));
-            pieces[i] = read_piece(offset, size);
-            streams[i] = deflate_piece(pieces[i], level, first + i + 1 == chunks);
-        });
-        for (std::uint64_t i = 0; i < count; ++i) {
-            hash.update(pieces[i]);
-            out.append(streams[i].data(), streams[i].size());
+    const auto finish_wave = [&](const Wave& wave) {
+        for (std::size_t i = 0; i < wave.contents.size(); ++i) {
+            hash.update(wave.contents[i]);
+            out.append(wave.streams[i].data(), wave.streams[i].size());
         }
+    };
+    Wave done;
+    for (std::uint64_t first = 0; first < pieces; first += at_once) {
+        const std::uint64_t count = std::min(at_once, pieces - first);
+        Wave wave{std::vector<std::string>(count), std::vector<std::string>(count)};
+        // One thread hashes and writes those before.
+        parallel_for(ctx_, count + 1, [&](std::size_t task) {
+            if (task == 0) {
+                finish_wave(done);
+                return;
+            }
+            const std::uint64_t piece = first + task - 1;
+            const std::uint64_t offset = piece * piece_size;
+            std::string content(std::min<std::uint64_t>(piece_size, entry.size - offset), '\0');
+            read_content(entry, file.get(), content.data(), content.size(), offset);
+            wave.streams[task - 1] = deflate_piece(content, level_, piece + 1 == pieces);
+            wave.contents[task - 1] = std::move(content);
+        });
+        done = std::move(wave);
     }
+    finish_wave(done);
     if (hash.hex() != entry.digest) {
         throw_changed(entry);
     }
