@@ -132,6 +132,7 @@ TEST_F(CustomizationsDiskTest, aVolumeGroupHasWhatIsLeft) {
                                       "gets 4096 MiB")));
     EXPECT_THAT(volumes(group("minsize = 10000000001")),
                 ElementsAre(Volume{9536ULL << 20U, "", {}, "vg00"}));
+    EXPECT_THAT(warnings(group("minsize = 10000000001")), ElementsAre());
     EXPECT_THAT(volumes(group("minsize = \"4 GiB\"") + root), ElementsAre());
     EXPECT_THAT(volumes(group("") + root), ElementsAre());
     expect_mistake(group("name = \"../x\"\nminsize = \"9 GiB\""),

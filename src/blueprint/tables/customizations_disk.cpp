@@ -119,7 +119,8 @@ private:
     [[nodiscard]] static std::uint64_t partition_size(std::uint64_t size);
     [[nodiscard]] static std::string read_group_name(const TableReader& table);
     /// What the logical volumes leave of the partition's size.
-    void add_group(const TableReader& table, const std::string& name, std::uint64_t size);
+    void add_group(const TableReader& table, const std::string& name, std::uint64_t size,
+                   bool has_logical_volumes);
     void add_volume(std::uint64_t size, const std::string& label, std::vector<VolumeMount> mounts);
     /// Whether it is in / or /boot in any case: then nothing is mounted there, and that gets its
     /// size.
@@ -275,7 +276,8 @@ std::string DiskTables::read_group_name(const TableReader& table) {
     return name;
 }
 
-void DiskTables::add_group(const TableReader& table, const std::string& name, std::uint64_t size) {
+void DiskTables::add_group(const TableReader& table, const std::string& name, std::uint64_t size,
+                           bool has_logical_volumes) {
     if (size < least_volume) {
         warn(table.location("type"),
              "no volume group {} is made: each of its logical volumes becomes a partition, and "
@@ -286,10 +288,12 @@ void DiskTables::add_group(const TableReader& table, const std::string& name, st
     if (!seen_.insert("volume group " + name).second) {
         throw error_at(table.location("name"), "duplicate volume group {}", name);
     }
-    warn(table.location("type"),
-         "the volume group {} has no logical volumes at first: each of them becomes a partition, "
-         "and the group gets {} MiB, which they leave of its minsize",
-         name, size / volume_unit);
+    if (has_logical_volumes) {
+        warn(table.location("type"),
+             "the volume group {} has no logical volumes at first: each of them becomes a "
+             "partition, and the group gets {} MiB, which they leave of its minsize",
+             name, size / volume_unit);
+    }
     blueprint_.image.volumes.push_back({size / volume_unit * volume_unit, {}, {}, name});
 }
 
@@ -307,7 +311,7 @@ void DiskTables::read_volume_group(const TableReader& table) {
             read_content(volume, size);
         });
     }
-    add_group(table, name, left);
+    add_group(table, name, left, !volumes.empty());
 }
 
 void DiskTables::read_btrfs(const TableReader& table) {
