@@ -57,6 +57,7 @@ TEST_F(Volumes, AreInFrontOfRootInTheirOrder) {
     request.volumes = {var, parts, swap_area};
     const std::vector<Partition> made = partitions();
     std::vector<std::string> names;
+    names.reserve(made.size());
     for (const Partition& one : made) {
         names.push_back(one.name);
     }

@@ -268,7 +268,7 @@ void DiskTables::read_plain(const TableReader& table) {
 }
 
 std::string DiskTables::read_group_name(const TableReader& table) {
-    const std::string name = table.string("name", std::string(usual_group));
+    std::string name = table.string("name", std::string(usual_group));
     if (name.size() > longest_group_name || !is_plain_name(name, "_.-+")) {
         throw error_at(table.location("name"), "\"{}\" cannot be the name of a volume group", name)
             .hinted("at most 127 letters, digits and _ . - +, with a letter or digit first");
