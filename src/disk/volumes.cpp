@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "blueprint/volume_group.hpp"
 #include "disk/disk_write.hpp"
 #include "disk/partitions.hpp"
 #include "execution/process.hpp"
@@ -97,8 +98,10 @@ std::vector<FstabLine> volume_fstab(const std::vector<Volume>& volumes,
 }
 
 std::string missing_for(const Volume& volume, const CommitView& commit) {
-    if (volume.use() == VolumeUse::group && !commit.find("/usr/sbin/vgcreate") &&
-        !commit.find("/usr/bin/vgcreate")) {
+    if (volume.use() == VolumeUse::group &&
+        std::ranges::none_of(volume_group_programs, [&](std::string_view program) {
+            return commit.find(program).has_value();
+        })) {
         return fmt::format("vgcreate, which makes the {} on devices", volume.name());
     }
     for (const VolumeMount& mount : volume.mounts) {

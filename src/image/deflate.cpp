@@ -38,7 +38,8 @@ constexpr std::uint64_t memory_budget = 160ULL << 20U;
 constexpr std::size_t piece_size = 1UL << 20U;
 // Pieces that take longer than others do not keep a thread waiting for long, if each has several.
 constexpr std::uint64_t pieces_a_thread = 4;
-constexpr std::uint64_t most_pieces = 32;
+// With those that are written meanwhile, 64 MiB of contents and streams.
+constexpr std::uint64_t most_pieces = 16;
 // Contents below this size are deflated without a lock: two builds may do it twice.
 constexpr std::uint64_t worth_a_lock = 64ULL << 10U;
 constexpr std::size_t copy_size = 256UL << 10U;

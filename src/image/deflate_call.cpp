@@ -101,6 +101,19 @@ std::string libdeflate_piece(std::string_view content, int level, bool last) {
     return stream.append(empty_block);
 }
 
+/// Slices from all over the content, which is rarely the same everywhere.
+std::string sample_of(std::string_view content) {
+    constexpr std::size_t slices = 4;
+    if (content.size() < 2 * sample_size) {
+        return std::string(content.substr(0, sample_size));
+    }
+    std::string sample;
+    for (std::size_t slice = 0; slice < slices; ++slice) {
+        sample += content.substr(slice * (content.size() / slices), sample_size / slices);
+    }
+    return sample;
+}
+
 std::string isal_piece(std::string_view content, bool last) {
     const auto stream = std::make_unique<isal_zstream>();
     isal_deflate_init(stream.get());
@@ -145,20 +158,20 @@ std::string deflate_whole(libdeflate_compressor* compressor, std::string_view co
 }
 
 std::string deflate_piece(std::string_view content, int level, bool last) {
-    if (level != 0 && level != fastest_level && level != default_deflate_level) {
+    if (level != fastest_level && level != default_deflate_level) {
         return libdeflate_piece(content, level, last);
     }
-    const std::string_view sample =
-        content.substr(content.size() < 2 * sample_size ? 0 : content.size() / 2, sample_size);
-    const std::size_t fast = isal_piece(sample, false).size();
-    if (level == 0 || fast * 100 > sample.size() * percent_worth_it) {
-        return libdeflate_piece(content, 0, last);
+    if (level == default_deflate_level) {
+        const std::string sample = sample_of(content);
+        if (isal_piece(sample, true).size() * 1000 >
+            libdeflate_stream(sample, level).size() * permille_of_isal) {
+            return libdeflate_piece(content, level, last);
+        }
     }
-    if (level != fastest_level &&
-        fast * 1000 > libdeflate_stream(sample, level).size() * permille_of_isal) {
-        return libdeflate_piece(content, level, last);
-    }
-    return isal_piece(content, last);
+    std::string stream = isal_piece(content, last);
+    return stream.size() * 100 > content.size() * percent_worth_it
+               ? libdeflate_piece(content, 0, last)
+               : stream;
 }
 
 int level_for(const std::function<std::string(std::uint64_t, std::size_t)>& sample,

@@ -24,9 +24,9 @@ using CompressorHandle = Handle<libdeflate_compressor, libdeflate_free_compresso
 
 /// One piece of a raw deflate stream that is made in pieces: each ends on a byte boundary, so that
 /// they make one valid stream when put one after another, the `last` of them at its end. `level` as
-/// above. A piece is stored if a sample of it says that it does not shrink. At level 1, and at the
-/// usual one if that loses no more than 1.5 % of the sample's stream, ISA-L makes it, in a fifth of
-/// the time; else libdeflate. Throws Error if a library fails.
+/// above. At level 1, and at the usual one if that loses no more than 1.5 % of the stream of a
+/// sample, ISA-L makes it, in a fifth of the time, or it is stored if it does not shrink; else
+/// libdeflate. Throws Error if a library fails.
 [[nodiscard]] std::string deflate_piece(std::string_view content, int level, bool last);
 
 /// `usual_level`, or 0 (stored) for compressed data (an initramfs, firmware, a zip) of more than

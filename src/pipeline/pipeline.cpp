@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/volume_group.hpp"
 #include "bundles/checks/checks.hpp"
 #include "bundles/install/bundle_secrets.hpp"
 #include "bundles/install/place.hpp"
@@ -168,8 +169,8 @@ void compare_with_remote(const Context& ctx, const Blueprint& blueprint, RemoteQ
 /// Devices need LVM for a volume group of the blueprint; the commit itself does not.
 void warn_of_missing_lvm(const Context& ctx, const std::vector<Volume>& volumes, const Tree& tree) {
     const auto group = std::ranges::find(volumes, VolumeUse::group, &Volume::use);
-    if (group == volumes.end() || tree.entries.contains("/usr/sbin/vgcreate") ||
-        tree.entries.contains("/usr/bin/vgcreate")) {
+    const auto has = [&](std::string_view program) { return tree.entries.contains(program); };
+    if (group == volumes.end() || std::ranges::any_of(volume_group_programs, has)) {
         return;
     }
     ctx.console->warn(fmt::format(

@@ -1,5 +1,6 @@
 #include "disk/used_ranges.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -100,6 +101,25 @@ TEST_F(UsedRangesTest, AreAllThatADiskWithOtherContentHasToGet) {
     std::ifstream file(alone + ".file", std::ios::binary);
     const std::string content{std::istreambuf_iterator<char>(file), {}};
     EXPECT_TRUE(content == std::string(4096, '\0') + std::string(4096, 'x'));
+}
+
+TEST_F(UsedRangesTest, OfAVolumeGroupAreZerosInFrontOfWhatAnEarlierSystemLeft) {
+    const fs::path path = directory / "disk";
+    Disk disk = write_small_disk(path);
+    Partition group{
+        "volume group site", 67 * range_mib, 50 * range_mib, 50 * range_mib, "", "", ""};
+    group.use = VolumeUse::group;
+    disk.partitions.push_back(group);
+    disk.size += 50 * range_mib;
+    fs::resize_file(path, disk.size);
+    const std::vector<ByteRange> ranges = used_ranges(path, disk);
+    const auto holds = [&](std::uint64_t place) {
+        return std::ranges::any_of(ranges, [&](const ByteRange& range) {
+            return place >= range.offset && place < range.offset + range.size;
+        });
+    };
+    EXPECT_TRUE(holds(group.offset) && holds(group.offset + range_mib - 1));
+    EXPECT_FALSE(holds(group.offset + range_mib));
 }
 
 TEST_F(UsedRangesTest, DoNotChangeTheDisk) {
