@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <vector>
 
 #include <fcntl.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
+#include "image/deflate_call.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
@@ -21,14 +21,17 @@ namespace {
 
 /// Fixed, as the digest of a layer that has not changed must stay the same.
 constexpr int gzip_level = 6;
-/// zlib's window of 32 KiB with gzip's header, in which everything but the magic is 0 or "unknown".
-constexpr int gzip_window = MAX_WBITS + 16;
-constexpr int memory_level = 8;
-constexpr std::size_t output_size = 256UL * 1024;
-/// The bytes of zlib's counters, which are unsigned int.
-constexpr std::size_t largest_piece = 1UL << 30U;
+constexpr std::size_t piece_size = 1UL << 20U;
+/// RFC 1952 2.3: deflate, no name, no time, made on an unknown system.
+constexpr std::string_view gzip_header("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
 
-using StreamEnd = std::unique_ptr<z_stream, int (*)(z_streamp)>;
+std::string little_endian_32(std::uint64_t value) {
+    std::string bytes;
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        bytes += static_cast<char>(value >> shift);
+    }
+    return bytes;
+}
 
 }  // namespace
 
@@ -40,42 +43,33 @@ struct BlobWriter::Impl {
         if (!file) {
             throw write_error(directory.string(), path.string(), errno);
         }
-        if (::deflateInit2(&stream, gzip_level, Z_DEFLATED, gzip_window, memory_level,
-                           Z_DEFAULT_STRATEGY) != Z_OK) {
-            throw Error("zlib: out of memory");
-        }
-        end = StreamEnd(&stream, &::deflateEnd);
-        // 255: made on an unknown system.
-        header.os = 255;
-        ::deflateSetHeader(&stream, &header);
+        append(gzip_header);
     }
 
-    void run(int flush) {
-        int result = Z_OK;
-        do {
-            stream.next_out = output.data();
-            stream.avail_out = static_cast<uInt>(output.size());
-            result = ::deflate(&stream, flush);
-            const std::string_view made(reinterpret_cast<const char*>(output.data()),
-                                        output.size() - stream.avail_out);
-            compressed.update(made);
-            blob.size += made.size();
-            if (!write_all(file.get(), made)) {
-                throw write_error(directory.string(), path.string(), errno);
-            }
-        } while (stream.avail_out == 0 || (flush == Z_FINISH && result == Z_OK));
-        if (result == Z_STREAM_ERROR) {
-            throw Error("zlib: deflate failed");
+    void append(std::string_view bytes) {
+        compressed.update(bytes);
+        blob.size += bytes.size();
+        if (!write_all(file.get(), bytes)) {
+            throw write_error(directory.string(), path.string(), errno);
         }
+    }
+
+    void end_piece(bool last) {
+        archive.update(piece);
+        crc = libdeflate_crc32(crc, piece.data(), piece.size());
+        blob.unpacked += piece.size();
+        const int level = level_for(
+            [&](std::uint64_t offset, std::size_t size) { return piece.substr(offset, size); },
+            piece.size(), gzip_level);
+        append(libdeflate_piece(piece, level, last));
+        piece.clear();
     }
 
     fs::path directory;
     fs::path path;
     Fd file;
-    z_stream stream{};
-    gz_header header{};
-    StreamEnd end{nullptr, &::deflateEnd};
-    std::vector<Bytef> output = std::vector<Bytef>(output_size);
+    std::string piece;
+    std::uint32_t crc = 0;
     Sha256 archive;
     Sha256 compressed;
     LayerBlob blob;
@@ -93,20 +87,19 @@ BlobWriter::~BlobWriter() {
 }
 
 void BlobWriter::write(std::string_view bytes) {
-    impl_->archive.update(bytes);
-    impl_->blob.unpacked += bytes.size();
     while (!bytes.empty()) {
-        const std::string_view piece = bytes.substr(0, largest_piece);
-        // zlib's interface is not const-correct; it does not write to its input.
-        impl_->stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
-        impl_->stream.avail_in = static_cast<uInt>(piece.size());
-        impl_->run(Z_NO_FLUSH);
-        bytes.remove_prefix(piece.size());
+        const std::size_t size = std::min(bytes.size(), piece_size - impl_->piece.size());
+        impl_->piece += bytes.substr(0, size);
+        bytes.remove_prefix(size);
+        if (impl_->piece.size() == piece_size) {
+            impl_->end_piece(false);
+        }
     }
 }
 
 LayerBlob BlobWriter::finish() {
-    impl_->run(Z_FINISH);
+    impl_->end_piece(true);
+    impl_->append(little_endian_32(impl_->crc) + little_endian_32(impl_->blob.unpacked));
     LayerBlob blob = impl_->blob;
     blob.digest = impl_->compressed.hex();
     blob.diff_id = impl_->archive.hex();

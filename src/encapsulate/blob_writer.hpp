@@ -20,9 +20,11 @@ struct LayerBlob {
     std::uint64_t unpacked = 0;
 };
 
-/// Writes a layer to a directory of blobs, compressed with gzip: one member, whose header has no
-/// name and no time, so that the same archive gives the same bytes. All members throw Error, for
-/// example for a full disk.
+/// Writes a layer to a directory of blobs, compressed with gzip: one member (readers exist that
+/// stop after the first), whose header has no name and no time. It is made of the archive alone, in
+/// pieces, and not of the deflate streams of the commit's objects, which depend on the processor
+/// and on `--compression`: the same archive gives the same bytes everywhere. All members throw
+/// Error, for example for a full disk.
 class BlobWriter {
 public:
     /// `name` is that of the file until its digest is known.

@@ -33,8 +33,9 @@ constexpr std::uint32_t magic = 0x31464445;  // "EDF1"
 constexpr std::size_t trailer_size = 16;
 // Content and stream are in memory then; larger contents are deflated in pieces.
 constexpr std::uint64_t largest_at_once = 32ULL << 20U;
-// Bytes that all threads together may use for contents and streams.
-constexpr std::uint64_t memory_budget = 160ULL << 20U;
+// Bytes that all threads together may use for contents and streams: one of the largest, and others
+// beside it. Two of them at a time were the peak of a whole build.
+constexpr std::uint64_t memory_budget = 96ULL << 20U;
 constexpr std::size_t piece_size = 1UL << 20U;
 // Pieces that take longer than others do not keep a thread waiting for long, if each has several.
 constexpr std::uint64_t pieces_a_thread = 4;

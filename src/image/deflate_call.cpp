@@ -87,20 +87,6 @@ std::pair<std::size_t, std::size_t> last_block(const std::string& deflated,
     throw Error("libdeflate: the stream is not that of the content");
 }
 
-/// libdeflate ends its streams: the last block becomes one that is not the last, and an empty
-/// stored block after it leads to the next byte.
-std::string libdeflate_piece(std::string_view content, int level, bool last) {
-    std::string stream = libdeflate_stream(content, level);
-    const auto [begin, end] = last_block(stream, content);
-    if (last) {
-        return stream;
-    }
-    stream[begin / byte_bits] = static_cast<char>(
-        static_cast<unsigned char>(stream[begin / byte_bits]) & ~(1U << (begin % byte_bits)));
-    stream.resize((end + header_bits + byte_bits - 1) / byte_bits);
-    return stream.append(empty_block);
-}
-
 /// Slices from all over the content, which is rarely the same everywhere.
 std::string sample_of(std::string_view content) {
     constexpr std::size_t slices = 4;
@@ -155,6 +141,20 @@ std::string deflate_whole(libdeflate_compressor* compressor, std::string_view co
     }
     out.resize(size);
     return out;
+}
+
+/// libdeflate ends its streams: the last block becomes one that is not the last, and an empty
+/// stored block after it leads to the next byte.
+std::string libdeflate_piece(std::string_view content, int level, bool last) {
+    std::string stream = libdeflate_stream(content, level);
+    const auto [begin, end] = last_block(stream, content);
+    if (last) {
+        return stream;
+    }
+    stream[begin / byte_bits] = static_cast<char>(
+        static_cast<unsigned char>(stream[begin / byte_bits]) & ~(1U << (begin % byte_bits)));
+    stream.resize((end + header_bits + byte_bits - 1) / byte_bits);
+    return stream.append(empty_block);
 }
 
 std::string deflate_piece(std::string_view content, int level, bool last) {

@@ -23,10 +23,13 @@ using CompressorHandle = Handle<libdeflate_compressor, libdeflate_free_compresso
                                         std::string_view content);
 
 /// One piece of a raw deflate stream that is made in pieces: each ends on a byte boundary, so that
-/// they make one valid stream when put one after another, the `last` of them at its end. `level` as
-/// above. At level 1, and at the usual one if that loses no more than 1.5 % of the stream of a
-/// sample, ISA-L makes it, in a fifth of the time, or it is stored if it does not shrink; else
-/// libdeflate. Throws Error if a library fails.
+/// they make one valid stream when put one after another, the `last` of them at its end. It is
+/// libdeflate's, and the same on all processors. `level` as above. Throws Error if a library fails.
+[[nodiscard]] std::string libdeflate_piece(std::string_view content, int level, bool last);
+
+/// Such a piece, by what is fastest on this processor: at level 1, and at the usual one if that
+/// loses no more than 1.5 % of the stream of a sample, ISA-L makes it, in a fifth of the time, or
+/// it is stored if it does not shrink; else libdeflate.
 [[nodiscard]] std::string deflate_piece(std::string_view content, int level, bool last);
 
 /// `usual_level`, or 0 (stored) for compressed data (an initramfs, firmware, a zip) of more than

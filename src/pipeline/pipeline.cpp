@@ -188,9 +188,6 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
 
     KeyTrial key(given, snapshot, signer);
     key.begin();
-    if (key.before_resolving()) {
-        end_trial(key, stages);
-    }
 
     std::vector<RenderedBundle> bundles;
     if (!snapshot.microshift.bundles.empty()) {
@@ -204,6 +201,9 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
         check_bundle_secrets(snapshot, bundles);
     }
 
+    if (key.before_resolving()) {
+        end_trial(key, stages);
+    }
     stages.begin("resolve", "resolving");
     const ResolvedBlueprint resolved = resolve_or_read_lock(given, snapshot, bundles, options);
     const Blueprint& blueprint = resolved.blueprint;
