@@ -154,9 +154,15 @@ void report(const Context& ctx, const std::map<std::string, std::vector<std::str
 /// The modules that modprobe finds, as depmod lists them: of several of one name, one.
 class ModuleIndex {
 public:
+    /// Throws Error if there is no index.
     explicit ModuleIndex(const Tree& tree)
-        : directory_(fmt::format("/usr/lib/modules/{}/", tree.kernel)),
-          index_('\n' + read_entry(tree, directory_ + "modules.dep")) {}
+        : directory_(fmt::format("/usr/lib/modules/{}/", tree.kernel)) {
+        const std::string path = directory_ + "modules.dep";
+        if (find_entry(tree, path) == nullptr) {
+            throw error("the image's depmod made no {}: devices could load no kernel module", path);
+        }
+        index_ = '\n' + read_entry(tree, path);
+    }
 
     [[nodiscard]] bool lists(const std::string& path) const {
         return index_.find(fmt::format("\n{}:", path.substr(directory_.size()))) !=

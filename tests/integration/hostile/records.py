@@ -103,6 +103,7 @@ ATTACKS = [
 refused(ATTACKS, *(f"record-{name}" for name in (
     "kept-link", "kept-proc", "kept-file-link", "kept-relative", "kept-fifo", "kept-folder", "kept-names", "kept-many",
     "calls-link", "calls-fifo", "calls-folder", "grubby-link", "grubby-fifo", "ldconfig-link", "gone")))
-# What a build reads is no file, or is not what it should be: the programs and accounts, the policy, the kernel, the initramfs.
+# What a build reads is no file, or is not what it should be: the programs and accounts, the policy, the kernel, the initramfs,
+# the index of kernel modules.
 refused(ATTACKS, "real-link", "special-passwd-folder", "special-passwd-damaged", "special-semanage-fifo", "special-kernel-fifo",
-        "initramfs-link", "initramfs-proc")
+        "initramfs-link", "initramfs-proc", "depmod-links", "depmod-fifo", "depmod-folder")
