@@ -179,6 +179,18 @@ struct ImageCommand {
     bool no_tls_verify = false;
 };
 
+/// `edgegpu publish`
+struct PublishCommand {
+    /// refs of the repository
+    std::vector<std::string> refs;
+    std::filesystem::path from = "repo";
+    /// the repository that devices pull from
+    std::filesystem::path to;
+    /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
+    std::string sign;
+    std::filesystem::path gpg_homedir;
+};
+
 /// `edgegpu cache`
 struct CacheCommand {
     /// "prune"; empty: only show the contents
@@ -237,6 +249,9 @@ int run_test(const GlobalOptions& global, const TestCommand& command);
 
 /// Writes a disk image of a commit, and prints a summary of it.
 int run_image(const GlobalOptions& global, const ImageCommand& command);
+
+/// Publishes refs of a repository for devices, and prints what was new.
+int run_publish(const GlobalOptions& global, const PublishCommand& command);
 
 /// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);

@@ -29,30 +29,6 @@
 namespace edgegpu {
 namespace {
 
-/// Keeps `ostree prune` from removing objects that no ref reaches yet.
-class SharedLock {
-public:
-    SharedLock(const Context& ctx, const Repo::Impl& repo) : repo_(repo.ostree.get()) {
-        const Cancellable cancellable(ctx);
-        GlibFailure failure;
-        if (ostree_repo_lock_push(repo_, OSTREE_REPO_LOCK_SHARED, cancellable.get(),
-                                  failure.out()) == FALSE) {
-            ctx.check_cancelled();
-            throw failure.to_error(repo.path.string(), "cannot lock the repository")
-                .hinted(
-                    "another program holds the lock, such as `ostree prune`: build again when it "
-                    "has ended; how long is waited is lock-timeout-secs in the repository's "
-                    "config");
-        }
-    }
-    SharedLock(const SharedLock&) = delete;
-    SharedLock& operator=(const SharedLock&) = delete;
-    ~SharedLock() { ostree_repo_lock_pop(repo_, OSTREE_REPO_LOCK_SHARED, nullptr, nullptr); }
-
-private:
-    OstreeRepo* repo_;
-};
-
 void write_file_object(const NamedFile& file, const Staging& staging, DeflateStreams& streams) {
     const std::string header = archive_header(*file.entry, file.path);
     if (file.entry->type == EntryType::symlink) {
@@ -191,15 +167,6 @@ Commit describe_commit(const Blueprint& blueprint, const Draft& draft, const std
         commit.size += file.entry->type == EntryType::file ? file.entry->size : 0;
     }
     return commit;
-}
-
-/// Sets the ref. From then on the build has succeeded, whatever else fails.
-void set_ref(const Repo::Impl& repo, const std::string& checksum) {
-    if (!try_write_file_at(repo.open_directory(locks_directory).get(), repo.summary_marker(),
-                           checksum + "\n", 0644, false)) {
-        throw write_error(repo.path.string(), repo.shown(locks_directory), errno);
-    }
-    move_ref(repo, checksum);
 }
 
 /// Moves what is staged into place, the commit last, counts it in `commit`, and sets the ref.

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "commit/cancellable.hpp"
 #include "commit/repository.hpp"
 #include "repository/refs.hpp"
 #include "support/error.hpp"
@@ -300,34 +301,17 @@ bool Repo::Impl::is_staging(std::string_view name) const {
         return false;
     }
     const char separator = name[own.size()];
-    const std::string_view process = name.substr(own.size() + 1);
+    std::string_view process = name.substr(own.size() + 1);
+    if (process.ends_with(summary_suffix)) {
+        process.remove_suffix(summary_suffix.size());
+    }
     return (separator == '@' || separator == '-') &&
            process.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
-    : impl_(std::make_unique<Impl>()) {
-    ctx.check_cancelled();
-    impl_->path = fs::absolute(path).lexically_normal();
-    impl_->ref = ref;
-    impl_->ref_file = file_name(ref);
-    if (!is_ref(ref) || impl_->ref_file.size() > longest_ref_file) {
-        throw error(ErrorKind::usage, "\"{}\" is not a valid ref{}", ref,
-                    is_ref(ref) ? ": it is too long" : "")
-            .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
-    }
-    open_top(*impl_);
-    open_repository(ctx, *impl_);
-    lock_ref(*impl_);
-    check_place_of_ref(*impl_);
-    remove_leftovers(*impl_);
-    impl_->ref_at_start = read_ref(impl_->directory.get(), impl_->path.string(), ref);
-}
+namespace {
 
-Repo::Repo(Repo&&) noexcept = default;
-Repo& Repo::operator=(Repo&&) noexcept = default;
-Repo::~Repo() = default;
-
+/// Sets the ref. Throws Error if another process moved it since it was locked.
 void move_ref(const Repo::Impl& repo, const std::string& checksum) {
     const std::string current = read_ref(repo.directory.get(), repo.path.string(), repo.ref);
     if (current != repo.ref_at_start) {
@@ -358,6 +342,57 @@ void move_ref(const Repo::Impl& repo, const std::string& checksum) {
     }
     // Clients that ask for the repository's time see that something has changed, as with ostree.
     static_cast<void>(::futimens(repo.directory.get(), nullptr));
+}
+
+}  // namespace
+
+Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
+    : impl_(std::make_unique<Impl>()) {
+    ctx.check_cancelled();
+    impl_->path = fs::absolute(path).lexically_normal();
+    impl_->ref = ref;
+    impl_->ref_file = file_name(ref);
+    if (!is_ref(ref) || impl_->ref_file.size() > longest_ref_file) {
+        throw error(ErrorKind::usage, "\"{}\" is not a valid ref{}", ref,
+                    is_ref(ref) ? ": it is too long" : "")
+            .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
+    }
+    open_top(*impl_);
+    open_repository(ctx, *impl_);
+    lock_ref(*impl_);
+    check_place_of_ref(*impl_);
+    remove_leftovers(*impl_);
+    impl_->ref_at_start = read_ref(impl_->directory.get(), impl_->path.string(), ref);
+}
+
+Repo::Repo(Repo&&) noexcept = default;
+Repo& Repo::operator=(Repo&&) noexcept = default;
+Repo::~Repo() = default;
+
+SharedLock::SharedLock(const Context& ctx, const Repo::Impl& repo) : repo_(repo.ostree.get()) {
+    const Cancellable cancellable(ctx);
+    GlibFailure failure;
+    if (ostree_repo_lock_push(repo_, OSTREE_REPO_LOCK_SHARED, cancellable.get(), failure.out()) ==
+        FALSE) {
+        ctx.check_cancelled();
+        throw failure.to_error(repo.path.string(), "cannot lock the repository")
+            .hinted(
+                "another program holds the lock, such as `ostree prune`: try again when it "
+                "has ended; how long is waited is lock-timeout-secs in the repository's "
+                "config");
+    }
+}
+
+SharedLock::~SharedLock() {
+    ostree_repo_lock_pop(repo_, OSTREE_REPO_LOCK_SHARED, nullptr, nullptr);
+}
+
+void set_ref(const Repo::Impl& repo, const std::string& checksum) {
+    if (!try_write_file_at(repo.open_directory(locks_directory).get(), repo.summary_marker(),
+                           checksum + "\n", 0644, false)) {
+        throw write_error(repo.path.string(), repo.shown(locks_directory), errno);
+    }
+    move_ref(repo, checksum);
 }
 
 }  // namespace edgegpu

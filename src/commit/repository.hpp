@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,11 +61,14 @@ struct Repo::Impl {
     [[nodiscard]] std::string inputs_record() const { return ref_file + ".inputs"; }
     /// Name of this build's staging directory in `tmp/`.
     [[nodiscard]] std::string staging_name() const;
-    /// Whether `name` is that of a staging directory of this ref: "edgegpu-REF@PID", of earlier
-    /// versions "edgegpu-REF-PID". Other refs may begin like this one, but none contains an "@",
-    /// and behind the last "-" there is always the process.
+    /// Whether `name` is that of a staging directory of this ref: "edgegpu-REF@PID", also with
+    /// ".summary" behind it, of earlier versions "edgegpu-REF-PID". Other refs may begin like this
+    /// one, but none contains an "@", and behind the last "-" there is always the process.
     [[nodiscard]] bool is_staging(std::string_view name) const;
 };
+
+/// What `tmp/` has for a new summary ends with it.
+inline constexpr std::string_view summary_suffix = ".summary";
 
 /// Locks of the repository, files that builds of all refs share, and what is in progress.
 inline constexpr const char* locks_directory = "edgegpu-locks";
@@ -74,8 +78,22 @@ inline constexpr const char* locks_directory = "edgegpu-locks";
 /// several remotes have it, with different commits.
 [[nodiscard]] std::string find_commit(const Repo::Impl& repo, const std::string& name);
 
-/// Sets the ref to `checksum`. Throws Error if another process moved it since it was locked.
-void move_ref(const Repo::Impl& repo, const std::string& checksum);
+/// Keeps `ostree prune` from removing objects that no ref reaches yet, as long as it exists.
+class SharedLock {
+public:
+    /// Waits for it. Throws Error.
+    SharedLock(const Context& ctx, const Repo::Impl& repo);
+    SharedLock(const SharedLock&) = delete;
+    SharedLock& operator=(const SharedLock&) = delete;
+    ~SharedLock();
+
+private:
+    OstreeRepo* repo_;
+};
+
+/// Sets the ref to `checksum`, and leaves the summary's marker. From then on a build has succeeded,
+/// whatever else fails. Throws Error if another process moved the ref since it was locked.
+void set_ref(const Repo::Impl& repo, const std::string& checksum);
 
 /// New objects: written to a directory in `tmp/`, made durable together, then moved to `objects/`.
 /// The directory is removed on destruction.
@@ -113,10 +131,14 @@ private:
     Fd objects_;
 };
 
-/// Regenerates the summary, signs it if the blueprint names a key, and removes the marker. Waits
-/// for other builds that do the same for other refs of the repository. Throws Error, interrupted if
-/// `ctx` is cancelled meanwhile; the marker is there then.
+/// Makes the summary anew, signs it if there is a key, and removes the marker. A client finds the
+/// old summary with its signature or the new one with its own, but for the moment between two
+/// renames. Waits for other builds that do the same for other refs of the repository. Throws Error,
+/// interrupted if `ctx` is cancelled meanwhile; the marker is there then.
 void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer);
+
+/// Removes the marker that `set_ref` left, once the summary has the ref.
+void forget_summary_marker(const Repo::Impl& repo);
 
 /// The detached metadata that the commit `checksum` is to have: `detached`, or what it has already
 /// if that has a signature; and if the blueprint names a key, a new signature by it instead of an
@@ -124,6 +146,12 @@ void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer);
 [[nodiscard]] VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer,
                                             const std::string& checksum, std::string_view object,
                                             GVariant* detached);
+/// What `sign` returns; its errors get the path of the repository.
+[[nodiscard]] std::string signature_for(const Repo::Impl& repo,
+                                        const std::function<std::string()>& sign);
+/// `metadata`, an a{sv} that may be null, with its OpenPGP signatures replaced by these.
+[[nodiscard]] VariantHandle with_signatures(GVariant* metadata,
+                                            const std::vector<std::string>& signatures);
 /// Writes the detached metadata of a commit.
 void write_detached(const Repo::Impl& repo, const std::string& checksum, GVariant* metadata);
 

@@ -40,7 +40,13 @@ std::string issuer_of(std::string_view signature) {
     return read ? read->issuer : std::string();
 }
 
-/// `metadata` (may be null) with its signatures replaced.
+/// A web server has to read what libostree has just written, whatever the umask.
+void make_readable(const Repo::Impl& repo, const std::string& name) {
+    static_cast<void>(::fchmodat(repo.directory.get(), name.c_str(), 0644, AT_SYMLINK_NOFOLLOW));
+}
+
+}  // namespace
+
 VariantHandle with_signatures(GVariant* metadata, const std::vector<std::string>& signatures) {
     GVariantBuilder list;
     g_variant_builder_init(&list, G_VARIANT_TYPE("aay"));
@@ -55,9 +61,7 @@ VariantHandle with_signatures(GVariant* metadata, const std::vector<std::string>
     return own(g_variant_dict_end(&all));
 }
 
-/// Calls `sign`; prefixes its errors with the path of the repository.
-template <typename Sign>
-std::string signature_for(const Repo::Impl& repo, const Sign& sign) {
+std::string signature_for(const Repo::Impl& repo, const std::function<std::string()>& sign) {
     try {
         return sign();
     } catch (const Error& problem) {
@@ -71,29 +75,6 @@ std::string signature_for(const Repo::Impl& repo, const Sign& sign) {
         throw named.hinted(problem.hint());
     }
 }
-
-void sign_summary(const Repo::Impl& repo, Signer& signer) {
-    const Fd file = open_at(repo.directory.get(), "summary", O_RDONLY | O_NONBLOCK,
-                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-    if (!file) {
-        throw errno_error(repo.shown("summary"), errno);
-    }
-    const std::string summary = read_file(file.get(), repo.shown("summary"));
-    const std::string signature = signature_for(repo, [&] { return signer.sign_summary(summary); });
-    const VariantHandle signatures = with_signatures(nullptr, {signature});
-    const std::string_view bytes(static_cast<const char*>(g_variant_get_data(signatures.get())),
-                                 g_variant_get_size(signatures.get()));
-    if (!try_write_file_at(repo.directory.get(), "summary.sig", bytes, 0644, repo.fsync)) {
-        throw write_error(repo.path.string(), repo.shown("summary.sig"), errno);
-    }
-}
-
-/// A web server has to read what libostree has just written, whatever the umask.
-void make_readable(const Repo::Impl& repo, const std::string& name) {
-    static_cast<void>(::fchmodat(repo.directory.get(), name.c_str(), 0644, AT_SYMLINK_NOFOLLOW));
-}
-
-}  // namespace
 
 VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer, const std::string& checksum,
                               std::string_view object, GVariant* detached) {
@@ -122,26 +103,6 @@ void write_detached(const Repo::Impl& repo, const std::string& checksum, GVarian
         throw failure.to_error(repo.path.string(), "cannot write detached metadata");
     }
     make_readable(repo, "objects/" + object_path(checksum, "commitmeta"));
-}
-
-void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer) {
-    // No ref has this name.
-    const std::string name = fmt::format("{}/@summary.lock", locks_directory);
-    repo.make_lock_file(name);
-    const FileLock lock = FileLock::take(ctx, repo.place(name), LockMode::exclusive,
-                                         "is writing the summary of the repository");
-    const Cancellable cancellable(ctx);
-    GlibFailure failure;
-    if (ostree_repo_regenerate_summary(repo.ostree.get(), nullptr, cancellable.get(),
-                                       failure.out()) == FALSE) {
-        ctx.check_cancelled();
-        throw failure.to_error(repo.path.string(), "cannot write the summary");
-    }
-    if (signer.signs_commits()) {
-        sign_summary(repo, signer);
-    }
-    make_readable(repo, "summary");
-    ::unlinkat(repo.open_directory(locks_directory).get(), repo.summary_marker().c_str(), 0);
 }
 
 }  // namespace edgegpu

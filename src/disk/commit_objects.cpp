@@ -32,25 +32,6 @@ std::string_view variant_bytes(GVariant* value) {
     return {data, size};
 }
 
-/// What precedes the content in the hash of a file object (commit/object.hpp).
-std::string hashed_header(const FileObject& object) {
-    const CommitPath& file = object.described;
-    const unsigned type = file.type == EntryType::symlink ? S_IFLNK : S_IFREG;
-    const VariantHandle attributes =
-        object.attributes ? VariantHandle(g_variant_ref(object.attributes.get()))
-                          : own(g_variant_new_array(G_VARIANT_TYPE("(ayay)"), nullptr, 0));
-    const VariantHandle header = own(
-        g_variant_new("(uuuus@a(ayay))", GUINT32_TO_BE(file.uid), GUINT32_TO_BE(file.gid),
-                      GUINT32_TO_BE(file.mode | type), 0U, file.target.c_str(), attributes.get()));
-    const gsize size = g_variant_get_size(header.get());
-    std::string bytes(8, '\0');
-    for (unsigned i = 0; i < 4; ++i) {
-        bytes[i] = static_cast<char>(size >> (24 - 8 * i));
-    }
-    bytes.append(static_cast<const char*>(g_variant_get_data(header.get())), size);
-    return bytes;
-}
-
 const char* extension_of(OstreeObjectType type) {
     switch (type) {
         case OSTREE_OBJECT_TYPE_COMMIT:

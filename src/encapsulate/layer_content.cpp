@@ -39,24 +39,6 @@ std::string_view bytes_of_variant(GVariant* value) {
     return {static_cast<const char*>(g_variant_get_data(value)), g_variant_get_size(value)};
 }
 
-/// The beginning of what a file object's checksum is of: see object_header in commit/object.hpp,
-/// which has the attributes of an image's entry instead of these bytes.
-std::string hashed_header(const FileObject& object) {
-    const CommitPath& described = object.described;
-    const unsigned type = described.type == EntryType::symlink ? S_IFLNK : S_IFREG;
-    const VariantHandle header = own(g_variant_new(
-        "(uuuus@a(ayay))", GUINT32_TO_BE(described.uid), GUINT32_TO_BE(described.gid),
-        GUINT32_TO_BE(type | described.mode), 0U, described.target.c_str(),
-        object.attributes ? object.attributes.get()
-                          : g_variant_new_array(G_VARIANT_TYPE("(ayay)"), nullptr, 0)));
-    const std::string_view data = bytes_of_variant(header.get());
-    std::string text;
-    for (const unsigned shift : {24U, 16U, 8U, 0U}) {
-        text += static_cast<char>(data.size() >> shift & 0xffU);
-    }
-    return text.append(4, '\0').append(data);
-}
-
 class LayerWriter {
 public:
     LayerWriter(const LayerSource& source, TarWriter& tar) : source_(source), tar_(tar) {}

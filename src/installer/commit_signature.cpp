@@ -13,7 +13,6 @@
 
 #include "openpgp/detached_signature.hpp"
 #include "openpgp/key_file.hpp"
-#include "repository/remote_config.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/text/terminal_text.hpp"
@@ -93,15 +92,27 @@ std::string key_name(const DetachedSignature& signature) {
 
 }  // namespace
 
-void check_commit_signature(const Context& ctx, const CommitView& commit, const std::string& remote,
-                            const Injection& injection) {
+std::vector<RemoteConfig> verifying_remotes(const CommitView& image) {
+    std::vector<RemoteConfig> found;
+    for (const auto& [path, text] : remote_files(image, {})) {
+        for (RemoteConfig& remote : read_remotes(text)) {
+            if (remote.verifies) {
+                found.push_back(std::move(remote));
+            }
+        }
+    }
+    return found;
+}
+
+void check_commit_signature(const Context& ctx, const CommitView& commit, const CommitView& image,
+                            const std::string& remote, const Injection& injection) {
     const std::vector<std::string> signatures = signatures_of(commit.detached_metadata().get());
     if (signatures.empty()) {
         throw error("commit {} is not signed", commit.info().name)
             .hinted("set sign in [ostree] of the blueprint, and build again");
     }
     const std::vector<Certificate> keys =
-        remote.empty() ? std::vector<Certificate>() : keys_of(commit, injection, remote);
+        remote.empty() ? std::vector<Certificate>() : keys_of(image, injection, remote);
     if (keys.empty()) {
         throw error("commit {}: the image has no remote whose keys verify it", commit.info().name)
             .hinted(

@@ -1,18 +1,23 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "disk/injection.hpp"
 #include "execution/context.hpp"
 #include "repository/commit_view.hpp"
+#include "repository/remote_config.hpp"
 
 namespace edgegpu {
 
-/// Verifies that a key which the image has for `remote` (gpgkeypath in /etc/ostree/remotes.d, of
-/// the commit or injected) has signed the commit, as the installer will on the machine: what it
-/// would refuse there is refused where it can be changed. An empty `remote` is none. Throws Error
+/// Verifies that a key which `image` has for `remote` (gpgkeypath in /etc/ostree/remotes.d, of the
+/// image or injected) has signed the commit, as a device that runs it will, or the installer: what
+/// they would refuse is refused where it can be changed. An empty `remote` is none. Throws Error
 /// with a hint for a commit without a good signature, and for an image without keys.
-void check_commit_signature(const Context& ctx, const CommitView& commit, const std::string& remote,
-                            const Injection& injection);
+void check_commit_signature(const Context& ctx, const CommitView& commit, const CommitView& image,
+                            const std::string& remote, const Injection& injection);
+
+/// The remotes of an image that verify commits (RemoteConfig::verifies).
+[[nodiscard]] std::vector<RemoteConfig> verifying_remotes(const CommitView& image);
 
 }  // namespace edgegpu

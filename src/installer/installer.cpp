@@ -238,7 +238,7 @@ Installer write_installer(const Context& ctx, const RepositoryView& repository,
     installer.label = label_of(identity, request);
     const std::string remote = remote_of(installer.disk.refspec);
     if (!request.unsigned_commit) {
-        check_commit_signature(ctx, commit, remote, smallest.injection);
+        check_commit_signature(ctx, commit, commit, remote, smallest.injection);
     }
 
     InstallerSettings settings;

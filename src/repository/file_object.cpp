@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "repository/ostree_object.hpp"
+#include "support/files/digest.hpp"
 #include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 
@@ -180,6 +181,45 @@ std::optional<FileObject> load_bare(OstreeRepo* repo, const std::string& checksu
 }
 
 }  // namespace
+
+std::optional<FileObject> read_archived_object(Fd file, GlibFailure& failure) {
+    return load_archived(std::move(file), failure.out());
+}
+
+std::string hashed_header(const FileObject& object) {
+    const CommitPath& described = object.described;
+    const unsigned type = described.type == EntryType::symlink ? S_IFLNK : S_IFREG;
+    const VariantHandle header = own(g_variant_new(
+        "(uuuus@a(ayay))", GUINT32_TO_BE(described.uid), GUINT32_TO_BE(described.gid),
+        GUINT32_TO_BE(type | described.mode), 0U, described.target.c_str(),
+        object.attributes ? object.attributes.get()
+                          : g_variant_new_array(G_VARIANT_TYPE("(ayay)"), nullptr, 0)));
+    const gsize size = g_variant_get_size(header.get());
+    std::string text;
+    for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+        text += static_cast<char>(size >> shift & 0xffU);
+    }
+    return text.append(4, '\0').append(static_cast<const char*>(g_variant_get_data(header.get())),
+                                       size);
+}
+
+std::string checksum_of(const FileObject& object, GlibFailure& failure) {
+    Sha256 digest;
+    digest.update(hashed_header(object));
+    std::array<char, 65536> buffer{};
+    while (object.content) {
+        const gssize got = g_input_stream_read(object.content.get(), buffer.data(), buffer.size(),
+                                               nullptr, failure.out());
+        if (got < 0) {
+            return {};
+        }
+        if (got == 0) {
+            break;
+        }
+        digest.update(buffer.data(), static_cast<std::size_t>(got));
+    }
+    return digest.hex();
+}
 
 void read_attributes(GVariant* attributes, CommitPath& path) {
     for (gsize i = 0; i < g_variant_n_children(attributes); ++i) {

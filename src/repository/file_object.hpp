@@ -5,6 +5,7 @@
 
 #include "repository/commit_view.hpp"
 #include "support/glib.hpp"
+#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -25,6 +26,17 @@ struct FileObject {
 [[nodiscard]] std::optional<FileObject> load_file_object(OstreeRepo* repo,
                                                          const std::string& checksum,
                                                          GlibFailure& failure);
+
+/// The same for the file of an object of an archive repository, open at any position.
+[[nodiscard]] std::optional<FileObject> read_archived_object(Fd file, GlibFailure& failure);
+
+/// The beginning of what a file object's checksum is of, before its content: see object_header in
+/// commit/object.hpp, which has the attributes of an image's entry instead of these bytes.
+[[nodiscard]] std::string hashed_header(const FileObject& object);
+
+/// The checksum of a file object, whose content is read to its end. Empty, with `failure` set, if
+/// that is not possible.
+[[nodiscard]] std::string checksum_of(const FileObject& object, GlibFailure& failure);
 
 /// Reads the label and other attributes from an `a(ayay)` into `path`.
 void read_attributes(GVariant* attributes, CommitPath& path);

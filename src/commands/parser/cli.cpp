@@ -122,6 +122,9 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "image") {
         return run_image(arguments.global, arguments.image);
     }
+    if (verb == "publish") {
+        return run_publish(arguments.global, arguments.publish);
+    }
     if (verb == "check") {
         return run_check(arguments.global, arguments.check, running);
     }

@@ -19,6 +19,7 @@ struct CommandLine {
     TestCommand test;
     ImageCommand image;
     CheckCommand check;
+    PublishCommand publish;
     CacheCommand cache;
     /// of `doctor`
     std::filesystem::path doctor_cache_dir;

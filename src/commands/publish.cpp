@@ -1,0 +1,120 @@
+#include "publish/publish.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.hpp"
+#include "execution/context.hpp"
+#include "execution/interrupt.hpp"
+#include "execution/processors.hpp"
+#include "execution/stage.hpp"
+#include "repository/commit_view.hpp"
+#include "signing/signer.hpp"
+#include "support/error.hpp"
+#include "support/text/quantity.hpp"
+#include "support/text/terminal_text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string published_row(std::string_view name, std::string_view value) {
+    return fmt::format("  {:<11}{}\n", name, printable_line(value));
+}
+
+std::string published_text(const std::vector<PublishedRef>& refs, const std::string& target) {
+    std::string text;
+    for (const PublishedRef& ref : refs) {
+        text += "\n" + published_row("ref", ref.ref) + published_row("commit", ref.commit.checksum);
+        if (!ref.commit.version.empty()) {
+            text += published_row("version", ref.commit.version);
+        }
+        const bool same = ref.before == ref.commit.checksum;
+        text += published_row("before", ref.before.empty() ? "nothing"
+                                        : same             ? "the same commit"
+                                                           : ref.before);
+        text += published_row("new", ref.unchanged ? "nothing"
+                                                   : fmt::format("{} objects, {}", ref.copied.count,
+                                                                 human_size(ref.copied.bytes)));
+        text += published_row("signed", ref.is_signed ? "yes" : "no");
+    }
+    return text + "\n" + published_row("in", target);
+}
+
+std::string published_json(const std::vector<PublishedRef>& refs, const std::string& target) {
+    ordered_json list = ordered_json::array();
+    for (const PublishedRef& ref : refs) {
+        ordered_json one{{"ref", ref.ref}, {"commit", ref.commit.checksum}};
+        if (!ref.commit.version.empty()) {
+            one["version"] = ref.commit.version;
+        }
+        if (!ref.before.empty()) {
+            one["before"] = ref.before;
+        }
+        one["unchanged"] = ref.unchanged;
+        one["new_objects"] = ref.copied.count;
+        one["new_bytes"] = ref.copied.bytes;
+        one["signed"] = ref.is_signed;
+        list.push_back(std::move(one));
+    }
+    const ordered_json document{{"format", "edgegpu-publish/1"},
+                                {"edgegpu", EDGEGPU_VERSION},
+                                {"repository", target},
+                                {"refs", std::move(list)}};
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+/// Both may be the same directory by several paths.
+void require_two_repositories(const PublishCommand& command) {
+    std::error_code code;
+    if (std::filesystem::equivalent(command.from, command.to, code) && !code) {
+        throw error(ErrorKind::usage, "{}: is the repository that the refs come from",
+                    command.to.string())
+            .hinted("name another directory with --to; devices can pull from this one, too");
+    }
+}
+
+}  // namespace
+
+int run_publish(const GlobalOptions& global, const PublishCommand& command) {
+    // First of all: it forks, and reading a repository starts threads.
+    Signer signer(&interrupted());
+    require_two_repositories(command);
+    Console console(console_output(global));
+    Context ctx;
+    ctx.cache = cache_directory({});
+    ctx.log = global.log;
+    signer.log_to(ctx.log);
+    ctx.console = &console;
+    ctx.cancelled = &interrupted();
+    ctx.jobs = available_processors();
+    SigningRequest request;
+    request.ref = command.refs.front();
+    request.gpg_key = command.sign;
+    request.gpg_homedir = command.gpg_homedir;
+    signer.allow(request);
+    if (signer.signs_commits()) {
+        static_cast<void>(signer.sign_trial());
+    }
+    std::vector<std::string> refs = command.refs;
+    std::ranges::sort(refs);
+    refs.erase(std::ranges::unique(refs).begin(), refs.end());
+    const RepositoryView source(command.from);
+    Stages stages(ctx, fmt::format("{}", fmt::join(refs, ", ")));
+    const std::vector<PublishedRef> published = stages.run([&] {
+        return publish(ctx, stages, source, {command.to, refs}, signer);
+    });
+    const std::string target = std::filesystem::absolute(command.to).lexically_normal().string();
+    print_result(global.json ? published_json(published, target)
+                             : published_text(published, target));
+    return 0;
+}
+
+}  // namespace edgegpu

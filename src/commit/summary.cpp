@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/file_lock.hpp"
+#include "commit/cancellable.hpp"
+#include "commit/repository.hpp"
+#include "support/error.hpp"
+#include "support/files/file.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// A repository in `tmp/` that has the objects, refs and deltas of another one: libostree makes a
+/// new summary there. In the other one it would remove the signature of the old summary (before
+/// 2023.1), and clients that verify summaries would find none until the new one is signed.
+class SummaryDraft {
+public:
+    explicit SummaryDraft(const Repo::Impl& repo)
+        : repo_(repo),
+          name_(repo.staging_name() + std::string(summary_suffix)),
+          tmp_(repo.open_directory("tmp")) {
+        remove_at(tmp_.get(), name_, shown(""));
+        repo.make_directory_at(tmp_.get(), name_, shown(""));
+        directory_ = repo.open_directory("tmp/" + name_);
+        link("objects");
+        link("refs");
+        if (::faccessat(repo.directory.get(), "deltas", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+            link("deltas");
+            // It is written to now. Through a link that leads nowhere, libostree would abort.
+            repo.make_directory("delta-indexes");
+            link("delta-indexes");
+        }
+        for (const char* name : {"tmp", "state"}) {
+            repo.make_directory_at(directory_.get(), name, shown(name));
+        }
+        const Fd config = open_at(repo.directory.get(), "config", O_RDONLY | O_NONBLOCK,
+                                  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+        put("config", read_file(config.get(), repo.shown("config")));
+    }
+    SummaryDraft(const SummaryDraft&) = delete;
+    SummaryDraft& operator=(const SummaryDraft&) = delete;
+    ~SummaryDraft() {
+        try {
+            remove_at(tmp_.get(), name_, shown(""));
+        } catch (const Error&) {
+            // The next build of this ref removes it.
+        }
+    }
+
+    /// The new summary.
+    [[nodiscard]] std::string make(const Context& ctx) const {
+        const Cancellable cancellable(ctx);
+        GlibFailure failure;
+        const RepoHandle view(
+            ostree_repo_open_at(directory_.get(), ".", cancellable.get(), failure.out()));
+        if (!view || ostree_repo_regenerate_summary(view.get(), nullptr, cancellable.get(),
+                                                    failure.out()) == FALSE) {
+            ctx.check_cancelled();
+            throw failure.to_error(repo_.path.string(), "cannot write the summary");
+        }
+        const Fd made(::openat(directory_.get(), "summary", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        if (!made) {
+            throw errno_error(shown("summary"), errno);
+        }
+        return read_file(made.get(), shown("summary"));
+    }
+
+    /// Writes a file of the draft, durable where the repository wants that.
+    void put(const char* name, std::string_view content) const {
+        if (!try_write_file_at(directory_.get(), name, content, 0644, repo_.fsync)) {
+            throw write_error(repo_.path.string(), shown(name), errno);
+        }
+    }
+
+    /// Gives a file of the draft its name in the repository, and a time that is later, in whole
+    /// seconds, than that of the file that had it. Clients keep summary and signature, and ask
+    /// servers whether they have changed since; of two in one second they would mix one with the
+    /// other's signature, until the next.
+    void move(const char* name) const {
+        const Fd file(::openat(directory_.get(), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        struct stat old {};
+        if (::fstatat(repo_.directory.get(), name, &old, AT_SYMLINK_NOFOLLOW) != 0) {
+            old.st_mtim.tv_sec = 0;
+        }
+        const timespec time{std::max(std::time(nullptr), old.st_mtim.tv_sec + 1), 0};
+        if (::futimens(file.get(), std::array{time, time}.data()) != 0 ||
+            ::renameat(directory_.get(), name, repo_.directory.get(), name) != 0) {
+            throw write_error(repo_.path.string(), repo_.shown(name), errno);
+        }
+    }
+
+private:
+    void link(const std::string& name) const {
+        if (::symlinkat(("../../" + name).c_str(), directory_.get(), name.c_str()) != 0) {
+            throw write_error(repo_.path.string(), shown(name), errno);
+        }
+    }
+    [[nodiscard]] std::string shown(std::string_view name) const {
+        return repo_.shown("tmp/" + name_ + (name.empty() ? "" : "/") + std::string(name));
+    }
+
+    const Repo::Impl& repo_;
+    std::string name_;
+    Fd tmp_;
+    Fd directory_;
+};
+
+}  // namespace
+
+void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer) {
+    // No ref has this name.
+    const std::string name = fmt::format("{}/@summary.lock", locks_directory);
+    repo.make_lock_file(name);
+    const FileLock lock = FileLock::take(ctx, repo.place(name), LockMode::exclusive,
+                                         "is writing the summary of the repository");
+    // `ostree summary --update` takes the repository for itself; other builds do not.
+    const SharedLock shared(ctx, repo);
+    const SummaryDraft draft(repo);
+    const std::string summary = draft.make(ctx);
+    // A web server has to read it, whatever the umask.
+    draft.put("summary", summary);
+    if (signer.signs_commits()) {
+        const std::string signature =
+            signature_for(repo, [&] { return signer.sign_summary(summary); });
+        const VariantHandle signatures = with_signatures(nullptr, {signature});
+        draft.put("summary.sig", {static_cast<const char*>(g_variant_get_data(signatures.get())),
+                                  g_variant_get_size(signatures.get())});
+        draft.move("summary");
+        draft.move("summary.sig");
+    } else {
+        draft.move("summary");
+        ::unlinkat(repo.directory.get(), "summary.sig", 0);
+    }
+    forget_summary_marker(repo);
+}
+
+void forget_summary_marker(const Repo::Impl& repo) {
+    ::unlinkat(repo.open_directory(locks_directory).get(), repo.summary_marker().c_str(), 0);
+}
+
+}  // namespace edgegpu
