@@ -389,7 +389,7 @@ SharedLock::~SharedLock() {
 
 void set_ref(const Repo::Impl& repo, const std::string& checksum) {
     if (!try_write_file_at(repo.open_directory(locks_directory).get(), repo.summary_marker(),
-                           checksum + "\n", 0644, false)) {
+                           checksum + "\n", 0644, repo.fsync)) {
         throw write_error(repo.path.string(), repo.shown(locks_directory), errno);
     }
     move_ref(repo, checksum);

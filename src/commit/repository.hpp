@@ -146,6 +146,8 @@ void forget_summary_marker(const Repo::Impl& repo);
 [[nodiscard]] VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer,
                                             const std::string& checksum, std::string_view object,
                                             GVariant* detached);
+/// The issuer (key id) of an OpenPGP signature; empty if it has none.
+[[nodiscard]] std::string issuer_of(std::string_view signature);
 /// What `sign` returns; its errors get the path of the repository.
 [[nodiscard]] std::string signature_for(const Repo::Impl& repo,
                                         const std::function<std::string()>& sign);

@@ -30,16 +30,6 @@ VariantHandle read_detached(const Repo::Impl& repo, const std::string& checksum)
     return found;
 }
 
-/// The issuer (key id) of an OpenPGP signature; empty if it has none.
-std::string issuer_of(std::string_view signature) {
-    const auto packets = split_packets(signature);
-    if (!packets || packets->empty()) {
-        return {};
-    }
-    const auto read = read_signature_packet(packets->front().body);
-    return read ? read->issuer : std::string();
-}
-
 /// A web server has to read what libostree has just written, whatever the umask.
 void make_readable(const Repo::Impl& repo, const std::string& name) {
     static_cast<void>(::fchmodat(repo.directory.get(), name.c_str(), 0644, AT_SYMLINK_NOFOLLOW));
@@ -59,6 +49,15 @@ VariantHandle with_signatures(GVariant* metadata, const std::vector<std::string>
     g_variant_dict_init(&all, metadata);
     g_variant_dict_insert_value(&all, signatures_key, g_variant_builder_end(&list));
     return own(g_variant_dict_end(&all));
+}
+
+std::string issuer_of(std::string_view signature) {
+    const auto packets = split_packets(signature);
+    if (!packets || packets->empty()) {
+        return {};
+    }
+    const auto read = read_signature_packet(packets->front().body);
+    return read ? read->issuer : std::string();
 }
 
 std::string signature_for(const Repo::Impl& repo, const std::function<std::string()>& sign) {

@@ -45,7 +45,8 @@ public:
         }
         const Fd config = open_at(repo.directory.get(), "config", O_RDONLY | O_NONBLOCK,
                                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-        put("config", read_file(config.get(), repo.shown("config")));
+        config_ = read_file(config.get(), repo.shown("config"));
+        put("config", config_);
     }
     SummaryDraft(const SummaryDraft&) = delete;
     SummaryDraft& operator=(const SummaryDraft&) = delete;
@@ -68,6 +69,7 @@ public:
             ctx.check_cancelled();
             throw failure.to_error(repo_.path.string(), "cannot write the summary");
         }
+        keep_config();
         const Fd made(::openat(directory_.get(), "summary", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (!made) {
             throw errno_error(shown("summary"), errno);
@@ -100,6 +102,15 @@ public:
     }
 
 private:
+    /// libostree records there that deltas have indexes now.
+    void keep_config() const {
+        const Fd file(::openat(directory_.get(), "config", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        const std::string now = read_file(file.get(), shown("config"));
+        if (now != config_ &&
+            !try_write_file_at(repo_.directory.get(), "config", now, 0644, repo_.fsync)) {
+            throw write_error(repo_.path.string(), repo_.shown("config"), errno);
+        }
+    }
     void link(const std::string& name) const {
         if (::symlinkat(("../../" + name).c_str(), directory_.get(), name.c_str()) != 0) {
             throw write_error(repo_.path.string(), shown(name), errno);
@@ -113,6 +124,7 @@ private:
     std::string name_;
     Fd tmp_;
     Fd directory_;
+    std::string config_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "openpgp/detached_signature.hpp"
-#include "openpgp/key_file.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/text/terminal_text.hpp"
@@ -69,14 +69,37 @@ std::vector<std::string> key_paths(const CommitView& commit, const Injection& in
     return {};
 }
 
+/// A path of gpgkeypath, or the files in the directory that it is.
+std::vector<std::string> key_files(const CommitView& commit, const std::string& path) {
+    const std::string committed = (path.starts_with("/etc/") ? "/usr" : "") + path;
+    const std::optional<CommitNode> node = commit.find(committed);
+    if (!node || !node->directory) {
+        return {path};
+    }
+    std::vector<std::string> files;
+    for (const auto& [name, entry] : commit.list(*node, committed)) {
+        if (!entry.directory) {
+            files.push_back((path.ends_with('/') ? path : path + '/') + name);
+        }
+    }
+    return files;
+}
+
 std::vector<Certificate> keys_of(const CommitView& commit, const Injection& injection,
                                  const std::string& remote) {
     std::vector<Certificate> keys;
+    std::vector<std::string> files;
     for (const std::string& path : key_paths(commit, injection, remote)) {
+        std::ranges::move(key_files(commit, path), std::back_inserter(files));
+    }
+    for (const std::string& path : files) {
         const std::optional<std::string> content = image_file(commit, injection, path);
         if (!content) {
             throw error("commit {}: the image has no file {}, the keys of its remote {}",
-                        commit.info().name, printable_line(path), remote);
+                        commit.info().name, printable_line(path), remote)
+                .hinted(
+                    "devices could not verify what they pull: put the file there, or correct "
+                    "gpgkeypath");
         }
         std::vector<Certificate> more = read_key_file(
             *content, fmt::format("{} in commit {}", printable_line(path), commit.info().name));
@@ -92,16 +115,16 @@ std::string key_name(const DetachedSignature& signature) {
 
 }  // namespace
 
-std::vector<RemoteConfig> verifying_remotes(const CommitView& image) {
+std::vector<RemoteConfig> remotes_of(const CommitView& image) {
     std::vector<RemoteConfig> found;
     for (const auto& [path, text] : remote_files(image, {})) {
-        for (RemoteConfig& remote : read_remotes(text)) {
-            if (remote.verifies) {
-                found.push_back(std::move(remote));
-            }
-        }
+        std::ranges::move(read_remotes(text), std::back_inserter(found));
     }
     return found;
+}
+
+std::vector<Certificate> keys_of_remote(const CommitView& image, const std::string& remote) {
+    return keys_of(image, {}, remote);
 }
 
 void check_commit_signature(const Context& ctx, const CommitView& commit, const CommitView& image,
@@ -126,7 +149,9 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
     DetachedSignature best;
     for (const std::string& signature : signatures) {
         DetachedSignature one = check_detached_signature(ctx, content, signature, keys);
-        if (one.verdict == SignatureVerdict::good) {
+        // ostree takes none of a key that has expired since.
+        if (one.verdict == SignatureVerdict::good &&
+            (one.key_expired == 0 || one.key_expired > std::time(nullptr))) {
             return;
         }
         best = one.verdict < best.verdict ? std::move(one) : std::move(best);
@@ -140,6 +165,8 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
     }
     failure.traced(best.verdict == SignatureVerdict::other_key
                        ? "the commit is signed with " + key_name(best)
+                   : best.verdict == SignatureVerdict::good
+                       ? fmt::format("its signature is by {}, which has expired", key_name(best))
                        : fmt::format("its signature with {} is not valid for it", key_name(best)));
     failure.hinted("sign it with the key whose public half is ostree.gpg_public_key");
     throw failure;

@@ -5,6 +5,7 @@
 
 #include "disk/injection.hpp"
 #include "execution/context.hpp"
+#include "openpgp/key_file.hpp"
 #include "repository/commit_view.hpp"
 #include "repository/remote_config.hpp"
 
@@ -17,7 +18,12 @@ namespace edgegpu {
 void check_commit_signature(const Context& ctx, const CommitView& commit, const CommitView& image,
                             const std::string& remote, const Injection& injection);
 
-/// The remotes of an image that verify commits (RemoteConfig::verifies).
-[[nodiscard]] std::vector<RemoteConfig> verifying_remotes(const CommitView& image);
+/// The remotes that an image configures.
+[[nodiscard]] std::vector<RemoteConfig> remotes_of(const CommitView& image);
+
+/// The keys that an image has for a remote (gpgkeypath: files, and directories with them); none if
+/// it names none. Throws Error for a file that is missing or has no keys.
+[[nodiscard]] std::vector<Certificate> keys_of_remote(const CommitView& image,
+                                                      const std::string& remote);
 
 }  // namespace edgegpu

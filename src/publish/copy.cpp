@@ -127,17 +127,66 @@ private:
     CopiedObjects copied_;
 };
 
-/// Whether the target has the commit, and with it all that it needs: not if another program has
-/// begun to pull it.
-bool has_commit(const RepositoryView& target, const CommitInfo& commit) {
-    return !reason_of_failure(
-        [&] { static_cast<void>(target.commit_at(commit.checksum, commit.name)); });
-}
-
 /// What libostree leaves of a pull that has not ended.
 void forget_partial(const Repo::Impl& target, const std::string& checksum) {
     const std::string name = fmt::format("state/{}.commitpartial", checksum);
     ::unlinkat(target.directory.get(), name.c_str(), 0);
+}
+
+/// Both lists of signatures (aay), without repetitions.
+VariantHandle united(GVariant* present, GVariant* more) {
+    std::vector<VariantHandle> all;
+    GVariantBuilder list;
+    g_variant_builder_init(&list, G_VARIANT_TYPE("aay"));
+    for (GVariant* from : {present, more}) {
+        for (gsize i = 0; i < g_variant_n_children(from); ++i) {
+            VariantHandle one(g_variant_get_child_value(from, i));
+            if (std::ranges::none_of(all, [&](const VariantHandle& known) {
+                    return g_variant_equal(known.get(), one.get()) != FALSE;
+                })) {
+                g_variant_builder_add_value(&list, one.get());
+                all.push_back(std::move(one));
+            }
+        }
+    }
+    return own(g_variant_builder_end(&list));
+}
+
+/// What `present` (an a{sv}, or null) and `more` have; of lists of signatures, of whatever kind,
+/// what both have.
+VariantHandle merged_metadata(GVariant* present, GVariant* more) {
+    GVariantDict all;
+    g_variant_dict_init(&all, present);
+    for (gsize i = 0; i < g_variant_n_children(more); ++i) {
+        const VariantHandle pair(g_variant_get_child_value(more, i));
+        const char* key = nullptr;
+        GVariant* content = nullptr;
+        g_variant_get(pair.get(), "{&sv}", &key, &content);
+        const VariantHandle value(content);
+        const VariantHandle known(g_variant_dict_lookup_value(&all, key, G_VARIANT_TYPE("aay")));
+        const bool both = known && g_variant_is_of_type(content, G_VARIANT_TYPE("aay")) != FALSE;
+        g_variant_dict_insert_value(&all, key, both ? united(known.get(), content).get() : content);
+    }
+    return own(g_variant_dict_end(&all));
+}
+
+/// Whether both have the same keys with the same values, in whatever order.
+bool is_same_metadata(GVariant* one, GVariant* other) {
+    if (g_variant_n_children(one) != g_variant_n_children(other)) {
+        return false;
+    }
+    for (gsize i = 0; i < g_variant_n_children(one); ++i) {
+        const VariantHandle pair(g_variant_get_child_value(one, i));
+        const char* key = nullptr;
+        GVariant* content = nullptr;
+        g_variant_get(pair.get(), "{&sv}", &key, &content);
+        const VariantHandle value(content);
+        const VariantHandle same(g_variant_lookup_value(other, key, nullptr));
+        if (!same || g_variant_equal(value.get(), same.get()) == FALSE) {
+            return false;
+        }
+    }
+    return true;
 }
 
 }  // namespace
@@ -145,10 +194,10 @@ void forget_partial(const Repo::Impl& target, const std::string& checksum) {
 CopiedObjects copy_commit(const Context& ctx, const RepositoryView& source,
                           const CommitView& commit, const Repo& target) {
     const Repo::Impl& impl = target.impl();
-    if (has_commit(impl.view(), commit.info())) {
+    if (impl.ref_at_start == commit.info().checksum) {
         return {};
     }
-    const SharedLock lock(ctx, impl);
+    // Also if it has the commit: `ostree prune`, interrupted, may have left that alone.
     ObjectCopies copies(ctx, source, commit, impl);
     const TreeObjects objects = list_objects(ctx, commit);
     copies.copy(objects.files);
@@ -158,28 +207,20 @@ CopiedObjects copy_commit(const Context& ctx, const RepositoryView& source,
     return copies.copied();
 }
 
-bool copy_signatures(const CommitView& commit, const Repo& target) {
+bool copy_metadata(const CommitView& commit, const Repo& target) {
     const Repo::Impl& impl = target.impl();
     const CommitInfo& info = commit.info();
-    VariantHandle metadata = commit.detached_metadata();
+    const VariantHandle ours = commit.detached_metadata();
     const VariantHandle present =
         impl.view().commit_at(info.checksum, info.name).detached_metadata();
-    if (!metadata) {
+    if (!ours) {
         return false;
     }
-    std::vector<std::string> signatures = signatures_of(metadata.get());
-    for (std::string& signature : signatures_of(present.get())) {
-        if (std::ranges::find(signatures, signature) == signatures.end()) {
-            signatures.push_back(std::move(signature));
-        }
-    }
-    if (!signatures.empty()) {
-        metadata = with_signatures(metadata.get(), signatures);
-    }
-    if (present && g_variant_equal(metadata.get(), present.get()) != FALSE) {
+    const VariantHandle merged = merged_metadata(present.get(), ours.get());
+    if (present && is_same_metadata(merged.get(), present.get())) {
         return false;
     }
-    write_detached(impl, info.checksum, metadata.get());
+    write_detached(impl, info.checksum, merged.get());
     return true;
 }
 

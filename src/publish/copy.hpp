@@ -18,13 +18,15 @@ struct CopiedObjects {
 /// Copies what `target` lacks of a commit of `source`, an archive repository, as it is stored
 /// there; each copy is read back and compared with its checksum. Contents come first, directories
 /// behind what is in them, and the commit last, each step durable before the next: whatever
-/// interrupts it, a commit that is there is complete, and another call goes on where this one
-/// ended. Throws Error, for a damaged source with the path in the commit.
+/// interrupts it, another call goes on where this one ended. Nothing is looked at if the target's
+/// ref has the commit. The caller holds a SharedLock until the ref is set. Throws Error, for a
+/// damaged source with the path in the commit.
 [[nodiscard]] CopiedObjects copy_commit(const Context& ctx, const RepositoryView& source,
                                         const CommitView& commit, const Repo& target);
 
-/// Gives the commit, which `target` has, the detached metadata that it has in the source, and the
-/// signatures that it had in the target alone. Returns whether that was something new.
-bool copy_signatures(const CommitView& commit, const Repo& target);
+/// Gives the commit, which `target` has, the detached metadata that it has in the source; what it
+/// has in the target alone, signatures of any kind, it keeps. Returns whether that was something
+/// new.
+bool copy_metadata(const CommitView& commit, const Repo& target);
 
 }  // namespace edgegpu

@@ -1,19 +1,25 @@
 #include "publish/publish.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 
 #include "commit/commit.hpp"
+#include "commit/head.hpp"
 #include "commit/repository.hpp"
 #include "installer/commit_signature.hpp"
+#include "openpgp/detached_signature.hpp"
+#include "openpgp/key_file.hpp"
+#include "signing/signing_keys.hpp"
 #include "support/error.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 #include "support/text/quantity.hpp"
 #include "support/text/shell_text.hpp"
 
@@ -69,19 +75,46 @@ void require_later(const CommitView& commit, const CommitView& head, const std::
     }
 }
 
+/// `image` is the one that devices run when they verify the summary.
+void require_summary_key(const Context& ctx, const CommitView& image, const RemoteConfig& remote,
+                         Signer& signer) {
+    if (!signer.signs_commits()) {
+        throw error(
+            ErrorKind::usage,
+            "devices verify the summary (gpg-verify-summary of the remote {} of commit {}), "
+            "and it would have no signature",
+            remote.name, image.info().checksum)
+            .hinted("name the key with --sign");
+    }
+    const std::vector<Certificate> keys = keys_of_remote(image, remote.name);
+    if (!keys.empty() &&
+        check_detached_signature(ctx, trial_text, signer.sign_trial().signature, keys).verdict !=
+            SignatureVerdict::good) {
+        throw error(
+            "devices would refuse the summary: none of the keys that commit {} has for its "
+            "remote {} verifies what the key of --sign signs",
+            image.info().checksum, remote.name)
+            .hinted("sign with a key of that image");
+    }
+}
+
 /// `image` is the one that devices run when they verify the commit. Where it names no keys, they
 /// have others, of which nothing is known.
-void require_verifiable(const Context& ctx, const CommitView& commit, const CommitView& image) {
+void require_verifiable(const Context& ctx, const CommitView& commit, const CommitView& image,
+                        bool published, Signer& signer) {
     const bool is_signed = !signatures_of(commit.detached_metadata().get()).empty();
-    for (const RemoteConfig& remote : verifying_remotes(image)) {
-        if (!remote.key_paths.empty() || !is_signed) {
+    for (const RemoteConfig& remote : remotes_of(image)) {
+        if (remote.verifies && !published && (!remote.key_paths.empty() || !is_signed)) {
             check_commit_signature(ctx, commit, image, remote.name, {});
+        }
+        if (remote.verifies_summary) {
+            require_summary_key(ctx, image, remote, signer);
         }
     }
 }
 
 /// Clients with gpg-verify-summary refuse a summary without a signature.
-void require_summary_key(const fs::path& target, const Signer& signer) {
+void require_signed_summary(const fs::path& target, const Signer& signer) {
     const fs::path signature = target / "summary.sig";
     struct stat status {};
     if (!signer.signs_commits() && ::lstat(signature.c_str(), &status) == 0) {
@@ -93,8 +126,34 @@ void require_summary_key(const fs::path& target, const Signer& signer) {
     }
 }
 
+/// Devices get nothing of what another repository has.
+void require_own_objects(const Repo::Impl& target) {
+    if (ostree_repo_get_parent(target.ostree.get()) != nullptr) {
+        throw error("{}: has a parent repository (parent in its config), which clients do not see",
+                    target.path.string())
+            .hinted("publish to a repository of its own");
+    }
+}
+
+Release open_release(const Context& ctx, CommitView commit, const fs::path& place, Signer& signer) {
+    const std::string ref = commit.info().name;
+    Release release{std::move(commit), Repo(ctx, place, ref), std::nullopt};
+    const Repo::Impl& target = release.target.impl();
+    require_own_objects(target);
+    release.head = read_head(target);
+    if (release.head) {
+        require_later(release.commit, *release.head, ref);
+    }
+    // What is published already may have been signed with another image's key.
+    const bool published =
+        release.head && release.head->info().checksum == release.commit.info().checksum;
+    require_verifiable(ctx, release.commit, release.head ? *release.head : release.commit,
+                       published, signer);
+    return release;
+}
+
 std::vector<Release> open_releases(const Context& ctx, const RepositoryView& source,
-                                   const PublishRequest& request) {
+                                   const PublishRequest& request, Signer& signer) {
     std::vector<CommitView> commits;
     for (const std::string& ref : request.refs) {
         require_ref(source, ref);
@@ -103,53 +162,75 @@ std::vector<Release> open_releases(const Context& ctx, const RepositoryView& sou
     }
     std::vector<Release> releases;
     for (CommitView& commit : commits) {
-        const std::string ref = commit.info().name;
-        Release release{std::move(commit), Repo(ctx, request.target, ref), std::nullopt};
-        const Repo::Impl& target = release.target.impl();
-        if (!target.ref_at_start.empty()) {
-            release.head = target.view().commit_at(target.ref_at_start, ref);
-            require_later(release.commit, *release.head, ref);
-        }
-        require_verifiable(ctx, release.commit, release.head ? *release.head : release.commit);
-        releases.push_back(std::move(release));
+        releases.push_back(open_release(ctx, std::move(commit), request.target, signer));
     }
     return releases;
 }
 
-/// Whether there is none, or none that is signed as asked for, or it does not have the ref's commit
-/// yet.
-bool owes_summary(const Repo::Impl& target, const Signer& signer) {
-    const auto has = [](const Fd& directory, const std::string& name) {
-        return ::faccessat(directory.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    };
-    return has(target.open_directory(locks_directory), target.summary_marker()) ||
-           !has(target.directory, "summary") ||
-           (signer.signs_commits() && !has(target.directory, "summary.sig"));
+std::string file_in(const Repo::Impl& target, const char* name) {
+    const Fd file = open_at(target.directory.get(), name, O_RDONLY | O_NONBLOCK,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    return file ? read_file(file.get(), target.shown(name)) : std::string();
+}
+
+/// Whether some summary was begun, or the one that is there has another commit for the ref.
+bool owes_summary(const Repo::Impl& target, const std::string& checksum) {
+    const auto locks = names_in(target.open_directory(locks_directory));
+    return !locks || std::ranges::any_of(*locks, [](const std::string& name) {
+        return name.ends_with(".summary");
+    }) || commit_in_summary(file_in(target, "summary"), target.ref) != checksum;
+}
+
+/// Whether the summary has no signature by the key that is asked for.
+bool owes_signature(const Repo::Impl& target, Signer& signer) {
+    if (!signer.signs_commits()) {
+        return false;
+    }
+    const std::string text = file_in(target, "summary.sig");
+    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(text.data(), text.size()));
+    const VariantHandle metadata =
+        own(g_variant_new_from_bytes(G_VARIANT_TYPE("a{sv}"), bytes.get(), FALSE));
+    if (g_variant_is_normal_form(metadata.get()) == FALSE) {
+        return true;
+    }
+    const std::string issuer = issuer_of(signer.sign_trial().signature);
+    return std::ranges::none_of(signatures_of(metadata.get()), [&](const std::string& signature) {
+        return issuer_of(signature) == issuer;
+    });
 }
 
 /// Copies what is missing. Clients see nothing of it.
 PublishedRef copy(const Context& ctx, const RepositoryView& source, const Release& release,
-                  const Signer& signer) {
+                  Signer& signer) {
     PublishedRef published;
     published.ref = release.target.impl().ref;
     published.commit = release.commit.info();
     published.before = release.head ? release.head->info().checksum : std::string();
     published.copied = copy_commit(ctx, source, release.commit, release.target);
-    const bool signatures = copy_signatures(release.commit, release.target);
+    const bool metadata = copy_metadata(release.commit, release.target);
     published.is_signed = !signatures_of(release.commit.detached_metadata().get()).empty();
-    published.unchanged = published.before == published.commit.checksum && !signatures &&
-                          !owes_summary(release.target.impl(), signer);
+    published.unchanged = published.before == published.commit.checksum && !metadata &&
+                          !owes_summary(release.target.impl(), published.commit.checksum) &&
+                          !owes_signature(release.target.impl(), signer);
     return published;
 }
 
-/// What clients that ask the summary get.
-void finish_summary(const Context& ctx, const std::vector<Release>& releases, Signer& signer) {
+/// Sets all refs, and the summary, from which clients that ask it learn of them.
+void set_refs(const Context& ctx, const std::vector<Release>& releases, Signer& signer) {
+    std::vector<std::string> done;
     try {
+        for (const Release& release : releases) {
+            set_ref(release.target.impl(), release.commit.info().checksum);
+            done.push_back(release.target.impl().ref);
+        }
         update_summary(ctx, releases.back().target.impl(), signer);
     } catch (Error& failure) {
-        failure.traced(
-            "the refs are set, the summary is not: clients that ask it still get what it "
-            "had. Another run makes it");
+        if (!done.empty()) {
+            failure.traced(
+                fmt::format("set are: {}; the summary is not, and clients that ask it "
+                            "still get what it had. Another run goes on",
+                            fmt::join(done, ", ")));
+        }
         throw;
     }
     for (const Release& release : releases) {
@@ -162,9 +243,11 @@ void finish_summary(const Context& ctx, const std::vector<Release>& releases, Si
 std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const RepositoryView& source,
                                   const PublishRequest& request, Signer& signer) {
     stages.begin_quietly("check", "checking");
-    require_summary_key(request.target, signer);
-    const std::vector<Release> releases = open_releases(ctx, source, request);
+    require_signed_summary(request.target, signer);
+    const std::vector<Release> releases = open_releases(ctx, source, request, signer);
     stages.end("");
+    // Until the refs reach what is copied.
+    const SharedLock lock(ctx, releases.front().target.impl());
 
     stages.begin("copy", "copying the objects of");
     std::vector<PublishedRef> published;
@@ -181,10 +264,7 @@ std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const Repo
         return published;
     }
     stages.begin("publish", "setting the refs of");
-    for (const Release& release : releases) {
-        set_ref(release.target.impl(), release.commit.info().checksum);
-    }
-    finish_summary(ctx, releases, signer);
+    set_refs(ctx, releases, signer);
     stages.end(fmt::format("{}", fmt::join(request.refs, ", ")));
     return published;
 }

@@ -207,6 +207,7 @@ std::string checksum_of(const FileObject& object, GlibFailure& failure) {
     Sha256 digest;
     digest.update(hashed_header(object));
     std::array<char, 65536> buffer{};
+    std::uint64_t size = 0;
     while (object.content) {
         const gssize got = g_input_stream_read(object.content.get(), buffer.data(), buffer.size(),
                                                nullptr, failure.out());
@@ -217,6 +218,12 @@ std::string checksum_of(const FileObject& object, GlibFailure& failure) {
             break;
         }
         digest.update(buffer.data(), static_cast<std::size_t>(got));
+        size += static_cast<std::uint64_t>(got);
+    }
+    // The size in an object's header is no part of its checksum.
+    if (object.content && size != object.described.size) {
+        set_malformed(failure.out(), "it does not have the size in its header");
+        return {};
     }
     return digest.hex();
 }

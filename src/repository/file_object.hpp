@@ -35,7 +35,7 @@ struct FileObject {
 [[nodiscard]] std::string hashed_header(const FileObject& object);
 
 /// The checksum of a file object, whose content is read to its end. Empty, with `failure` set, if
-/// that is not possible.
+/// that is not possible, or the content has another size than the object says.
 [[nodiscard]] std::string checksum_of(const FileObject& object, GlibFailure& failure);
 
 /// Reads the label and other attributes from an `a(ayay)` into `path`.

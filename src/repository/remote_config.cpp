@@ -48,6 +48,7 @@ std::vector<RemoteConfig> read_remotes(std::string_view text) {
         RemoteConfig remote{
             std::string(name),
             verifies_by_gpg(file.get(), *group) || verifies_by_key(file.get(), *group),
+            g_key_file_get_boolean(file.get(), *group, "gpg-verify-summary", nullptr) != FALSE,
             {}};
         const TextList paths(
             g_key_file_get_string_list(file.get(), *group, "gpgkeypath", nullptr, nullptr));

@@ -12,6 +12,8 @@ struct RemoteConfig {
     /// commits are accepted only with a signature: gpg-verify, which is ostree's default, or
     /// sign-verify, which may also name kinds of keys
     bool verifies = false;
+    /// summaries are: gpg-verify-summary
+    bool verifies_summary = false;
     /// gpgkeypath: files and directories of keys
     std::vector<std::string> key_paths;
 };

@@ -46,7 +46,7 @@ bool is_bound_to(GVariant* commit, const std::string& ref) {
 }
 
 /// The commit of `ref` in a summary, hexadecimal; empty if it has none or several.
-std::string commit_in_summary(GVariant* summary, const std::string& ref) {
+std::string commit_in_parsed(GVariant* summary, const std::string& ref) {
     const VariantHandle refs(g_variant_get_child_value(summary, 0));
     std::string found;
     for (gsize i = 0; i < g_variant_n_children(refs.get()); ++i) {
@@ -80,6 +80,12 @@ bool is_object_file(std::string_view bytes) {
 }
 
 }  // namespace
+
+std::string commit_in_summary(std::string_view summary, const std::string& ref) {
+    const VariantHandle parsed =
+        summary.size() > commit_limit ? nullptr : parse(OSTREE_SUMMARY_GVARIANT_STRING, summary);
+    return parsed ? commit_in_parsed(parsed.get(), ref) : std::string();
+}
 
 SigningKeys::SigningKeys(SigningRequest request) : request_(std::move(request)) {
     if (request_.module_key) {
@@ -128,7 +134,7 @@ std::string SigningKeys::sign_summary(std::string_view summary) {
     if (!parsed) {
         throw refused("something that is not a summary");
     }
-    const std::string named = commit_in_summary(parsed.get(), request_.ref);
+    const std::string named = commit_in_parsed(parsed.get(), request_.ref);
     if (commit_.empty() ? owed_summary_signed_ : named != commit_) {
         throw refused(fmt::format("a summary that says of ref {}: {}", request_.ref,
                                   named.empty() ? "nothing" : named));
