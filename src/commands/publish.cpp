@@ -105,7 +105,7 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     }
     std::vector<std::string> refs = command.refs;
     std::ranges::sort(refs);
-    refs.erase(std::ranges::unique(refs).begin(), refs.end());
+    refs.erase(std::unique(refs.begin(), refs.end()), refs.end());
     const RepositoryView source(command.from);
     Stages stages(ctx, fmt::format("{}", fmt::join(refs, ", ")));
     const std::vector<PublishedRef> published = stages.run([&] {
