@@ -151,7 +151,12 @@ void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer) 
         draft.move("summary.sig");
     } else {
         draft.move("summary");
-        ::unlinkat(repo.directory.get(), "summary.sig", 0);
+        if (::unlinkat(repo.directory.get(), "summary.sig", 0) == 0) {
+            ctx.console->warn(fmt::format(
+                "{}: the summary has lost its signature, as [ostree] names no key (sign): devices "
+                "that verify it (gpg-verify-summary) refuse it",
+                repo.path.string()));
+        }
     }
     forget_summary_marker(repo);
 }

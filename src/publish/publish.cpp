@@ -44,6 +44,7 @@ void require_ref(const RepositoryView& source, const std::string& ref) {
         return;
     }
     std::vector<std::string> names;
+    names.reserve(refs.size());
     for (const auto& [name, checksum] : refs) {
         names.push_back(name);
     }
@@ -161,6 +162,7 @@ std::vector<Release> open_releases(const Context& ctx, const RepositoryView& sou
         require_bound(commits.back(), ref);
     }
     std::vector<Release> releases;
+    releases.reserve(commits.size());
     for (CommitView& commit : commits) {
         releases.push_back(open_release(ctx, std::move(commit), request.target, signer));
     }

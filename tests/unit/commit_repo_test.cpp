@@ -251,6 +251,19 @@ TEST(Commit, WhenTheRefIsSetAnInterruptIsAWarning) {
     EXPECT_TRUE(fixture.has_in_summary(checksum));
 }
 
+TEST(Commit, ASummaryThatLosesItsSignatureIsAWarning) {
+    CommitFixture fixture;
+    (void)fixture.build();
+    EXPECT_EQ(fixture.warnings().size(), 0U);
+    write_file(fixture.repo() / "summary.sig", "of a key that the blueprint had");
+    fixture.blueprint.version = "2";
+    (void)fixture.build("other");
+    EXPECT_FALSE(fs::exists(fixture.repo() / "summary.sig"));
+    ASSERT_EQ(fixture.warnings().size(), 1U);
+    EXPECT_THAT(fixture.warnings().front(),
+                testing::HasSubstr("the summary has lost its signature"));
+}
+
 TEST(Commit, WhenTheRefIsSetALockedRepositoryIsAWarning) {
     CommitFixture fixture;
     const Commit first = fixture.build();
