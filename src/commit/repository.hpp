@@ -131,7 +131,8 @@ private:
     Fd objects_;
 };
 
-/// Makes the summary anew, signs it if there is a key, and removes the marker. A client finds the
+/// Makes the summary anew, signs it if there is a key, and removes the marker, and those
+/// of refs whose writers were killed. A client finds the
 /// old summary with its signature or the new one with its own, but for the moment between two
 /// renames. Waits for other builds that do the same for other refs of the repository. Throws Error,
 /// interrupted if `ctx` is cancelled meanwhile; the marker is there then.

@@ -4,9 +4,11 @@
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "commit/cancellable.hpp"
 #include "commit/repository.hpp"
 #include "support/error.hpp"
+#include "support/files/directory.hpp"
 #include "support/files/file.hpp"
 
 namespace edgegpu {
@@ -127,6 +130,24 @@ private:
     std::string config_;
 };
 
+/// Removes the markers of refs that nobody writes now: those who left them were killed, and the new
+/// summary has what their refs have.
+void forget_other_markers(const Repo::Impl& repo) {
+    const Fd locks = repo.open_directory(locks_directory);
+    for (const std::string& name :
+         names_in(repo.open_directory(locks_directory)).value_or(std::vector<std::string>())) {
+        if (!name.ends_with(summary_suffix)) {
+            continue;
+        }
+        const std::string lock = name.substr(0, name.size() - summary_suffix.size()) + ".lock";
+        const Fd held =
+            open_at(locks.get(), lock, O_RDWR | O_NONBLOCK, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+        if (held ? lock_file(held.get(), LOCK_EX | LOCK_NB) : errno == ENOENT) {
+            ::unlinkat(locks.get(), name.c_str(), 0);
+        }
+    }
+}
+
 }  // namespace
 
 void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer) {
@@ -159,6 +180,7 @@ void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer) 
         }
     }
     forget_summary_marker(repo);
+    forget_other_markers(repo);
 }
 
 void forget_summary_marker(const Repo::Impl& repo) {

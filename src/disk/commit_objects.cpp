@@ -32,17 +32,6 @@ std::string_view variant_bytes(GVariant* value) {
     return {data, size};
 }
 
-const char* extension_of(OstreeObjectType type) {
-    switch (type) {
-        case OSTREE_OBJECT_TYPE_COMMIT:
-            return "commit";
-        case OSTREE_OBJECT_TYPE_DIR_TREE:
-            return "dirtree";
-        default:
-            return "dirmeta";
-    }
-}
-
 }  // namespace
 
 struct CommitObjects::Walk {
@@ -99,7 +88,7 @@ CommitObjects::CommitObjects(const Context& ctx, const RepositoryView& repositor
 
 void CommitObjects::add_metadata(Walk& walk, OstreeObjectType type, const std::string& checksum,
                                  const std::string& path) {
-    const char* extension = extension_of(type);
+    const char* extension = ostree_object_type_to_string(type);
     if (!walk.metadata.emplace(checksum, extension).second) {
         return;
     }

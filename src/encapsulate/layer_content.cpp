@@ -130,10 +130,7 @@ public:
 private:
     /// A metadata object, once.
     void metadata(OstreeObjectType type, const std::string& checksum, const std::string& path) {
-        const char* extension = type == OSTREE_OBJECT_TYPE_COMMIT     ? "commit"
-                                : type == OSTREE_OBJECT_TYPE_DIR_META ? "dirmeta"
-                                                                      : "dirtree";
-        std::string name = object_in_image(checksum, extension);
+        std::string name = object_in_image(checksum, ostree_object_type_to_string(type));
         if (!written_.insert(name).second) {
             return;
         }

@@ -26,17 +26,11 @@ namespace edgegpu {
 
 namespace {
 
-const char* extension_of(OstreeObjectType type) {
-    switch (type) {
-        case OSTREE_OBJECT_TYPE_COMMIT:
-            return "commit";
-        case OSTREE_OBJECT_TYPE_DIR_TREE:
-            return "dirtree";
-        case OSTREE_OBJECT_TYPE_DIR_META:
-            return "dirmeta";
-        default:
-            return "filez";
-    }
+/// Below `objects/` of an archive repository.
+std::string name_of(const TreeObject& object) {
+    return object_path(object.checksum, object.type == OSTREE_OBJECT_TYPE_FILE
+                                            ? "filez"
+                                            : ostree_object_type_to_string(object.type));
 }
 
 class ObjectCopies {
@@ -50,7 +44,7 @@ public:
         std::vector<const TreeObject*> missing;
         std::vector<std::string> names;
         for (const TreeObject& object : objects) {
-            std::string name = object_path(object.checksum, extension_of(object.type));
+            std::string name = name_of(object);
             if (!staging_.repository_has(name)) {
                 missing.push_back(&object);
                 names.push_back(std::move(name));
@@ -207,7 +201,7 @@ CopiedObjects copy_commit(const Context& ctx, const RepositoryView& source,
     return copies.copied();
 }
 
-bool copy_metadata(const CommitView& commit, const Repo& target) {
+bool copy_detached_metadata(const CommitView& commit, const Repo& target) {
     const Repo::Impl& impl = target.impl();
     const CommitInfo& info = commit.info();
     const VariantHandle ours = commit.detached_metadata();

@@ -27,6 +27,6 @@ struct CopiedObjects {
 /// Gives the commit, which `target` has, the detached metadata that it has in the source; what it
 /// has in the target alone, signatures of any kind, it keeps. Returns whether that was something
 /// new.
-bool copy_metadata(const CommitView& commit, const Repo& target);
+bool copy_detached_metadata(const CommitView& commit, const Repo& target);
 
 }  // namespace edgegpu
