@@ -65,6 +65,7 @@ struct Blueprint {
     std::optional<NvidiaRequest> nvidia;
     SelinuxRequest selinux;
     ModprobeRequest modprobe;
+    InitramfsCompression initramfs_compression = InitramfsCompression::automatic;
     std::vector<OverlayRequest> overlays;
     std::vector<SecretAllowance> allow_secrets;
     MicroshiftRequest microshift;

@@ -7,6 +7,20 @@
 
 namespace edgegpu {
 
+/// `[initramfs] compression`. `automatic`: zstd, or gzip where the kernel cannot read that. `none`:
+/// an archive as it is, of which a static delta of the next kernel's can be made.
+enum class InitramfsCompression { automatic, none };
+
+constexpr std::string_view enum_name(InitramfsCompression compression) {
+    switch (compression) {
+        case InitramfsCompression::automatic:
+            return "auto";
+        case InitramfsCompression::none:
+            return "none";
+    }
+    return {};
+}
+
 /// `[nvidia] modules`: the source of the kernel modules. `automatic`: precompiled ones if there are
 /// any, else DKMS.
 enum class DriverModules { automatic, precompiled, dkms };

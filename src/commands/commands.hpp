@@ -186,6 +186,8 @@ struct PublishCommand {
     std::filesystem::path from = "repo";
     /// the repository that devices pull from
     std::filesystem::path to;
+    /// commits of that repository, or a number of versions (delta_sources)
+    std::vector<std::string> delta_from;
     /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
     std::string sign;
     std::filesystem::path gpg_homedir;

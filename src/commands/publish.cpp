@@ -29,6 +29,40 @@ std::string published_row(std::string_view name, std::string_view value) {
     return fmt::format("  {:<11}{}\n", name, printable_line(value));
 }
 
+/// "from 0123456789: 3.1 MB instead of 58 MB; needs 120 MB free"
+std::string delta_text(const PublishedDelta& published) {
+    const StaticDelta& delta = published.delta;
+    const std::uint64_t bytes = delta.bytes + delta.fallback_bytes;
+    std::string text = fmt::format(
+        "from {}: {}", published.from.empty() ? "nothing" : published.from.substr(0, 10),
+        human_size(bytes));
+    if (delta.stored != 0) {
+        text += fmt::format(" instead of {}", human_size(delta.stored));
+    }
+    return published.useless
+               ? text + ": not kept"
+               : text + fmt::format("; devices need {} free", human_size(delta.unpacked));
+}
+
+ordered_json delta_json(const PublishedDelta& published) {
+    const StaticDelta& delta = published.delta;
+    ordered_json one;
+    if (!published.from.empty()) {
+        one["from"] = published.from;
+    }
+    one["bytes"] = delta.bytes;
+    one["object_bytes"] = delta.fallback_bytes;
+    if (delta.stored != 0) {
+        one["bytes_without"] = delta.stored;
+    }
+    one["free_bytes_needed"] = delta.unpacked;
+    one["parts"] = delta.parts;
+    one["objects"] = delta.fallbacks;
+    one["new"] = published.made || published.renewed;
+    one["kept"] = !published.useless;
+    return one;
+}
+
 std::string published_text(const std::vector<PublishedRef>& refs, const std::string& target) {
     std::string text;
     for (const PublishedRef& ref : refs) {
@@ -43,6 +77,9 @@ std::string published_text(const std::vector<PublishedRef>& refs, const std::str
         text += published_row("new", ref.unchanged ? "nothing"
                                                    : fmt::format("{} objects, {}", ref.copied.count,
                                                                  human_size(ref.copied.bytes)));
+        for (const PublishedDelta& delta : ref.deltas) {
+            text += published_row("delta", delta_text(delta));
+        }
         text += published_row("signed", ref.is_signed ? "yes" : "no");
     }
     return text + "\n" + published_row("in", target);
@@ -61,6 +98,10 @@ std::string published_json(const std::vector<PublishedRef>& refs, const std::str
         one["unchanged"] = ref.unchanged;
         one["new_objects"] = ref.copied.count;
         one["new_bytes"] = ref.copied.bytes;
+        one["deltas"] = ordered_json::array();
+        for (const PublishedDelta& delta : ref.deltas) {
+            one["deltas"].push_back(delta_json(delta));
+        }
         one["signed"] = ref.is_signed;
         list.push_back(std::move(one));
     }
@@ -109,7 +150,7 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     const RepositoryView source(command.from);
     Stages stages(ctx, fmt::format("{}", fmt::join(refs, ", ")));
     const std::vector<PublishedRef> published = stages.run([&] {
-        return publish(ctx, stages, source, {command.to, refs}, signer);
+        return publish(ctx, stages, source, {command.to, refs, command.delta_from}, signer);
     });
     const std::string target = std::filesystem::absolute(command.to).lexically_normal().string();
     print_result(global.json ? published_json(published, target)

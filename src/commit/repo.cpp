@@ -302,8 +302,10 @@ bool Repo::Impl::is_staging(std::string_view name) const {
     }
     const char separator = name[own.size()];
     std::string_view process = name.substr(own.size() + 1);
-    if (process.ends_with(summary_suffix)) {
-        process.remove_suffix(summary_suffix.size());
+    for (const std::string_view suffix : {summary_suffix, delta_suffix}) {
+        if (process.ends_with(suffix)) {
+            process.remove_suffix(suffix.size());
+        }
     }
     return (separator == '@' || separator == '-') &&
            process.find_first_not_of("0123456789") == std::string_view::npos;
@@ -388,10 +390,7 @@ SharedLock::~SharedLock() {
 }
 
 void set_ref(const Repo::Impl& repo, const std::string& checksum) {
-    if (!try_write_file_at(repo.open_directory(locks_directory).get(), repo.summary_marker(),
-                           checksum + "\n", 0644, repo.fsync)) {
-        throw write_error(repo.path.string(), repo.shown(locks_directory), errno);
-    }
+    leave_summary_marker(repo, checksum);
     move_ref(repo, checksum);
 }
 

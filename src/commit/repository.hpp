@@ -62,13 +62,15 @@ struct Repo::Impl {
     /// Name of this build's staging directory in `tmp/`.
     [[nodiscard]] std::string staging_name() const;
     /// Whether `name` is that of a staging directory of this ref: "edgegpu-REF@PID", also with
-    /// ".summary" behind it, of earlier versions "edgegpu-REF-PID". Other refs may begin like this
-    /// one, but none contains an "@", and behind the last "-" there is always the process.
+    /// ".summary" or ".delta" behind it, of earlier versions "edgegpu-REF-PID". Other refs may
+    /// begin like this one, but none contains an "@", and behind the last "-" there is always the
+    /// process.
     [[nodiscard]] bool is_staging(std::string_view name) const;
 };
 
-/// What `tmp/` has for a new summary ends with it.
+/// What `tmp/` has for a new summary ends with it, and what it has for a delta.
 inline constexpr std::string_view summary_suffix = ".summary";
+inline constexpr std::string_view delta_suffix = ".delta";
 
 /// Locks of the repository, files that builds of all refs share, and what is in progress.
 inline constexpr const char* locks_directory = "edgegpu-locks";
@@ -90,6 +92,10 @@ public:
 private:
     OstreeRepo* repo_;
 };
+
+/// Leaves the summary's marker: from before something changes that the summary names until it is
+/// updated. `checksum` is the commit's that is being written.
+void leave_summary_marker(const Repo::Impl& repo, const std::string& checksum);
 
 /// Sets the ref to `checksum`, and leaves the summary's marker. From then on a build has succeeded,
 /// whatever else fails. Throws Error if another process moved the ref since it was locked.

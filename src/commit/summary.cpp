@@ -4,6 +4,7 @@
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -42,6 +43,7 @@ public:
             // It is written to now. Through a link that leads nowhere, libostree would abort.
             repo.make_directory("delta-indexes");
             link("delta-indexes");
+            make_index_directories();
         }
         for (const char* name : {"tmp", "state"}) {
             repo.make_directory_at(directory_.get(), name, shown(name));
@@ -105,6 +107,25 @@ public:
     }
 
 private:
+    /// Those that libostree will write to, as everybody may who builds: it makes them for itself
+    /// alone. "delta-indexes/XX" has the beginning of the new commit's name in a delta's.
+    void make_index_directories() const {
+        const Fd deltas = repo_.open_directory("deltas");
+        for (const std::string& start :
+             names_in(repo_.open_directory("deltas")).value_or(std::vector<std::string>())) {
+            Fd directory = open_at(deltas.get(), start, O_RDONLY | O_DIRECTORY,
+                                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+            for (const std::string& rest :
+                 names_in(std::move(directory)).value_or(std::vector<std::string>())) {
+                // The names are base64 with a "_", so that a "-" is between two.
+                const std::string name = start + rest;
+                const std::string to = name.substr(name.find('-') + 1);
+                if (to.size() >= 2) {
+                    repo_.make_directory("delta-indexes/" + to.substr(0, 2));
+                }
+            }
+        }
+    }
     /// libostree records there that deltas have indexes now.
     void keep_config() const {
         const Fd file(::openat(directory_.get(), "config", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
@@ -181,6 +202,13 @@ void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer) 
     }
     forget_summary_marker(repo);
     forget_other_markers(repo);
+}
+
+void leave_summary_marker(const Repo::Impl& repo, const std::string& checksum) {
+    if (!try_write_file_at(repo.open_directory(locks_directory).get(), repo.summary_marker(),
+                           checksum + "\n", 0644, repo.fsync)) {
+        throw write_error(repo.path.string(), repo.shown(locks_directory), errno);
+    }
 }
 
 void forget_summary_marker(const Repo::Impl& repo) {

@@ -125,9 +125,7 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
     Entry initramfs;
     run_both(
         ctx,
-        [&](const Context& both) {
-            initramfs = build_initramfs(both, blueprint.modprobe, tree, tools);
-        },
+        [&](const Context& both) { initramfs = build_initramfs(both, blueprint, tree, tools); },
         [&](const Context& both) {
             policy = build_policy(both, blueprint, tree, graph, policy_root);
         });

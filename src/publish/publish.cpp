@@ -36,6 +36,8 @@ struct Release {
     Repo target;
     /// what devices that follow the ref have; nothing for a new ref
     std::optional<CommitView> head;
+    /// what the target has that deltas are to be made from
+    std::vector<CommitView> delta_sources;
 };
 
 void require_ref(const RepositoryView& source, const std::string& ref) {
@@ -136,9 +138,10 @@ void require_own_objects(const Repo::Impl& target) {
     }
 }
 
-Release open_release(const Context& ctx, CommitView commit, const fs::path& place, Signer& signer) {
+Release open_release(const Context& ctx, CommitView commit, const PublishRequest& request,
+                     Signer& signer) {
     const std::string ref = commit.info().name;
-    Release release{std::move(commit), Repo(ctx, place, ref), std::nullopt};
+    Release release{std::move(commit), Repo(ctx, request.target, ref), std::nullopt, {}};
     const Repo::Impl& target = release.target.impl();
     require_own_objects(target);
     release.head = read_head(target);
@@ -150,6 +153,8 @@ Release open_release(const Context& ctx, CommitView commit, const fs::path& plac
         release.head && release.head->info().checksum == release.commit.info().checksum;
     require_verifiable(ctx, release.commit, release.head ? *release.head : release.commit,
                        published, signer);
+    release.delta_sources =
+        delta_sources(release.target, request.delta_from, release.commit.info().checksum);
     return release;
 }
 
@@ -164,7 +169,7 @@ std::vector<Release> open_releases(const Context& ctx, const RepositoryView& sou
     std::vector<Release> releases;
     releases.reserve(commits.size());
     for (CommitView& commit : commits) {
-        releases.push_back(open_release(ctx, std::move(commit), request.target, signer));
+        releases.push_back(open_release(ctx, std::move(commit), request, signer));
     }
     return releases;
 }
@@ -201,9 +206,8 @@ bool owes_signature(const Repo::Impl& target, Signer& signer) {
     });
 }
 
-/// Copies what is missing. Clients see nothing of it.
-PublishedRef copy(const Context& ctx, const RepositoryView& source, const Release& release,
-                  Signer& signer) {
+/// Copies what is missing. Clients do not ask for it yet.
+PublishedRef copy(const Context& ctx, const RepositoryView& source, const Release& release) {
     PublishedRef published;
     published.ref = release.target.impl().ref;
     published.commit = release.commit.info();
@@ -211,21 +215,57 @@ PublishedRef copy(const Context& ctx, const RepositoryView& source, const Releas
     published.copied = copy_commit(ctx, source, release.commit, release.target);
     const bool metadata = copy_detached_metadata(release.commit, release.target);
     published.is_signed = !signatures_of(release.commit.detached_metadata().get()).empty();
-    published.unchanged = published.before == published.commit.checksum && !metadata &&
-                          !owes_summary(release.target.impl(), published.commit.checksum) &&
-                          !owes_signature(release.target.impl(), signer);
+    published.unchanged = published.before == published.commit.checksum && !metadata;
     return published;
 }
 
+/// Behind the signatures, which deltas have in them, and before the refs: clients ask for a delta
+/// as soon as they see a new commit.
+void add_deltas(const Context& ctx, Stages& stages, const std::vector<Release>& releases,
+                std::vector<PublishedRef>& published) {
+    const bool shown = std::ranges::any_of(
+        releases, [](const Release& release) { return !release.delta_sources.empty(); });
+    shown ? stages.begin("delta", "making deltas of")
+          : stages.begin_quietly("delta", "keeping the deltas of");
+    std::uint64_t bytes = 0;
+    std::size_t made = 0;
+    for (std::size_t i = 0; i < releases.size(); ++i) {
+        published[i].deltas = publish_deltas(ctx, releases[i].target, published[i].commit.checksum,
+                                             releases[i].delta_sources);
+        for (const PublishedDelta& delta : published[i].deltas) {
+            made += delta.made ? 1 : 0;
+            bytes += delta.made ? delta.delta.bytes : 0;
+            published[i].unchanged = published[i].unchanged && !delta.made && !delta.renewed;
+        }
+    }
+    stages.end(fmt::format("{} new deltas, {}", made, human_size(bytes)));
+}
+
 /// Sets all refs, and the summary, from which clients that ask it learn of them.
-void set_refs(const Context& ctx, const std::vector<Release>& releases, Signer& signer) {
+///
+/// Deltas that have old signatures get the new ones: at no time does a client find one that is not
+/// as the summary says, since that is made without them before they are written.
+void set_refs(const Context& ctx, const std::vector<Release>& releases,
+              const std::vector<PublishedRef>& published, Signer& signer) {
     std::vector<std::string> done;
     try {
+        bool outdated = false;
+        for (std::size_t i = 0; i < releases.size(); ++i) {
+            outdated |= withdraw_outdated(releases[i].target, published[i].commit.checksum,
+                                          published[i].deltas);
+        }
         for (const Release& release : releases) {
             set_ref(release.target.impl(), release.commit.info().checksum);
             done.push_back(release.target.impl().ref);
         }
         update_summary(ctx, releases.back().target.impl(), signer);
+        if (outdated) {
+            for (std::size_t i = 0; i < releases.size(); ++i) {
+                write_renewed(releases[i].target, published[i].commit.checksum,
+                              published[i].deltas);
+            }
+            update_summary(ctx, releases.back().target.impl(), signer);
+        }
     } catch (Error& failure) {
         if (!done.empty()) {
             failure.traced(
@@ -255,18 +295,25 @@ std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const Repo
     std::vector<PublishedRef> published;
     CopiedObjects all;
     for (const Release& release : releases) {
-        published.push_back(copy(ctx, source, release, signer));
+        published.push_back(copy(ctx, source, release));
         all.count += published.back().copied.count;
         all.bytes += published.back().copied.bytes;
     }
     stages.end(fmt::format("{} new objects, {}", all.count, human_size(all.bytes)));
+    add_deltas(ctx, stages, releases, published);
 
     ctx.check_cancelled();
+    for (std::size_t i = 0; i < releases.size(); ++i) {
+        const Repo::Impl& target = releases[i].target.impl();
+        published[i].unchanged = published[i].unchanged &&
+                                 !owes_summary(target, published[i].commit.checksum) &&
+                                 !owes_signature(target, signer);
+    }
     if (std::ranges::all_of(published, &PublishedRef::unchanged)) {
         return published;
     }
     stages.begin("publish", "setting the refs of");
-    set_refs(ctx, releases, signer);
+    set_refs(ctx, releases, published, signer);
     stages.end(fmt::format("{}", fmt::join(request.refs, ", ")));
     return published;
 }

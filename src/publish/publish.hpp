@@ -7,6 +7,7 @@
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
 #include "publish/copy.hpp"
+#include "publish/deltas.hpp"
 #include "repository/commit_view.hpp"
 #include "signing/signer.hpp"
 
@@ -18,6 +19,8 @@ struct PublishRequest {
     std::filesystem::path target;
     /// at least one, of the source
     std::vector<std::string> refs;
+    /// what deltas are made from: see delta_sources
+    std::vector<std::string> delta_from;
 };
 
 /// A ref that the target has now.
@@ -27,15 +30,17 @@ struct PublishedRef {
     /// checksum of the commit that the target had, or empty
     std::string before;
     CopiedObjects copied;
+    /// all that the target has to this commit, and those that were not worth it
+    std::vector<PublishedDelta> deltas;
     bool is_signed = false;
-    /// the target's ref, signatures and summary were so already
+    /// the target's ref, signatures, deltas and summary were so already
     bool unchanged = false;
 };
 
 /// Publishes refs of `source` for devices that pull over HTTP: copies what the target lacks of
-/// their commits, then sets the refs, and then the summary, which is signed if `signer` signs
-/// commits. A client may read at any instant, and the call be killed at any instant: the next one
-/// goes on.
+/// their commits, makes the deltas that are asked for, then sets the refs, and then the summary,
+/// which is signed if `signer` signs commits. A client may read at any instant, and the call be
+/// killed at any instant: the next one goes on.
 ///
 /// Throws Error before anything is copied for what devices would refuse: a commit that is bound
 /// to other refs, or is older than the one that they have, or that has no signature by a key of the

@@ -252,22 +252,27 @@ std::optional<std::string> CommitView::read(const CommitNode& node, std::string_
     if (node.directory) {
         return std::nullopt;
     }
-    const StreamHandle stream = load_file(node.checksum, path).content;
-    if (!stream) {
+    const FileObject object = load_file(node.checksum, path);
+    if (!object.content) {
         return std::nullopt;
     }
+    return read(object, path, limit);
+}
+
+std::string CommitView::read(const FileObject& object, std::string_view path,
+                             std::uint64_t limit) const {
     // The size in the header is not trusted.
     std::string content;
     std::array<char, 65536> buffer{};
-    while (true) {
+    while (object.content) {
         GlibFailure failure;
-        const gssize got =
-            g_input_stream_read(stream.get(), buffer.data(), buffer.size(), nullptr, failure.out());
+        const gssize got = g_input_stream_read(object.content.get(), buffer.data(), buffer.size(),
+                                               nullptr, failure.out());
         if (got < 0) {
-            throw unreadable(failure, node.checksum, path);
+            throw unreadable(failure, object.described.checksum, path);
         }
         if (got == 0) {
-            return content;
+            break;
         }
         content.append(buffer.data(), static_cast<std::size_t>(got));
         if (content.size() > limit) {
@@ -276,6 +281,7 @@ std::optional<std::string> CommitView::read(const CommitNode& node, std::string_
                 .hinted("no image has such a file: where does this commit come from?");
         }
     }
+    return content;
 }
 
 std::uint64_t CommitView::stored_size(const std::string& object) const {

@@ -113,6 +113,10 @@ public:
     /// The same for a node; `path` is for errors.
     [[nodiscard]] std::optional<std::string> read(const CommitNode& node, std::string_view path,
                                                   std::uint64_t limit) const;
+    /// The same for a file object that was loaded, whose stream is at its end then; empty for a
+    /// link.
+    [[nodiscard]] std::string read(const FileObject& object, std::string_view path,
+                                   std::uint64_t limit) const;
     /// Size of a file object in the repository, which is what a device downloads, in bytes.
     [[nodiscard]] std::uint64_t stored_size(const std::string& object) const;
     /// Whether `file` and `theirs`, a file of `other`, have the same content; `path` is for errors.

@@ -135,12 +135,12 @@ std::string SigningKeys::sign_summary(std::string_view summary) {
         throw refused("something that is not a summary");
     }
     const std::string named = commit_in_parsed(parsed.get(), request_.ref);
-    if (commit_.empty() ? owed_summary_signed_ : named != commit_) {
+    if (named != (commit_.empty() ? owed_summary_.value_or(named) : commit_)) {
         throw refused(fmt::format("a summary that says of ref {}: {}", request_.ref,
                                   named.empty() ? "nothing" : named));
     }
     std::string signature = gpg_signature(summary);
-    owed_summary_signed_ = true;
+    owed_summary_ = named;
     return signature;
 }
 

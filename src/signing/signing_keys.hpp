@@ -55,8 +55,9 @@ private:
     std::optional<ModuleSigner> modules_;
     /// checksum of the commit that was signed, or empty
     std::string commit_;
-    /// whether a summary was signed before the commit
-    bool owed_summary_signed_ = false;
+    /// what a summary that was signed before the commit says of the ref; nothing before there is
+    /// one
+    std::optional<std::string> owed_summary_;
 };
 
 }  // namespace edgegpu

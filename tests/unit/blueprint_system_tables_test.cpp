@@ -4,6 +4,20 @@ namespace edgegpu {
 
 using BlueprintSystemTest = BlueprintTest;
 
+TEST_F(BlueprintSystemTest, initramfs) {
+    EXPECT_EQ(parse("distro = \"lab-12\"\n").initramfs_compression,
+              InitramfsCompression::automatic);
+    EXPECT_EQ(
+        parse("distro = \"lab-12\"\n[initramfs]\ncompression = \"none\"\n").initramfs_compression,
+        InitramfsCompression::none);
+    EXPECT_EQ(
+        failure_of("[initramfs]\ncompression = \"xz\"\n"),
+        "error: b.toml:3:15: \"initramfs.compression\" must be one of \"auto\", \"none\", not "
+        "\"xz\"\n");
+    EXPECT_NE(failure_of("[initramfs]\ncompresion = \"none\"\n").find("unknown key"),
+              std::string::npos);
+}
+
 TEST_F(BlueprintSystemTest, modprobe) {
     const Blueprint blueprint = parse(
         "distro = \"lab-12\"\n[modprobe]\nblacklist = [\"nouveau\"]\noptions = { nvidia = \"a=1\" "

@@ -1,5 +1,6 @@
 #include "commit/commit.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
@@ -333,6 +334,36 @@ TEST(Commit, WhenTheRefIsSetAnyExceptionIsAWarning) {
     EXPECT_EQ(fixture.ostree("rev-parse " + first.ref), second.checksum + "\n");
     EXPECT_THAT(fixture.warnings(), testing::ElementsAre(testing::HasSubstr(
                                         "but the summary is not up to date (out of memory)")));
+}
+
+TEST(Commit, PrunedObjectsAreMadeAgain) {
+    CommitFixture fixture;
+    const Commit first = fixture.build();
+    const fs::path index = fixture.ctx().cache / "objects-index";
+    ASSERT_TRUE(fs::exists(index));
+    // All objects of the first are there when the second begins, and none when it is published.
+    (void)fixture.ostree("refs --delete " + first.ref);
+    fixture.blueprint.version = "2";
+    Fd whole(::open((fixture.repo() / ".lock").c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_TRUE(lock_whole_repository(whole));
+    Commit second;
+    Beside beside([&] { second = fixture.build(); });
+    EXPECT_TRUE(beside.wait_until([&] {
+        return std::ranges::any_of(fs::directory_iterator(fixture.repo() / "tmp"),
+                                   [](const fs::directory_entry& item) {
+                                       return item.path().filename().string().starts_with(
+                                           "edgegpu-lab%2F12%2Fx86_64%2Fedge@");
+                                   });
+    }));
+    for (const auto& item : fs::recursive_directory_iterator(fixture.repo() / "objects")) {
+        if (item.is_regular_file()) {
+            fs::remove(item.path());
+        }
+    }
+    whole.reset();
+    EXPECT_EQ(beside.join(), "");
+    EXPECT_EQ(fixture.ostree("rev-parse " + second.ref), second.checksum + "\n");
+    fixture.expect_clean();
 }
 
 }  // namespace

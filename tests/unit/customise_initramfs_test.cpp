@@ -157,8 +157,8 @@ protected:
         add_program(root, "/usr/bin/dracut", script);
         add_all_from_disk(ctx, tree, root);
         ToolRoot tools(ctx, tree, {}, boot_tools(ctx, tree));
-        std::string said = error_of(
-            [&] { static_cast<void>(build_initramfs(ctx, blueprint.modprobe, tree, tools)); });
+        std::string said =
+            error_of([&] { static_cast<void>(build_initramfs(ctx, blueprint, tree, tools)); });
         EXPECT_EQ(read_file(scratch / "canary"), "SECRET");
         EXPECT_EQ(std::distance(fs::directory_iterator(ctx.cache / "initramfs"), {}), 0);
         return said;
@@ -175,6 +175,18 @@ TEST_F(HostileDracut, LeavesALinkOrAFifoOrAHugeFile) {
     EXPECT_EQ(failure_of("mkdir /run/edgegpu-out/initramfs.img"), refused);
     EXPECT_NE(failure_of("truncate -s 8G /run/edgegpu-out/initramfs.img").find("exceed the limit"),
               std::string::npos);
+}
+
+TEST_F(HostileDracut, IsToldNotToCompress) {
+    // Which of two errors there is says how it was called.
+    const std::string script =
+        "case \" $* \" in *\" --no-compress \"*) case \" $* \" in *\" --compress \"*) ;; *) "
+        "truncate -s "
+        "8G /run/edgegpu-out/initramfs.img ;; esac ;; *) mkfifo /run/edgegpu-out/initramfs.img ;; "
+        "esac";
+    EXPECT_NE(failure_of(script).find("not a regular file"), std::string::npos);
+    blueprint.initramfs_compression = InitramfsCompression::none;
+    EXPECT_NE(failure_of(script).find("exceed the limit"), std::string::npos);
 }
 
 }  // namespace

@@ -228,6 +228,11 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (const auto modprobe = root.table("modprobe")) {
         read_modprobe(*modprobe, blueprint.modprobe);
     }
+    if (const auto initramfs = root.table("initramfs")) {
+        blueprint.initramfs_compression =
+            initramfs->choice("compression", blueprint.initramfs_compression);
+        initramfs->finish();
+    }
     if (const auto systemd = root.table("systemd")) {
         read_systemd(*systemd, scope, blueprint.systemd);
     }

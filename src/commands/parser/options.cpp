@@ -136,6 +136,13 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
         ->required()
         ->type_name("DIR")
         ->check(not_empty());
+    verb->add_option("--delta-from", publish.delta_from,
+                     "What devices have that are to download a static delta: a number of versions "
+                     "(1: the published one), or a commit or ref of the repository of --to; can be "
+                     "given several times")
+        ->type_name("N|COMMIT")
+        ->allow_extra_args(false)
+        ->check(not_empty());
     CLI::Option* sign =
         verb->add_option("--sign", publish.sign,
                          "GPG key that signs the summary (default: it is not signed)")

@@ -52,23 +52,21 @@ std::string compressor(const Tree& tree, const Tree& tools) {
     return "gzip -n -6";
 }
 
-std::vector<std::string> dracut_arguments(const Tree& tree, const Tree& tools) {
+std::vector<std::string> dracut_arguments(InitramfsCompression compression, const Tree& tree,
+                                          const Tree& tools) {
     // --nostrip: packages ship stripped programs and modules; stripping them again takes longer
     // than everything else and would break the signatures of modules.
-    return {"dracut",
-            "--reproducible",
-            "--no-hostonly",
-            "--no-hostonly-cmdline",
-            "--nostrip",
-            "--add",
-            "ostree",
-            "--tmpdir",
-            "/var/tmp",
-            "--compress",
-            compressor(tree, tools),
-            "--force",
-            fmt::format("{}{}", out_directory, made_image),
-            tree.kernel};
+    std::vector<std::string> argv{
+        "dracut",    "--reproducible", "--no-hostonly", "--no-hostonly-cmdline",
+        "--nostrip", "--add",          "ostree",        "--tmpdir",
+        "/var/tmp",  "--force"};
+    if (compression == InitramfsCompression::none) {
+        argv.emplace_back("--no-compress");
+    } else {
+        argv.insert(argv.end(), {"--compress", compressor(tree, tools)});
+    }
+    argv.insert(argv.end(), {fmt::format("{}{}", out_directory, made_image), tree.kernel});
+    return argv;
 }
 
 bool contains(const std::vector<std::string>& paths, std::string_view path) {
@@ -154,14 +152,15 @@ std::string initramfs_key(const Tree& tree, const ToolRoot& tools,
 
 }  // namespace
 
-Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const Tree& tree,
+Entry build_initramfs(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
                       ToolRoot& tools) {
     if (find_entry(tree, "/usr/bin/dracut") == nullptr &&
         find_entry(tree, "/usr/sbin/dracut") == nullptr) {
         throw error("the image has no dracut to build its initramfs with")
             .hinted("add the package dracut to the blueprint");
     }
-    const std::vector<std::string> argv = dracut_arguments(tree, tools.tree());
+    const std::vector<std::string> argv =
+        dracut_arguments(blueprint.initramfs_compression, tree, tools.tree());
     return find_or_make(
         ctx, kept_initramfs, initramfs_key(tree, tools, argv), "is making the same initramfs",
         [&](const StoredEntry& stored) { return kept_image(ctx, stored); },
@@ -171,7 +170,7 @@ Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const
                 list_initramfs(made, "what the image's dracut made");
             check_contents(tree, paths);
             // A cached one was checked with the same blacklist: the configuration is in its key.
-            check_initramfs_modules(modprobe, paths);
+            check_initramfs_modules(blueprint.modprobe, paths);
             Entry image = make_file_entry(ctx, made, 0644);
             entry.add(image_name, format_entries(ctx, {{"/initramfs.img", image}}).value());
             return image;

@@ -12,7 +12,7 @@ namespace edgegpu {
 /// tree, so that `build_policy` may run at the same time. Needs the indexes of `run_depmod`. Throws
 /// Error if dracut fails, or its result cannot boot, lacks the blueprint's modprobe configuration
 /// or has a blacklisted module.
-[[nodiscard]] Entry build_initramfs(const Context& ctx, const ModprobeRequest& modprobe,
+[[nodiscard]] Entry build_initramfs(const Context& ctx, const Blueprint& blueprint,
                                     const Tree& tree, ToolRoot& tools);
 
 }  // namespace edgegpu

@@ -1,4 +1,4 @@
-#include "publish/objects.hpp"
+#include "repository/tree_objects.hpp"
 
 #include <set>
 #include <string>
@@ -10,7 +10,7 @@
 namespace edgegpu {
 namespace {
 
-TEST(PublishObjects, NothingComesBeforeWhatItRefersTo) {
+TEST(TreeObjects, NothingComesBeforeWhatItRefersTo) {
     test::CommitFixture fixture;
     for (const char* path : {"/usr/lib/a", "/usr/lib/b", "/usr/lib/b/deep", "/usr/lib/b/deep/er"}) {
         fixture.add_directory(path);

@@ -1,4 +1,4 @@
-#include "publish/objects.hpp"
+#include "repository/tree_objects.hpp"
 
 #include <set>
 #include <utility>

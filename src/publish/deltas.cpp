@@ -1,0 +1,305 @@
+#include "publish/deltas.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commit/repository.hpp"
+#include "support/error.hpp"
+#include "support/files/file.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// Of what a client gets without it, what a delta may have at most.
+constexpr std::uint64_t percent_worth_it = 95;
+/// Clients before libostree 2023.4 read no larger ones.
+constexpr std::uint64_t largest_superblock = 10ULL << 20U;
+/// OSTREE_STATIC_DELTA_SIGNED_MAGIC
+constexpr std::string_view signed_magic = "OSTSGNDT";
+/// "12345678" is the beginning of a checksum, "12" a number of versions.
+constexpr std::size_t digits_of_number = 3;
+
+Fd open_delta(const Repo::Impl& target, const std::string& path) {
+    return open_at(target.directory.get(), path, O_RDONLY | O_DIRECTORY,
+                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+/// Old commits of the deltas to `commit` that the target has; empty for one from nothing.
+std::set<std::string> present_sources(const Repo::Impl& target, const std::string& commit) {
+    GlibFailure failure;
+    GPtrArray* list = nullptr;
+    if (ostree_repo_list_static_delta_names(target.ostree.get(), &list, nullptr, failure.out()) ==
+        FALSE) {
+        throw failure.to_error(target.path.string(), "cannot list the deltas");
+    }
+    const Handle<GPtrArray, g_ptr_array_unref> names(list);
+    std::set<std::string> sources;
+    for (guint i = 0; i < names->len; ++i) {
+        const std::string name = static_cast<const char*>(names->pdata[i]);
+        if (name.ends_with(commit)) {
+            sources.insert(
+                name.substr(0, name.find('-') == std::string::npos ? 0 : name.find('-')));
+        }
+    }
+    return sources;
+}
+
+/// Whether the superblock is in libostree's format for signed deltas, which is left alone.
+bool is_signed_format(const Fd& directory) {
+    const Fd file = open_at(directory.get(), superblock_name, O_RDONLY | O_NONBLOCK,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    struct stat status {};
+    return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+           read_beginning(file.get(), superblock_name, signed_magic.size()) == signed_magic;
+}
+
+/// Superblock first: clients do without a delta that has none, but not without its parts.
+void remove_delta(const Repo::Impl& target, const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    ::unlinkat(target.directory.get(), fmt::format("{}/{}", path, superblock_name).c_str(), 0);
+    remove_at(target.open_directory(path.substr(0, slash)).get(), path.substr(slash + 1),
+              target.shown(path));
+}
+
+/// What is there of a delta; one that is damaged is removed.
+std::optional<PublishedDelta> keep_delta(const Context& ctx, const Repo::Impl& target,
+                                         const std::string& from, const CommitView& to) {
+    const std::string path = delta_path(from, to.info().checksum);
+    const Fd directory = open_delta(target, path);
+    if (!directory || is_signed_format(directory)) {
+        return std::nullopt;
+    }
+    std::optional<FoundDelta> found = find_static_delta(directory, from, to);
+    if (!found) {
+        ctx.console->warn(
+            fmt::format("{}: the delta to {} is damaged, and is removed: devices could not use it",
+                        target.shown(path), to.info().checksum));
+        leave_summary_marker(target, to.info().checksum);
+        remove_delta(target, path);
+        return std::nullopt;
+    }
+    return PublishedDelta{from, found->delta, std::move(found->renewed), false, false};
+}
+
+/// A directory in `tmp/` that is to become a delta; removed unless it has.
+class DeltaDraft {
+public:
+    explicit DeltaDraft(const Repo::Impl& target)
+        : target_(target),
+          name_(target.staging_name() + std::string(delta_suffix)),
+          tmp_(target.open_directory("tmp")) {
+        remove_at(tmp_.get(), name_, shown());
+        target.make_directory_at(tmp_.get(), name_, shown());
+        directory_ = target.open_directory("tmp/" + name_);
+    }
+    DeltaDraft(const DeltaDraft&) = delete;
+    DeltaDraft& operator=(const DeltaDraft&) = delete;
+    ~DeltaDraft() {
+        try {
+            remove_at(tmp_.get(), name_, shown());
+        } catch (const Error&) {
+            // The next writer of this ref removes it.
+        }
+    }
+
+    [[nodiscard]] const Fd& directory() const { return directory_; }
+
+    /// Gives it its name, in the place of what is there and is no delta.
+    void move_to(const std::string& path) const {
+        const std::size_t slash = path.rfind('/');
+        const std::string parent = path.substr(0, slash);
+        const std::string name = path.substr(slash + 1);
+        target_.make_directory("deltas");
+        target_.make_directory(parent);
+        const Fd place = target_.open_directory(parent);
+        remove_delta(target_, path);
+        const auto failed = [&] {
+            return write_error(target_.path.string(), target_.shown(path), errno);
+        };
+        if (target_.fsync && ::fsync(directory_.get()) != 0) {
+            throw failed();
+        }
+        // Whoever publishes the same commit for another ref makes the same delta.
+        if (::renameat(tmp_.get(), name_.c_str(), place.get(), name.c_str()) != 0 &&
+            errno != ENOTEMPTY && errno != EEXIST) {
+            throw failed();
+        }
+        if (target_.fsync && ::fsync(place.get()) != 0) {
+            throw failed();
+        }
+    }
+
+private:
+    [[nodiscard]] std::string shown() const { return target_.shown("tmp/" + name_); }
+
+    const Repo::Impl& target_;
+    std::string name_;
+    Fd tmp_;
+    Fd directory_;
+};
+
+PublishedDelta make_delta(const Context& ctx, const Repo::Impl& target, const CommitView& from,
+                          const CommitView& to) {
+    const DeltaDraft draft(target);
+    const StaticDelta delta = write_static_delta(ctx, from, to, draft.directory(), target.fsync);
+    PublishedDelta made{from.info().checksum, delta, nullptr, false, false};
+    made.useless = (delta.bytes + delta.fallback_bytes) * 100 > delta.stored * percent_worth_it ||
+                   delta.superblock_bytes > largest_superblock;
+    if (!made.useless) {
+        // The summary names all deltas.
+        leave_summary_marker(target, to.info().checksum);
+        draft.move_to(delta_path(made.from, to.info().checksum));
+        made.made = true;
+    }
+    return made;
+}
+
+std::optional<unsigned> number_in(const std::string& text) {
+    unsigned number = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (code != std::errc() || end != text.data() + text.size() || number == 0 ||
+        text.size() > digits_of_number) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+/// All commits of the target that are complete.
+std::vector<CommitView> complete_commits(const Repo::Impl& target) {
+    GlibFailure failure;
+    GHashTable* table = nullptr;
+    if (ostree_repo_list_commit_objects_starting_with(target.ostree.get(), "", &table, nullptr,
+                                                      failure.out()) == FALSE) {
+        throw failure.to_error(target.path.string(), "cannot list the commits");
+    }
+    const Handle<GHashTable, g_hash_table_unref> owned(table);
+    std::vector<CommitView> commits;
+    GHashTableIter iterator;
+    g_hash_table_iter_init(&iterator, table);
+    gpointer key = nullptr;
+    while (g_hash_table_iter_next(&iterator, &key, nullptr) != FALSE) {
+        const char* checksum = nullptr;
+        OstreeObjectType type = OSTREE_OBJECT_TYPE_COMMIT;
+        ostree_object_name_deserialize(static_cast<GVariant*>(key), &checksum, &type);
+        try {
+            commits.push_back(target.view().commit_at(checksum, checksum));
+        } catch (const Error&) {
+            // What an interrupted pull or prune left; no device has got it from here.
+        }
+    }
+    return commits;
+}
+
+/// The newest `count` versions of the ref that the target has, other than `commit`. Not by their
+/// parents: versions that were not published are missing among these.
+std::vector<CommitView> versions_before(const Repo::Impl& target, const std::string& commit,
+                                        unsigned count) {
+    std::vector<CommitView> versions = complete_commits(target);
+    std::erase_if(versions, [&](const CommitView& version) {
+        const std::vector<std::string>& bound = version.info().bound_refs;
+        return version.info().checksum == commit ||
+               (!bound.empty() && std::ranges::find(bound, target.ref) == bound.end());
+    });
+    const auto newer = [](const CommitView& one, const CommitView& other) {
+        return std::pair(one.info().time, one.info().checksum) >
+               std::pair(other.info().time, other.info().checksum);
+    };
+    std::ranges::sort(versions, newer);
+    if (versions.size() > count) {
+        versions.erase(versions.begin() + count, versions.end());
+    }
+    return versions;
+}
+
+}  // namespace
+
+std::vector<CommitView> delta_sources(const Repo& target, const std::vector<std::string>& wanted,
+                                      const std::string& commit) {
+    std::vector<CommitView> sources;
+    const auto add = [&](CommitView source) {
+        if (source.info().checksum != commit &&
+            std::ranges::none_of(sources, [&](const CommitView& known) {
+                return known.info().checksum == source.info().checksum;
+            })) {
+            sources.push_back(std::move(source));
+        }
+    };
+    for (const std::string& name : wanted) {
+        if (const std::optional<unsigned> count = number_in(name)) {
+            for (CommitView& version : versions_before(target.impl(), commit, *count)) {
+                add(std::move(version));
+            }
+        } else {
+            add(target.impl().view().open(name));
+        }
+    }
+    return sources;
+}
+
+std::vector<PublishedDelta> publish_deltas(const Context& ctx, const Repo& target,
+                                           const std::string& commit,
+                                           const std::vector<CommitView>& sources) {
+    const Repo::Impl& impl = target.impl();
+    const CommitView to = impl.view().commit_at(commit, commit);
+    std::vector<PublishedDelta> deltas;
+    for (const std::string& from : present_sources(impl, commit)) {
+        if (std::optional<PublishedDelta> kept = keep_delta(ctx, impl, from, to)) {
+            deltas.push_back(std::move(*kept));
+        }
+    }
+    for (const CommitView& from : sources) {
+        if (std::ranges::find(deltas, from.info().checksum, &PublishedDelta::from) ==
+            deltas.end()) {
+            deltas.push_back(make_delta(ctx, impl, from, to));
+        }
+    }
+    return deltas;
+}
+
+bool withdraw_outdated(const Repo& target, const std::string& commit,
+                       const std::vector<PublishedDelta>& deltas) {
+    bool some = false;
+    for (const PublishedDelta& delta : deltas) {
+        if (delta.renewed) {
+            leave_summary_marker(target.impl(), commit);
+            const Fd directory = open_delta(target.impl(), delta_path(delta.from, commit));
+            ::unlinkat(directory.get(), superblock_name, 0);
+            some = true;
+        }
+    }
+    return some;
+}
+
+void write_renewed(const Repo& target, const std::string& commit,
+                   const std::vector<PublishedDelta>& deltas) {
+    const Repo::Impl& impl = target.impl();
+    for (const PublishedDelta& delta : deltas) {
+        if (!delta.renewed) {
+            continue;
+        }
+        leave_summary_marker(impl, commit);
+        const std::string path = delta_path(delta.from, commit);
+        const std::string_view bytes(
+            static_cast<const char*>(g_variant_get_data(delta.renewed.get())),
+            g_variant_get_size(delta.renewed.get()));
+        if (!try_write_file_at(open_delta(impl, path).get(), superblock_name, bytes, 0644,
+                               impl.fsync)) {
+            throw write_error(impl.path.string(), impl.shown(path), errno);
+        }
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "commit/commit.hpp"
+#include "delta/static_delta.hpp"
+#include "execution/context.hpp"
+#include "repository/commit_view.hpp"
+#include "support/glib.hpp"
+
+namespace edgegpu {
+
+/// A static delta to a published commit.
+struct PublishedDelta {
+    /// checksum of the commit that devices have; empty for a delta from nothing
+    std::string from;
+    StaticDelta delta;
+    /// The superblock with the signatures that the commit has now, where the delta has others:
+    /// renew_deltas writes it. Else null.
+    VariantHandle renewed;
+    /// It was made now.
+    bool made = false;
+    /// It saves too little, or clients could not read it, and is not in the repository.
+    bool useless = false;
+};
+
+/// The commits of the target that deltas are made from. `wanted` has names of commits of it (refs,
+/// checksums), or how many of the versions of its ref that it has, from the newest back: 1 is the
+/// one that the ref has. None is `commit` itself, and none comes twice. Throws ErrorKind::usage for
+/// a name that is unknown.
+[[nodiscard]] std::vector<CommitView> delta_sources(const Repo& target,
+                                                    const std::vector<std::string>& wanted,
+                                                    const std::string& commit);
+
+/// Makes those deltas from `sources` to `commit`, which is in the target with its signatures, that
+/// the target lacks, each complete before it has its name. One that saves less than a twentieth is
+/// removed again. Others to that commit that are damaged are removed, with a warning: clients would
+/// fail, where they find objects without one. Leaves the summary's marker for whatever it changes.
+/// Throws Error.
+[[nodiscard]] std::vector<PublishedDelta> publish_deltas(const Context& ctx, const Repo& target,
+                                                         const std::string& commit,
+                                                         const std::vector<CommitView>& sources);
+
+/// Takes the deltas that have old signatures of `commit` away: without the superblock, which the
+/// summary names with its digest, clients get objects. `write_renewed` gives them back, when the
+/// summary has been made without them. Returns whether there was one.
+bool withdraw_outdated(const Repo& target, const std::string& commit,
+                       const std::vector<PublishedDelta>& deltas);
+
+/// Writes their new superblocks. Clients take what a new summary names.
+void write_renewed(const Repo& target, const std::string& commit,
+                   const std::vector<PublishedDelta>& deltas);
+
+}  // namespace edgegpu
