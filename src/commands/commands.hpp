@@ -188,6 +188,8 @@ struct PublishCommand {
     std::filesystem::path to;
     /// commits of that repository, or a number of versions (delta_sources)
     std::vector<std::string> delta_from;
+    /// largest file that deltas compare (parse_size); empty: the default
+    std::string delta_max_file;
     /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
     std::string sign;
     std::filesystem::path gpg_homedir;

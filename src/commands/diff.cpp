@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "commands/commands.hpp"
+#include "delta/static_delta.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "report/diff.hpp"
@@ -17,7 +18,10 @@ int run_diff(const GlobalOptions& global, const DiffCommand& command) {
     Context ctx;
     ctx.cancelled = &interrupted();
     const RepositoryView repository(command.repo);
-    const Diff diff = diff_commits(ctx, repository.open(before), repository.open(after));
+    const CommitView first = repository.open(before);
+    const CommitView second = repository.open(after);
+    Diff diff = diff_commits(ctx, first, second);
+    diff.delta = delta_between(repository, first, second);
     if (global.json) {
         print_result(
             diff_json(diff, std::filesystem::absolute(command.repo).lexically_normal().string()));

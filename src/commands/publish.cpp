@@ -122,6 +122,19 @@ void require_two_repositories(const PublishCommand& command) {
     }
 }
 
+std::uint64_t largest_compared(const PublishCommand& command) {
+    if (command.delta_max_file.empty()) {
+        return DeltaOptions().largest_compared;
+    }
+    const std::uint64_t size = parse_size(command.delta_max_file).value_or(0);
+    if (size == 0 || size > largest_comparable) {
+        throw error(ErrorKind::usage, "--delta-max-file {}: not between 1 and 480M",
+                    command.delta_max_file)
+            .hinted("devices take no delta of larger files; they get these as objects");
+    }
+    return size;
+}
+
 }  // namespace
 
 int run_publish(const GlobalOptions& global, const PublishCommand& command) {
@@ -144,13 +157,15 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     if (signer.signs_commits()) {
         static_cast<void>(signer.sign_trial());
     }
+    const std::uint64_t largest = largest_compared(command);
     std::vector<std::string> refs = command.refs;
     std::ranges::sort(refs);
     refs.erase(std::unique(refs.begin(), refs.end()), refs.end());
     const RepositoryView source(command.from);
     Stages stages(ctx, fmt::format("{}", fmt::join(refs, ", ")));
     const std::vector<PublishedRef> published = stages.run([&] {
-        return publish(ctx, stages, source, {command.to, refs, command.delta_from}, signer);
+        return publish(ctx, stages, source, {command.to, refs, command.delta_from, largest},
+                       signer);
     });
     const std::string target = std::filesystem::absolute(command.to).lexically_normal().string();
     print_result(global.json ? published_json(published, target)

@@ -34,10 +34,6 @@ std::string without_numbers(std::string_view path) {
     return text;
 }
 
-std::string_view base_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
     for (std::size_t at = what.empty() ? std::string::npos : text.find(what);
          at != std::string::npos; at = text.find(what, at + with.size())) {
@@ -115,6 +111,10 @@ void put_equal_ones_together(std::vector<NewFile>& files) {
 }
 
 }  // namespace
+
+std::string_view base_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
 
 DeltaContent compare_content(const Context& ctx, const CommitView& from, const CommitView& to) {
     const TreeObjects before = list_objects(ctx, from);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "execution/context.hpp"
@@ -36,6 +37,9 @@ struct DeltaContent {
     /// of all of them, as they are stored
     std::uint64_t stored = 0;
 };
+
+/// What is behind the last slash.
+[[nodiscard]] std::string_view base_name(std::string_view path);
 
 /// Compares two commits, and finds for each new file the old one that it is made from: of the same
 /// path; of the path that the old kernel has for it; of the path with other numbers in it

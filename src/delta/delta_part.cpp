@@ -27,8 +27,6 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1ULL << 20U;
 
-/// The largest files that are looked at: a client keeps the whole new one in memory.
-constexpr std::uint64_t largest_compared = 256 * mebibyte;
 /// Files of more than this, old and new together, are compared one at a time: suffixes take five
 /// times the old one.
 constexpr std::uint64_t large_pair = 64 * mebibyte;
@@ -83,8 +81,8 @@ bool is_compressed(std::string_view content) {
                      content.size(), 1) == 0;
 }
 
-/// Whether an eighth of the samples of `made` have something that is also in `old`: else comparing
-/// them takes long, and gains little.
+/// Whether a sixteenth of the samples of `made` have something that is also in `old`: else
+/// comparing them takes long, and gains little.
 bool is_alike(std::string_view old, std::string_view made) {
     constexpr std::size_t block = 32;
     constexpr std::size_t samples = 64;
@@ -110,7 +108,7 @@ bool is_alike(std::string_view old, std::string_view made) {
     for (std::size_t i = 0; i < samples; ++i) {
         alike += is_known(made.substr(made.size() / samples * i, sample_size)) ? 1 : 0;
     }
-    return alike * 8 >= samples;
+    return alike * 16 >= samples;
 }
 
 std::string checksum_bytes(const std::string& checksum) {
@@ -158,8 +156,11 @@ struct Place {
 
 class PartWriter {
 public:
-    PartWriter(const Context& ctx, const CommitView& from, const CommitView& to)
-        : ctx_(ctx), from_(from), to_(to) {}
+    PartWriter(const Context& ctx, const DeltaPartRequest& request)
+        : ctx_(ctx),
+          from_(request.from),
+          to_(request.to),
+          largest_compared_(request.largest_compared) {}
 
     void add_directory(const TreeObject& object) {
         const VariantHandle variant = to_.load(object.type, object.checksum, object.path);
@@ -174,14 +175,16 @@ public:
     }
 
     void add_file(const NewFile& file) {
-        if (!file.link && file.size > largest_compared) {
+        if (!file.link && file.size > largest_compared_) {
             part_.left_out.push_back(file);
             return;
         }
         static std::mutex large;
         std::unique_lock<std::mutex> lock(large, std::defer_lock);
         if (file.size + file.source_size > large_pair) {
-            last_ = {};
+            if (file.size != last_.content.size()) {
+                last_ = {};
+            }
             lock.lock();
         }
         LoadedFile made = load_verified(to_, file.checksum, file.path);
@@ -247,7 +250,7 @@ private:
     /// The content of the old file that a new one may be made from, or nothing.
     [[nodiscard]] std::string readable_source(const NewFile& file) const {
         if (file.source.empty() || file.link || file.size == 0 ||
-            file.source_size > largest_compared) {
+            file.source_size > largest_compared_) {
             return {};
         }
         return load_verified(from_, file.source, file.source_path).content;
@@ -343,6 +346,7 @@ private:
     const Context& ctx_;
     const CommitView& from_;
     const CommitView& to_;
+    std::uint64_t largest_compared_;
     std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> modes_;
     std::vector<VariantHandle> attributes_;
     std::map<std::string, std::size_t> attribute_index_;
@@ -355,7 +359,7 @@ private:
 }  // namespace
 
 DeltaPart make_delta_part(const Context& ctx, const DeltaPartRequest& request) {
-    PartWriter writer(ctx, request.from, request.to);
+    PartWriter writer(ctx, request);
     for (const TreeObject& directory : request.directories) {
         writer.add_directory(directory);
     }

@@ -32,6 +32,8 @@ struct DeltaPartRequest {
     const CommitView& to;
     std::span<const NewFile> files;
     std::span<const TreeObject> directories;
+    /// larger files are left out; in bytes
+    std::uint64_t largest_compared = 0;
 };
 
 /// Makes a part: each file of the difference to its source where that is smaller, else of its own

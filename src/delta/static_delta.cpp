@@ -47,6 +47,12 @@ std::string metadata_key(const std::string& from, const std::string& to) {
     return delta_path(from, to) + "/commitmeta";
 }
 
+/// Of its bytes, in hexadecimal.
+std::string digest_of(GVariant* variant) {
+    return sha256_hex(
+        {static_cast<const char*>(g_variant_get_data(variant)), g_variant_get_size(variant)});
+}
+
 std::string short_checksum(const std::string& checksum) {
     std::string bytes(OSTREE_SHA256_DIGEST_LEN, '\0');
     auto* raw = reinterpret_cast<guchar*>(bytes.data());
@@ -80,12 +86,15 @@ std::vector<std::span<const NewFile>> divide(const std::vector<NewFile>& files) 
     std::size_t begin = 0;
     std::uint64_t size = 0;
     for (std::size_t i = 0; i < files.size(); ++i) {
-        if (i > begin && size + files[i].size > part_size) {
+        // Those that may have equal contents stay together.
+        const bool repeated = i > begin && files[i].size == files[i - 1].size &&
+                              base_name(files[i].path) == base_name(files[i - 1].path);
+        if (i > begin && !repeated && size + files[i].size > part_size) {
             parts.emplace_back(files.data() + begin, i - begin);
             begin = i;
             size = 0;
         }
-        size += files[i].size;
+        size += repeated ? 0 : files[i].size;
     }
     parts.emplace_back(files.data() + begin, files.size() - begin);
     return parts;
@@ -93,7 +102,7 @@ std::vector<std::span<const NewFile>> divide(const std::vector<NewFile>& files) 
 
 std::vector<PartHeader> write_parts(const Context& ctx, const CommitView& from,
                                     const CommitView& to, const DeltaContent& content,
-                                    const Fd& directory, bool durable) {
+                                    const Fd& directory, const DeltaOptions& options) {
     const std::vector<std::span<const NewFile>> parts = divide(content.files);
     std::vector<PartHeader> headers(parts.size());
     Context limited = ctx;
@@ -103,9 +112,10 @@ std::vector<PartHeader> write_parts(const Context& ctx, const CommitView& from,
         const std::span<const TreeObject> directories =
             i == 0 ? std::span<const TreeObject>(content.directories)
                    : std::span<const TreeObject>();
-        DeltaPart part = make_delta_part(ctx, {from, to, parts[i], directories});
+        DeltaPart part =
+            make_delta_part(ctx, {from, to, parts[i], directories, options.largest_compared});
         if (!part.objects.empty()) {
-            write_in(directory, std::to_string(i), part.bytes, durable);
+            write_in(directory, std::to_string(i), part.bytes, options.durable);
         }
         headers[i] = {sha256_hex(part.bytes), part.bytes.size(), part.unpacked,
                       std::move(part.objects), std::move(part.left_out)};
@@ -193,22 +203,6 @@ bool has_part(const Fd& directory, std::size_t number, const std::string& checks
            sha256_file(path_of_descriptor(file.get())) == checksum;
 }
 
-/// A superblock that is one; its strings are not those of the repository's owner alone.
-VariantHandle load_superblock(const Fd& directory) {
-    const Fd file = open_at(directory.get(), superblock_name, O_RDONLY | O_NONBLOCK,
-                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-    struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-        static_cast<std::uint64_t>(status.st_size) > largest_superblock) {
-        return nullptr;
-    }
-    const std::string text = read_file(file.get(), superblock_name);
-    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(text.data(), text.size()));
-    VariantHandle superblock =
-        own(g_variant_new_from_bytes(G_VARIANT_TYPE(superblock_type), bytes.get(), FALSE));
-    return g_variant_is_normal_form(superblock.get()) != FALSE ? std::move(superblock) : nullptr;
-}
-
 /// The sizes in a superblock, if its parts are there; `path` is the delta's.
 std::optional<StaticDelta> sizes_of(GVariant* superblock, const Fd& directory,
                                     const std::string& path) {
@@ -279,9 +273,9 @@ std::string delta_path(const std::string& from, const std::string& to) {
 }
 
 StaticDelta write_static_delta(const Context& ctx, const CommitView& from, const CommitView& to,
-                               const Fd& directory, bool durable) {
+                               const Fd& directory, const DeltaOptions& options) {
     const DeltaContent content = compare_content(ctx, from, to);
-    std::vector<PartHeader> parts = write_parts(ctx, from, to, content, directory, durable);
+    std::vector<PartHeader> parts = write_parts(ctx, from, to, content, directory, options);
     StaticDelta delta;
     std::vector<NewFile> fallbacks;
     for (const PartHeader& part : parts) {
@@ -302,17 +296,39 @@ StaticDelta write_static_delta(const Context& ctx, const CommitView& from, const
     const VariantHandle superblock = make_superblock(from, to, content.stored, parts, fallbacks);
     const std::string_view bytes(static_cast<const char*>(g_variant_get_data(superblock.get())),
                                  g_variant_get_size(superblock.get()));
-    write_in(directory, superblock_name, bytes, durable);
+    write_in(directory, superblock_name, bytes, options.durable);
     delta.superblock_bytes = bytes.size();
     delta.bytes += bytes.size();
     return delta;
+}
+
+VariantHandle load_superblock(const Fd& directory) {
+    const Fd file = open_at(directory.get(), superblock_name, O_RDONLY | O_NONBLOCK,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        static_cast<std::uint64_t>(status.st_size) > largest_superblock) {
+        return nullptr;
+    }
+    const std::string text = read_file(file.get(), superblock_name);
+    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(text.data(), text.size()));
+    VariantHandle superblock =
+        own(g_variant_new_from_bytes(G_VARIANT_TYPE(superblock_type), bytes.get(), FALSE));
+    return g_variant_is_normal_form(superblock.get()) != FALSE ? std::move(superblock) : nullptr;
+}
+
+std::string index_path(const std::string& to) {
+    const std::string name = short_checksum(to);
+    return fmt::format("delta-indexes/{}/{}.index", name.substr(0, 2), name.substr(2));
 }
 
 std::optional<FoundDelta> find_static_delta(const Fd& directory, const std::string& from,
                                             const CommitView& to) {
     const VariantHandle superblock = load_superblock(directory);
     if (!superblock || checksum_in(superblock.get(), 2) != from ||
-        checksum_in(superblock.get(), 3) != to.info().checksum) {
+        checksum_in(superblock.get(), 3) != to.info().checksum ||
+        digest_of(VariantHandle(g_variant_get_child_value(superblock.get(), 4)).get()) !=
+            to.info().checksum) {
         return std::nullopt;
     }
     const std::optional<StaticDelta> sizes =
@@ -320,7 +336,9 @@ std::optional<FoundDelta> find_static_delta(const Fd& directory, const std::stri
     if (!sizes) {
         return std::nullopt;
     }
-    FoundDelta found{*sizes, nullptr};
+    FoundDelta found{*sizes, nullptr, std::string(OSTREE_SHA256_DIGEST_LEN, '\0')};
+    ostree_checksum_inplace_to_bytes(digest_of(superblock.get()).c_str(),
+                                     reinterpret_cast<guchar*>(found.digest.data()));
     const VariantHandle metadata(g_variant_get_child_value(superblock.get(), 0));
     guint64 stored = 0;
     g_variant_lookup(metadata.get(), stored_key, "t", &stored);
@@ -335,6 +353,16 @@ std::optional<FoundDelta> find_static_delta(const Fd& directory, const std::stri
         found.renewed = with_detached(superblock.get(), key, detached.get());
     }
     return found;
+}
+
+std::optional<StaticDelta> delta_between(const RepositoryView& repository, const CommitView& from,
+                                         const CommitView& to) {
+    const Fd directory = open_at(ostree_repo_get_dfd(repository.handle()),
+                                 delta_path(from.info().checksum, to.info().checksum),
+                                 O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    const std::optional<FoundDelta> found =
+        directory ? find_static_delta(directory, from.info().checksum, to) : std::nullopt;
+    return found ? std::optional(found->delta) : std::nullopt;
 }
 
 }  // namespace edgegpu

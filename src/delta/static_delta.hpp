@@ -32,6 +32,19 @@ struct StaticDelta {
     bool operator==(const StaticDelta&) const = default;
 };
 
+/// How a delta is made.
+struct DeltaOptions {
+    /// Larger files are not compared, but fetched as objects. In bytes, at most
+    /// `largest_comparable`: it takes seven times that of memory here, and once on a device.
+    std::uint64_t largest_compared = 256ULL << 20U;
+    /// Each file is on the disk before the call returns.
+    bool durable = true;
+};
+
+/// No part may be unpacked to more than 512 MiB (libostree 2026.3), and a difference can be larger
+/// than its file.
+inline constexpr std::uint64_t largest_comparable = 480ULL << 20U;
+
 /// The directory of a delta in a repository: "deltas/XX/YYYY-ZZZZ" (libostree,
 /// _ostree_get_relative_static_delta_path). Checksums of the old and the new commit; without an old
 /// one "deltas/XX/YYYY", which clients ask for that have no commit of the ref.
@@ -40,12 +53,10 @@ struct StaticDelta {
 /// Writes a static delta, which clients of libostree from 2020.7 on apply, to an empty directory:
 /// parts, and the superblock last. It has the detached metadata that `to` has now, which is all
 /// that a client verifies. Objects are read from the repositories of the two commits. The same
-/// objects make the same files on every machine. Takes up to 3 GiB of memory for an image with
-/// files of 256 MiB. Each file is on the disk before the call returns if it is to be `durable`.
-/// Throws Error.
+/// objects make the same files on every machine. Throws Error.
 [[nodiscard]] StaticDelta write_static_delta(const Context& ctx, const CommitView& from,
                                              const CommitView& to, const Fd& directory,
-                                             bool durable);
+                                             const DeltaOptions& options);
 
 /// A delta that a repository has.
 struct FoundDelta {
@@ -54,12 +65,25 @@ struct FoundDelta {
     /// The superblock with the detached metadata that the commit has now, if it has others: a
     /// client verifies these alone. Else null.
     VariantHandle renewed;
+    /// SHA-256 of the superblock as it is, 32 bytes, as summaries have it
+    std::string digest;
 };
+
+/// The superblock in the directory of a delta; null if there is none in the plain format.
+[[nodiscard]] VariantHandle load_superblock(const Fd& directory);
+
+/// The index of all deltas to a commit: "delta-indexes/XX/YYYY.index".
+[[nodiscard]] std::string index_path(const std::string& to);
 
 /// Reads a delta in its directory; `from` as for delta_path. Nothing if there is none, or one of
 /// other commits, or a part is missing or damaged.
 [[nodiscard]] std::optional<FoundDelta> find_static_delta(const Fd& directory,
                                                           const std::string& from,
                                                           const CommitView& to);
+
+/// The delta that a repository has from one of its commits to another, or nothing.
+[[nodiscard]] std::optional<StaticDelta> delta_between(const RepositoryView& repository,
+                                                       const CommitView& from,
+                                                       const CommitView& to);
 
 }  // namespace edgegpu

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -74,6 +75,26 @@ void remove_delta(const Repo::Impl& target, const std::string& path) {
               target.shown(path));
 }
 
+std::string content_of(const Repo::Impl& target, const std::string& path) {
+    const Fd file = open_at(target.directory.get(), path, O_RDONLY | O_NONBLOCK,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    return file ? read_file(file.get(), target.shown(path)) : std::string();
+}
+
+/// Whether the summary, or the index of deltas to `to`, has an entry "FROM-TO" for a delta. Clients
+/// that have read it take no superblock with another digest.
+bool is_named(const Repo::Impl& target, const std::string& from, const std::string& to) {
+    const std::string name = from.empty() ? to : from + '-' + to;
+    return content_of(target, "summary").find(name) != std::string::npos ||
+           content_of(target, index_path(to)).find(name) != std::string::npos;
+}
+
+/// Whether one of them has this digest (32 bytes).
+bool is_digest_named(const Repo::Impl& target, const std::string& digest, const std::string& to) {
+    return content_of(target, "summary").find(digest) != std::string::npos ||
+           content_of(target, index_path(to)).find(digest) != std::string::npos;
+}
+
 /// What is there of a delta; one that is damaged is removed.
 std::optional<PublishedDelta> keep_delta(const Context& ctx, const Repo::Impl& target,
                                          const std::string& from, const CommitView& to) {
@@ -90,6 +111,10 @@ std::optional<PublishedDelta> keep_delta(const Context& ctx, const Repo::Impl& t
         leave_summary_marker(target, to.info().checksum);
         remove_delta(target, path);
         return std::nullopt;
+    }
+    if (!is_digest_named(target, found->digest, to.info().checksum)) {
+        // Another program has made it, and no summary.
+        leave_summary_marker(target, to.info().checksum);
     }
     return PublishedDelta{from, found->delta, std::move(found->renewed), false, false};
 }
@@ -116,6 +141,13 @@ public:
     }
 
     [[nodiscard]] const Fd& directory() const { return directory_; }
+
+    /// The superblock, which is to be written when no summary names the old one any more.
+    [[nodiscard]] VariantHandle take_superblock() const {
+        VariantHandle superblock = load_superblock(directory_);
+        ::unlinkat(directory_.get(), superblock_name, 0);
+        return superblock;
+    }
 
     /// Gives it its name, in the place of what is there and is no delta.
     void move_to(const std::string& path) const {
@@ -152,16 +184,21 @@ private:
 };
 
 PublishedDelta make_delta(const Context& ctx, const Repo::Impl& target, const CommitView& from,
-                          const CommitView& to) {
+                          const CommitView& to, std::uint64_t largest_compared) {
     const DeltaDraft draft(target);
-    const StaticDelta delta = write_static_delta(ctx, from, to, draft.directory(), target.fsync);
+    const StaticDelta delta =
+        write_static_delta(ctx, from, to, draft.directory(), {largest_compared, target.fsync});
     PublishedDelta made{from.info().checksum, delta, nullptr, false, false};
     made.useless = (delta.bytes + delta.fallback_bytes) * 100 > delta.stored * percent_worth_it ||
                    delta.superblock_bytes > largest_superblock;
     if (!made.useless) {
         // The summary names all deltas.
+        const std::string path = delta_path(made.from, to.info().checksum);
         leave_summary_marker(target, to.info().checksum);
-        draft.move_to(delta_path(made.from, to.info().checksum));
+        if (is_named(target, made.from, to.info().checksum)) {
+            made.renewed = draft.take_superblock();
+        }
+        draft.move_to(path);
         made.made = true;
     }
     return made;
@@ -203,21 +240,44 @@ std::vector<CommitView> complete_commits(const Repo::Impl& target) {
     return commits;
 }
 
-/// The newest `count` versions of the ref that the target has, other than `commit`. Not by their
-/// parents: versions that were not published are missing among these.
+/// The checksums of a commit and of those before it, as far as they are among `commits`.
+std::set<std::string> history_of(std::string checksum, const std::vector<CommitView>& commits) {
+    std::set<std::string> history;
+    while (!checksum.empty() && history.insert(checksum).second) {
+        const auto found = std::ranges::find_if(
+            commits, [&](const CommitView& commit) { return commit.info().checksum == checksum; });
+        checksum = found == commits.end() ? std::string() : found->info().parent;
+    }
+    return history;
+}
+
+/// The newest `count` versions of the ref that devices may have, other than `commit`: the one that
+/// it has, and older ones. Not by their parents alone: versions that were not published are missing
+/// among these. Newer ones have been copied by a run that failed, or were taken back.
 std::vector<CommitView> versions_before(const Repo::Impl& target, const std::string& commit,
                                         unsigned count) {
     std::vector<CommitView> versions = complete_commits(target);
-    std::erase_if(versions, [&](const CommitView& version) {
-        const std::vector<std::string>& bound = version.info().bound_refs;
-        return version.info().checksum == commit ||
-               (!bound.empty() && std::ranges::find(bound, target.ref) == bound.end());
+    const auto head = std::ranges::find_if(versions, [&](const CommitView& version) {
+        return version.info().checksum == target.ref_at_start;
     });
-    const auto newer = [](const CommitView& one, const CommitView& other) {
-        return std::pair(one.info().time, one.info().checksum) >
-               std::pair(other.info().time, other.info().checksum);
-    };
-    std::ranges::sort(versions, newer);
+    if (head == versions.end()) {
+        return {};
+    }
+    const std::int64_t newest = head->info().time;
+    const std::set<std::string> history = history_of(target.ref_at_start, versions);
+    std::erase_if(versions, [&](const CommitView& version) {
+        const CommitInfo& info = version.info();
+        const bool bound = std::ranges::find(info.bound_refs, target.ref) != info.bound_refs.end();
+        return info.checksum == commit || info.time > newest ||
+               (!bound && !history.contains(info.checksum));
+    });
+    std::ranges::sort(versions, [&](const CommitView& one, const CommitView& other) {
+        const auto rank = [&](const CommitView& version) {
+            return std::tuple(version.info().checksum == target.ref_at_start, version.info().time,
+                              version.info().checksum);
+        };
+        return rank(one) > rank(other);
+    });
     if (versions.size() > count) {
         versions.erase(versions.begin() + count, versions.end());
     }
@@ -251,7 +311,8 @@ std::vector<CommitView> delta_sources(const Repo& target, const std::vector<std:
 
 std::vector<PublishedDelta> publish_deltas(const Context& ctx, const Repo& target,
                                            const std::string& commit,
-                                           const std::vector<CommitView>& sources) {
+                                           const std::vector<CommitView>& sources,
+                                           std::uint64_t largest_compared) {
     const Repo::Impl& impl = target.impl();
     const CommitView to = impl.view().commit_at(commit, commit);
     std::vector<PublishedDelta> deltas;
@@ -261,9 +322,11 @@ std::vector<PublishedDelta> publish_deltas(const Context& ctx, const Repo& targe
         }
     }
     for (const CommitView& from : sources) {
+        const Fd present = open_delta(impl, delta_path(from.info().checksum, commit));
         if (std::ranges::find(deltas, from.info().checksum, &PublishedDelta::from) ==
-            deltas.end()) {
-            deltas.push_back(make_delta(ctx, impl, from, to));
+                deltas.end() &&
+            !(present && is_signed_format(present))) {
+            deltas.push_back(make_delta(ctx, impl, from, to, largest_compared));
         }
     }
     return deltas;

@@ -16,8 +16,8 @@ struct PublishedDelta {
     /// checksum of the commit that devices have; empty for a delta from nothing
     std::string from;
     StaticDelta delta;
-    /// The superblock with the signatures that the commit has now, where the delta has others:
-    /// renew_deltas writes it. Else null.
+    /// The superblock that `write_renewed` has to write, where the summary names another one: with
+    /// the signatures that the commit has now, or of a delta that was made anew. Else null.
     VariantHandle renewed;
     /// It was made now.
     bool made = false;
@@ -27,8 +27,8 @@ struct PublishedDelta {
 
 /// The commits of the target that deltas are made from. `wanted` has names of commits of it (refs,
 /// checksums), or how many of the versions of its ref that it has, from the newest back: 1 is the
-/// one that the ref has. None is `commit` itself, and none comes twice. Throws ErrorKind::usage for
-/// a name that is unknown.
+/// one that the ref has, and the others are older. None is `commit` itself, and none comes twice.
+/// Throws ErrorKind::usage for a name that is unknown.
 [[nodiscard]] std::vector<CommitView> delta_sources(const Repo& target,
                                                     const std::vector<std::string>& wanted,
                                                     const std::string& commit);
@@ -40,7 +40,8 @@ struct PublishedDelta {
 /// Throws Error.
 [[nodiscard]] std::vector<PublishedDelta> publish_deltas(const Context& ctx, const Repo& target,
                                                          const std::string& commit,
-                                                         const std::vector<CommitView>& sources);
+                                                         const std::vector<CommitView>& sources,
+                                                         std::uint64_t largest_compared);
 
 /// Takes the deltas that have old signatures of `commit` away: without the superblock, which the
 /// summary names with its digest, clients get objects. `write_renewed` gives them back, when the

@@ -221,8 +221,8 @@ PublishedRef copy(const Context& ctx, const RepositoryView& source, const Releas
 
 /// Behind the signatures, which deltas have in them, and before the refs: clients ask for a delta
 /// as soon as they see a new commit.
-void add_deltas(const Context& ctx, Stages& stages, const std::vector<Release>& releases,
-                std::vector<PublishedRef>& published) {
+void add_deltas(const Context& ctx, Stages& stages, const PublishRequest& request,
+                const std::vector<Release>& releases, std::vector<PublishedRef>& published) {
     const bool shown = std::ranges::any_of(
         releases, [](const Release& release) { return !release.delta_sources.empty(); });
     shown ? stages.begin("delta", "making deltas of")
@@ -231,7 +231,7 @@ void add_deltas(const Context& ctx, Stages& stages, const std::vector<Release>& 
     std::size_t made = 0;
     for (std::size_t i = 0; i < releases.size(); ++i) {
         published[i].deltas = publish_deltas(ctx, releases[i].target, published[i].commit.checksum,
-                                             releases[i].delta_sources);
+                                             releases[i].delta_sources, request.largest_compared);
         for (const PublishedDelta& delta : published[i].deltas) {
             made += delta.made ? 1 : 0;
             bytes += delta.made ? delta.delta.bytes : 0;
@@ -244,7 +244,7 @@ void add_deltas(const Context& ctx, Stages& stages, const std::vector<Release>& 
 /// Sets all refs, and the summary, from which clients that ask it learn of them.
 ///
 /// Deltas that have old signatures get the new ones: at no time does a client find one that is not
-/// as the summary says, since that is made without them before they are written.
+/// as the last summary says, since that is made without them before they are written.
 void set_refs(const Context& ctx, const std::vector<Release>& releases,
               const std::vector<PublishedRef>& published, Signer& signer) {
     std::vector<std::string> done;
@@ -300,7 +300,7 @@ std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const Repo
         all.bytes += published.back().copied.bytes;
     }
     stages.end(fmt::format("{} new objects, {}", all.count, human_size(all.bytes)));
-    add_deltas(ctx, stages, releases, published);
+    add_deltas(ctx, stages, request, releases, published);
 
     ctx.check_cancelled();
     for (std::size_t i = 0; i < releases.size(); ++i) {

@@ -21,6 +21,8 @@ struct PublishRequest {
     std::vector<std::string> refs;
     /// what deltas are made from: see delta_sources
     std::vector<std::string> delta_from;
+    /// see DeltaOptions
+    std::uint64_t largest_compared = DeltaOptions().largest_compared;
 };
 
 /// A ref that the target has now.

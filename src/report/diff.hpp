@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "delta/static_delta.hpp"
 #include "report/diff_accounts.hpp"
 #include "report/diff_files.hpp"
 #include "report/diff_packages.hpp"
@@ -58,6 +59,8 @@ struct Diff {
     TreeChanges paths;
     FileTotals files;
     NewContent new_content;
+    /// of the repository from the first commit to the second, if it has one
+    std::optional<StaticDelta> delta;
 };
 
 /// Compares two commits, of one repository or of two. Commits of other programs do not have all

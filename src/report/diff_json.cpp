@@ -185,7 +185,7 @@ ordered_json unknown_json(const std::vector<Unknown>& unknown) {
 }  // namespace
 
 std::string diff_json(const Diff& diff, const std::string& repository) {
-    const ordered_json document = {
+    ordered_json document = {
         {"format", "edgegpu-diff/1"},
         {"repository", repository},
         {"before", commit_json(diff.before)},
@@ -210,6 +210,13 @@ std::string diff_json(const Diff& diff, const std::string& repository) {
          {{"objects", diff.new_content.objects},
           {"bytes", diff.new_content.bytes},
           {"stored_bytes", diff.new_content.stored_bytes}}}};
+    if (diff.delta) {
+        document["delta"] = {{"bytes", diff.delta->bytes},
+                             {"parts", diff.delta->parts},
+                             {"object_bytes", diff.delta->fallback_bytes},
+                             {"objects", diff.delta->fallbacks},
+                             {"free_bytes_needed", diff.delta->unpacked}};
+    }
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -143,6 +143,11 @@ void show_files(DiffPage& page, const Diff& diff, bool all) {
     page.plain(fmt::format("  new to a device: {}, {} of content; {} to download without a delta",
                            counted(content.objects, "object"), human_size(content.bytes),
                            human_size(content.stored_bytes)));
+    if (diff.delta) {
+        page.plain(fmt::format("  by the static delta: {} to download; a device needs {} free",
+                               human_size(diff.delta->bytes + diff.delta->fallback_bytes),
+                               human_size(diff.delta->unpacked)));
+    }
     std::vector<Row> rows;
     if (all) {
         for (const auto& [path, change] : diff.paths) {

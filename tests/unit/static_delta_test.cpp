@@ -64,7 +64,7 @@ protected:
         fs::create_directory(place);
         Context ctx = fixture.ctx();
         ctx.jobs = jobs;
-        return write_static_delta(ctx, open(from_), open(to_), opened(place), false);
+        return write_static_delta(ctx, open(from_), open(to_), opened(place), {});
     }
 
     [[nodiscard]] static Fd opened(const fs::path& place) {

@@ -143,6 +143,11 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
         ->type_name("N|COMMIT")
         ->allow_extra_args(false)
         ->check(not_empty());
+    verb->add_option("--delta-max-file", publish.delta_max_file,
+                     "Largest file of which deltas have differences, up to 480M (default: 256M); a "
+                     "device needs as much memory")
+        ->type_name("SIZE")
+        ->check(size_text());
     CLI::Option* sign =
         verb->add_option("--sign", publish.sign,
                          "GPG key that signs the summary (default: it is not signed)")
