@@ -222,8 +222,7 @@ bool sign_again(const Context& ctx, const Blueprint& blueprint, const Repo::Impl
     }
     const std::string& checksum = head.info().checksum;
     const VariantHandle variant = head.load(OSTREE_OBJECT_TYPE_COMMIT, checksum, "");
-    const std::string_view object{static_cast<const char*>(g_variant_get_data(variant.get())),
-                                  g_variant_get_size(variant.get())};
+    const std::string_view object = bytes_of(variant.get());
     const std::vector<std::string> signatures = signatures_of(detached.get());
     const DeviceKey key(blueprint, std::time(nullptr));
     if (std::ranges::any_of(signatures, [&](const std::string& signature) {

@@ -25,10 +25,6 @@ constexpr std::int64_t latest_time = 253402300799;
 /// "CHECKSUM INPUTS\n"
 constexpr std::uint64_t largest_record = 256;
 
-std::string bytes_of(GVariant* value) {
-    return {static_cast<const char*>(g_variant_get_data(value)), g_variant_get_size(value)};
-}
-
 /// The metadata that devices or their users see: key → value, serialised.
 std::map<std::string, std::string> visible_metadata(GVariant* commit) {
     static const std::set<std::string_view> invisible{"edgegpu.inputs-digest",
@@ -42,7 +38,7 @@ std::map<std::string, std::string> visible_metadata(GVariant* commit) {
         g_variant_get_child(metadata.get(), i, "{&sv}", &key, &value);
         const VariantHandle owned(value);
         if (!invisible.contains(key)) {
-            visible.emplace(key, g_variant_get_type_string(value) + bytes_of(value));
+            visible.emplace(key, g_variant_get_type_string(value) + std::string(bytes_of(value)));
         }
     }
     return visible;

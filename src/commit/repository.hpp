@@ -101,14 +101,41 @@ void leave_summary_marker(const Repo::Impl& repo, const std::string& checksum);
 /// whatever else fails. Throws Error if another process moved the ref since it was locked.
 void set_ref(const Repo::Impl& repo, const std::string& checksum);
 
+/// The content of a file of the repository, not through links; empty if there is none. Throws
+/// Error.
+[[nodiscard]] std::string content_of(const Repo::Impl& repo, const std::string& name);
+
+/// A new directory in `tmp/`, removed on destruction with what is in it; if its process is killed,
+/// by the next writer of the ref.
+class ScratchDirectory {
+public:
+    /// `suffix` is one that `is_staging` knows, or empty. What has its name is removed.
+    ScratchDirectory(const Repo::Impl& repo, std::string_view suffix);
+    ScratchDirectory(const ScratchDirectory&) = delete;
+    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+    ~ScratchDirectory();
+
+    /// Its descriptor.
+    [[nodiscard]] int get() const noexcept { return directory_.get(); }
+    [[nodiscard]] const Fd& fd() const noexcept { return directory_; }
+    /// Gives it the name `name` in the open directory `place`. False, with errno, if that is not
+    /// possible.
+    [[nodiscard]] bool move_to(const Fd& place, const std::string& name) const noexcept;
+    /// The path of `name` in it for messages; its own if that is empty.
+    [[nodiscard]] std::string shown(std::string_view name) const;
+
+private:
+    const Repo::Impl& repo_;
+    std::string name_;
+    Fd tmp_;
+    Fd directory_;
+};
+
 /// New objects: written to a directory in `tmp/`, made durable together, then moved to `objects/`.
 /// The directory is removed on destruction.
 class Staging {
 public:
     explicit Staging(const Repo::Impl& repo);
-    Staging(const Staging&) = delete;
-    Staging& operator=(const Staging&) = delete;
-    ~Staging();
 
     /// Whether the repository has this object (`object_path`). An empty file, left by a power
     /// failure, does not count. Throws Error for anything but a file.
@@ -128,12 +155,9 @@ private:
     void sync_all() const;
     // fsync(2) of `name` below the staging directory (`staged`) or below `objects/`.
     void sync_one(const std::string& name, bool staged) const;
-    [[nodiscard]] std::string shown(const std::string& object) const;
 
     const Repo::Impl& repo_;
-    std::string name_;
-    Fd tmp_;
-    Fd directory_;
+    ScratchDirectory directory_;
     Fd objects_;
 };
 

@@ -17,27 +17,39 @@ constexpr std::size_t few_objects = 48;
 
 }  // namespace
 
-Staging::Staging(const Repo::Impl& repo)
+std::string content_of(const Repo::Impl& repo, const std::string& name) {
+    const Fd file = open_at(repo.directory.get(), name, O_RDONLY | O_NONBLOCK,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    return file ? read_file(file.get(), repo.shown(name)) : std::string();
+}
+
+ScratchDirectory::ScratchDirectory(const Repo::Impl& repo, std::string_view suffix)
     : repo_(repo),
-      name_(repo.staging_name()),
-      tmp_(repo.open_directory("tmp")),
-      objects_(repo.open_directory("objects")) {
-    // Nothing has this name: it was removed when the repository was opened.
+      name_(repo.staging_name() + std::string(suffix)),
+      tmp_(repo.open_directory("tmp")) {
+    remove_at(tmp_.get(), name_, shown(""));
     repo_.make_directory_at(tmp_.get(), name_, shown(""));
     directory_ = repo.open_directory("tmp/" + name_);
 }
 
-Staging::~Staging() {
+ScratchDirectory::~ScratchDirectory() {
     try {
         remove_at(tmp_.get(), name_, shown(""));
     } catch (const Error&) {
-        // The next build of this ref removes it.
+        // The next writer of this ref removes it.
     }
 }
 
-std::string Staging::shown(const std::string& object) const {
-    return repo_.shown("tmp/" + name_ + (object.empty() ? "" : "/" + object));
+bool ScratchDirectory::move_to(const Fd& place, const std::string& name) const noexcept {
+    return ::renameat(tmp_.get(), name_.c_str(), place.get(), name.c_str()) == 0;
 }
+
+std::string ScratchDirectory::shown(std::string_view name) const {
+    return repo_.shown("tmp/" + name_ + (name.empty() ? "" : "/") + std::string(name));
+}
+
+Staging::Staging(const Repo::Impl& repo)
+    : repo_(repo), directory_(repo, ""), objects_(repo.open_directory("objects")) {}
 
 bool Staging::repository_has(const std::string& object) const {
     struct stat status {};
@@ -61,18 +73,18 @@ Fd Staging::create(const std::string& object) const {
     if (!file && errno == ENOENT) {
         // Subdirectories, as in `objects/`, since creating files in one directory is serialised.
         repo_.make_directory_at(directory_.get(), object.substr(0, object.find('/')),
-                                shown(object));
+                                directory_.shown(object));
         file = open();
     }
     if (!file || ::fchmod(file.get(), 0644) != 0) {
-        throw write_error(repo_.path.string(), shown(object), errno);
+        throw write_error(repo_.path.string(), directory_.shown(object), errno);
     }
     return file;
 }
 
 void Staging::write(const Fd& file, std::string_view bytes) const {
     if (!write_all(file.get(), bytes)) {
-        throw write_error(repo_.path.string(), shown(""), errno);
+        throw write_error(repo_.path.string(), directory_.shown(""), errno);
     }
 }
 
@@ -82,7 +94,7 @@ void Staging::put(const std::string& object, std::string_view bytes) const {
 
 void Staging::sync_all() const {
     if (::syncfs(objects_.get()) != 0) {
-        throw write_error(repo_.path.string(), shown(""), errno);
+        throw write_error(repo_.path.string(), directory_.shown(""), errno);
     }
 }
 

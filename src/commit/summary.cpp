@@ -29,13 +29,7 @@ namespace {
 /// 2023.1), and clients that verify summaries would find none until the new one is signed.
 class SummaryDraft {
 public:
-    explicit SummaryDraft(const Repo::Impl& repo)
-        : repo_(repo),
-          name_(repo.staging_name() + std::string(summary_suffix)),
-          tmp_(repo.open_directory("tmp")) {
-        remove_at(tmp_.get(), name_, shown(""));
-        repo.make_directory_at(tmp_.get(), name_, shown(""));
-        directory_ = repo.open_directory("tmp/" + name_);
+    explicit SummaryDraft(const Repo::Impl& repo) : repo_(repo), directory_(repo, summary_suffix) {
         link("objects");
         link("refs");
         if (::faccessat(repo.directory.get(), "deltas", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -48,19 +42,8 @@ public:
         for (const char* name : {"tmp", "state"}) {
             repo.make_directory_at(directory_.get(), name, shown(name));
         }
-        const Fd config = open_at(repo.directory.get(), "config", O_RDONLY | O_NONBLOCK,
-                                  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-        config_ = read_file(config.get(), repo.shown("config"));
+        config_ = content_of(repo, "config");
         put("config", config_);
-    }
-    SummaryDraft(const SummaryDraft&) = delete;
-    SummaryDraft& operator=(const SummaryDraft&) = delete;
-    ~SummaryDraft() {
-        try {
-            remove_at(tmp_.get(), name_, shown(""));
-        } catch (const Error&) {
-            // The next build of this ref removes it.
-        }
     }
 
     /// The new summary.
@@ -140,14 +123,10 @@ private:
             throw write_error(repo_.path.string(), shown(name), errno);
         }
     }
-    [[nodiscard]] std::string shown(std::string_view name) const {
-        return repo_.shown("tmp/" + name_ + (name.empty() ? "" : "/") + std::string(name));
-    }
+    [[nodiscard]] std::string shown(std::string_view name) const { return directory_.shown(name); }
 
     const Repo::Impl& repo_;
-    std::string name_;
-    Fd tmp_;
-    Fd directory_;
+    ScratchDirectory directory_;
     std::string config_;
 };
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -100,14 +99,16 @@ std::set<std::string> checksums_of(const TreeObjects& objects) {
 
 /// Puts files of one name and size behind the first of them.
 void put_equal_ones_together(std::vector<NewFile>& files) {
-    std::map<std::pair<std::string, std::uint64_t>, std::string> first;
-    std::map<std::string, std::tuple<std::string, std::string>> places;
+    using NameAndSize = std::pair<std::string, std::uint64_t>;
+    const auto key = [](const NewFile& file) {
+        return NameAndSize(base_name(file.path), file.size);
+    };
+    std::map<NameAndSize, std::string> first;
     for (const NewFile& file : files) {
-        const auto entry =
-            first.emplace(std::pair(std::string(base_name(file.path)), file.size), file.path).first;
-        places[file.path] = {entry->second, file.path};
+        first.emplace(key(file), file.path);
     }
-    std::ranges::sort(files, {}, [&](const NewFile& file) { return places.at(file.path); });
+    std::ranges::sort(
+        files, {}, [&](const NewFile& file) { return std::pair(first.at(key(file)), file.path); });
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,6 +18,7 @@
 #include "delta/binary_diff.hpp"
 #include "image/deflate_call.hpp"
 #include "repository/file_object.hpp"
+#include "repository/ostree_object.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 
@@ -52,14 +53,12 @@ std::string compressed(std::string_view payload) {
         throw Error("liblzma does not know its preset");
     }
     options.dict_size = static_cast<std::uint32_t>(window);
-    const std::array<lzma_filter, 2> filters{lzma_filter{LZMA_FILTER_LZMA2, &options},
-                                             lzma_filter{LZMA_VLI_UNKNOWN, nullptr}};
+    std::array<lzma_filter, 2> filters{lzma_filter{LZMA_FILTER_LZMA2, &options},
+                                       lzma_filter{LZMA_VLI_UNKNOWN, nullptr}};
     std::string out(1 + lzma_stream_buffer_bound(payload.size()), '\0');
     out[0] = 'x';
     std::size_t size = 1;
-    // lzma_filter's options are not const, though they are not written to.
-    auto chain = filters;
-    if (lzma_stream_buffer_encode(chain.data(), LZMA_CHECK_CRC32, nullptr,
+    if (lzma_stream_buffer_encode(filters.data(), LZMA_CHECK_CRC32, nullptr,
                                   reinterpret_cast<const std::uint8_t*>(payload.data()),
                                   payload.size(), reinterpret_cast<std::uint8_t*>(out.data()),
                                   &size, out.size()) != LZMA_OK) {
@@ -87,10 +86,13 @@ bool is_alike(std::string_view old, std::string_view made) {
     constexpr std::size_t block = 32;
     constexpr std::size_t samples = 64;
     constexpr std::size_t sample_size = 4096;
+    constexpr std::size_t most_known = 1U << 20U;
     const std::hash<std::string_view> hash;
+    // A sample is longer than the distance between two blocks of any file that is compared.
+    const std::size_t distance = std::max(block, old.size() / most_known);
     std::unordered_set<std::size_t> known;
-    known.reserve(old.size() / block);
-    for (std::size_t at = 0; at + block <= old.size(); at += block) {
+    known.reserve(old.size() / distance + 1);
+    for (std::size_t at = 0; at + block <= old.size(); at += distance) {
         known.insert(hash(old.substr(at, block)));
     }
     const auto is_known = [&](std::string_view sample) {
@@ -109,16 +111,6 @@ bool is_alike(std::string_view old, std::string_view made) {
         alike += is_known(made.substr(made.size() / samples * i, sample_size)) ? 1 : 0;
     }
     return alike * 16 >= samples;
-}
-
-std::string checksum_bytes(const std::string& checksum) {
-    std::string bytes(OSTREE_SHA256_DIGEST_LEN, '\0');
-    ostree_checksum_inplace_to_bytes(checksum.c_str(), reinterpret_cast<guchar*>(bytes.data()));
-    return bytes;
-}
-
-std::string_view data_of(GVariant* variant) {
-    return {static_cast<const char*>(g_variant_get_data(variant)), g_variant_get_size(variant)};
 }
 
 VariantHandle bytes_variant(std::string_view bytes) {
@@ -164,11 +156,11 @@ public:
 
     void add_directory(const TreeObject& object) {
         const VariantHandle variant = to_.load(object.type, object.checksum, object.path);
-        if (sha256_hex(data_of(variant.get())) != object.checksum) {
+        if (sha256_hex(bytes_of(variant.get())) != object.checksum) {
             throw to_.malformed(object.path, "it does not have its checksum");
         }
-        begin(object.type, object.checksum, data_of(variant.get()).size());
-        const Place place = put(data_of(variant.get()));
+        begin(object.type, object.checksum, bytes_of(variant.get()).size());
+        const Place place = put(bytes_of(variant.get()));
         operations_ += OpCode::splice;
         add_number(place.size);
         add_number(place.offset);
@@ -223,8 +215,8 @@ public:
                                                       raw.get(), bytes_variant(operations_).get()));
         raw.reset();
         // libostree 2026.3 refuses a part that is larger than what it declares.
-        part_.unpacked = std::max<std::uint64_t>(part_.unpacked, data_of(whole.get()).size());
-        part_.bytes = compressed(data_of(whole.get()));
+        part_.unpacked = std::max<std::uint64_t>(part_.unpacked, bytes_of(whole.get()).size());
+        part_.bytes = compressed(bytes_of(whole.get()));
         return std::move(part_);
     }
 
@@ -320,7 +312,7 @@ private:
             object.attributes ? VariantHandle(g_variant_ref(object.attributes.get()))
                               : own(g_variant_new_array(G_VARIANT_TYPE("(ayay)"), nullptr, 0));
         const auto [entry, added] =
-            attribute_index_.emplace(std::string(data_of(attributes.get())), attributes_.size());
+            attribute_index_.emplace(std::string(bytes_of(attributes.get())), attributes_.size());
         if (added) {
             attributes_.push_back(std::move(attributes));
         }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstdio>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -12,8 +14,6 @@
 #include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
-#include <cerrno>
-#include <cstdio>
 
 #include "delta/delta_content.hpp"
 #include "delta/delta_part.hpp"
@@ -47,17 +47,10 @@ std::string metadata_key(const std::string& from, const std::string& to) {
     return delta_path(from, to) + "/commitmeta";
 }
 
-/// Of its bytes, in hexadecimal.
-std::string digest_of(GVariant* variant) {
-    return sha256_hex(
-        {static_cast<const char*>(g_variant_get_data(variant)), g_variant_get_size(variant)});
-}
-
 std::string short_checksum(const std::string& checksum) {
-    std::string bytes(OSTREE_SHA256_DIGEST_LEN, '\0');
-    auto* raw = reinterpret_cast<guchar*>(bytes.data());
-    ostree_checksum_inplace_to_bytes(checksum.c_str(), raw);
-    const TextHandle text(ostree_checksum_b64_from_bytes(raw));
+    const std::string bytes = checksum_bytes(checksum);
+    const TextHandle text(
+        ostree_checksum_b64_from_bytes(reinterpret_cast<const guchar*>(bytes.data())));
     return text.get();
 }
 
@@ -294,8 +287,7 @@ StaticDelta write_static_delta(const Context& ctx, const CommitView& from, const
     delta.parts = parts.size();
     delta.fallbacks = fallbacks.size();
     const VariantHandle superblock = make_superblock(from, to, content.stored, parts, fallbacks);
-    const std::string_view bytes(static_cast<const char*>(g_variant_get_data(superblock.get())),
-                                 g_variant_get_size(superblock.get()));
+    const std::string_view bytes = bytes_of(superblock.get());
     write_in(directory, superblock_name, bytes, options.durable);
     delta.superblock_bytes = bytes.size();
     delta.bytes += bytes.size();
@@ -325,10 +317,13 @@ std::string index_path(const std::string& to) {
 std::optional<FoundDelta> find_static_delta(const Fd& directory, const std::string& from,
                                             const CommitView& to) {
     const VariantHandle superblock = load_superblock(directory);
+    const std::string& checksum = to.info().checksum;
     if (!superblock || checksum_in(superblock.get(), 2) != from ||
-        checksum_in(superblock.get(), 3) != to.info().checksum ||
-        digest_of(VariantHandle(g_variant_get_child_value(superblock.get(), 4)).get()) !=
-            to.info().checksum) {
+        checksum_in(superblock.get(), 3) != checksum) {
+        return std::nullopt;
+    }
+    const VariantHandle commit(g_variant_get_child_value(superblock.get(), 4));
+    if (sha256_hex(bytes_of(commit.get())) != checksum) {
         return std::nullopt;
     }
     const std::optional<StaticDelta> sizes =
@@ -336,9 +331,7 @@ std::optional<FoundDelta> find_static_delta(const Fd& directory, const std::stri
     if (!sizes) {
         return std::nullopt;
     }
-    FoundDelta found{*sizes, nullptr, std::string(OSTREE_SHA256_DIGEST_LEN, '\0')};
-    ostree_checksum_inplace_to_bytes(digest_of(superblock.get()).c_str(),
-                                     reinterpret_cast<guchar*>(found.digest.data()));
+    FoundDelta found{*sizes, nullptr, checksum_bytes(sha256_hex(bytes_of(superblock.get())))};
     const VariantHandle metadata(g_variant_get_child_value(superblock.get(), 0));
     guint64 stored = 0;
     g_variant_lookup(metadata.get(), stored_key, "t", &stored);

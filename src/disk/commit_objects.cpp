@@ -74,10 +74,7 @@ CommitObjects::CommitObjects(const Context& ctx, const RepositoryView& repositor
     const std::string& checksum = commit.info().checksum;
     add_metadata(state, OSTREE_OBJECT_TYPE_COMMIT, checksum, "the commit itself");
     if (const VariantHandle detached = commit.detached_metadata()) {
-        metadata_.push_back(
-            {checksum, "commitmeta",
-             std::string(static_cast<const char*>(g_variant_get_data(detached.get())),
-                         g_variant_get_size(detached.get()))});
+        metadata_.push_back({checksum, "commitmeta", std::string(bytes_of(detached.get()))});
     }
     root_ = walk(state, commit.root(), "");
     parallel_for(ctx, files_.size(), [&](std::size_t i) { read_header(files_[i]); });
@@ -102,8 +99,7 @@ void CommitObjects::add_metadata(Walk& walk, OstreeObjectType type, const std::s
     if (!object) {
         throw broken(failure.is(G_IO_ERROR_NOT_FOUND) ? "missing" : "unreadable");
     }
-    std::string content(static_cast<const char*>(g_variant_get_data(object.get())),
-                        g_variant_get_size(object.get()));
+    std::string content(bytes_of(object.get()));
     if (sha256_hex(content) != checksum) {
         throw broken("damaged: its content has another checksum");
     }

@@ -32,13 +32,6 @@ std::string object_in_image(std::string_view checksum, std::string_view extensio
     return fmt::format("{}/objects/{}", repository_path, object_path(checksum, extension));
 }
 
-std::string_view bytes_of_variant(GVariant* value) {
-    if (value == nullptr || g_variant_get_size(value) == 0) {
-        return {};
-    }
-    return {static_cast<const char*>(g_variant_get_data(value)), g_variant_get_size(value)};
-}
-
 class LayerWriter {
 public:
     LayerWriter(const LayerSource& source, TarWriter& tar) : source_(source), tar_(tar) {}
@@ -62,7 +55,7 @@ public:
         metadata(OSTREE_OBJECT_TYPE_COMMIT, source_.commit.info().checksum, "/");
         if (const VariantHandle detached = source_.commit.detached_metadata()) {
             tar_.file(object_in_image(source_.commit.info().checksum, "commitmeta"), plain_file,
-                      bytes_of_variant(detached.get()));
+                      edgegpu::bytes_of(detached.get()));
         }
     }
 
@@ -135,7 +128,7 @@ private:
             return;
         }
         const VariantHandle object = source_.commit.load(type, checksum, path);
-        const std::string_view bytes = bytes_of_variant(object.get());
+        const std::string_view bytes = edgegpu::bytes_of(object.get());
         if (sha256_hex(bytes) != checksum) {
             throw source_.commit.malformed(path, "it does not have its checksum");
         }
@@ -143,7 +136,7 @@ private:
     }
 
     void attributes(const FileObject& file, const std::string& path) {
-        const std::string_view bytes = bytes_of_variant(file.attributes.get());
+        const std::string_view bytes = edgegpu::bytes_of(file.attributes.get());
         if (bytes.size() > largest_attributes) {
             throw source_.commit.malformed(path, "extended attributes of more than 1 MiB");
         }

@@ -144,8 +144,7 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
     }
     const VariantHandle variant =
         commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "commit");
-    const std::string content(static_cast<const char*>(g_variant_get_data(variant.get())),
-                              g_variant_get_size(variant.get()));
+    const std::string content(bytes_of(variant.get()));
     DetachedSignature best;
     for (const std::string& signature : signatures) {
         DetachedSignature one = check_detached_signature(ctx, content, signature, keys);

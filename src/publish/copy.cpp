@@ -103,8 +103,7 @@ private:
 
     std::uint64_t copy_metadata(const TreeObject& object, const std::string& name) {
         const VariantHandle variant = commit_.load(object.type, object.checksum, object.path);
-        const std::string_view bytes(static_cast<const char*>(g_variant_get_data(variant.get())),
-                                     g_variant_get_size(variant.get()));
+        const std::string_view bytes = bytes_of(variant.get());
         if (sha256_hex(bytes) != object.checksum) {
             throw commit_.malformed(object.path, "it does not have its checksum");
         }

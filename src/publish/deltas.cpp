@@ -75,24 +75,11 @@ void remove_delta(const Repo::Impl& target, const std::string& path) {
               target.shown(path));
 }
 
-std::string content_of(const Repo::Impl& target, const std::string& path) {
-    const Fd file = open_at(target.directory.get(), path, O_RDONLY | O_NONBLOCK,
-                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-    return file ? read_file(file.get(), target.shown(path)) : std::string();
-}
-
-/// Whether the summary, or the index of deltas to `to`, has an entry "FROM-TO" for a delta. Clients
-/// that have read it take no superblock with another digest.
-bool is_named(const Repo::Impl& target, const std::string& from, const std::string& to) {
-    const std::string name = from.empty() ? to : from + '-' + to;
-    return content_of(target, "summary").find(name) != std::string::npos ||
-           content_of(target, index_path(to)).find(name) != std::string::npos;
-}
-
-/// Whether one of them has this digest (32 bytes).
-bool is_digest_named(const Repo::Impl& target, const std::string& digest, const std::string& to) {
-    return content_of(target, "summary").find(digest) != std::string::npos ||
-           content_of(target, index_path(to)).find(digest) != std::string::npos;
+/// Whether the summary, or the index of deltas to `to`, has `text`: the name of a delta, "FROM-TO",
+/// or the digest of its superblock. Clients that have read it take no other superblock.
+bool is_in_summary(const Repo::Impl& target, const std::string& to, const std::string& text) {
+    return content_of(target, "summary").find(text) != std::string::npos ||
+           content_of(target, index_path(to)).find(text) != std::string::npos;
 }
 
 /// What is there of a delta; one that is damaged is removed.
@@ -112,95 +99,52 @@ std::optional<PublishedDelta> keep_delta(const Context& ctx, const Repo::Impl& t
         remove_delta(target, path);
         return std::nullopt;
     }
-    if (!is_digest_named(target, found->digest, to.info().checksum)) {
+    if (!is_in_summary(target, to.info().checksum, found->digest)) {
         // Another program has made it, and no summary.
         leave_summary_marker(target, to.info().checksum);
     }
     return PublishedDelta{from, found->delta, std::move(found->renewed), false, false};
 }
 
-/// A directory in `tmp/` that is to become a delta; removed unless it has.
-class DeltaDraft {
-public:
-    explicit DeltaDraft(const Repo::Impl& target)
-        : target_(target),
-          name_(target.staging_name() + std::string(delta_suffix)),
-          tmp_(target.open_directory("tmp")) {
-        remove_at(tmp_.get(), name_, shown());
-        target.make_directory_at(tmp_.get(), name_, shown());
-        directory_ = target.open_directory("tmp/" + name_);
+/// Gives a delta in `made` its name, in the place of what is there and is none.
+void move_delta(const Repo::Impl& target, const ScratchDirectory& made, const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string parent = path.substr(0, slash);
+    target.make_directory("deltas");
+    target.make_directory(parent);
+    const Fd place = target.open_directory(parent);
+    remove_delta(target, path);
+    // Whoever publishes the same commit for another ref makes the same delta.
+    const bool moved =
+        (!target.fsync || ::fsync(made.get()) == 0) &&
+        (made.move_to(place, path.substr(slash + 1)) || errno == ENOTEMPTY || errno == EEXIST) &&
+        (!target.fsync || ::fsync(place.get()) == 0);
+    if (!moved) {
+        throw write_error(target.path.string(), target.shown(path), errno);
     }
-    DeltaDraft(const DeltaDraft&) = delete;
-    DeltaDraft& operator=(const DeltaDraft&) = delete;
-    ~DeltaDraft() {
-        try {
-            remove_at(tmp_.get(), name_, shown());
-        } catch (const Error&) {
-            // The next writer of this ref removes it.
-        }
-    }
-
-    [[nodiscard]] const Fd& directory() const { return directory_; }
-
-    /// The superblock, which is to be written when no summary names the old one any more.
-    [[nodiscard]] VariantHandle take_superblock() const {
-        VariantHandle superblock = load_superblock(directory_);
-        ::unlinkat(directory_.get(), superblock_name, 0);
-        return superblock;
-    }
-
-    /// Gives it its name, in the place of what is there and is no delta.
-    void move_to(const std::string& path) const {
-        const std::size_t slash = path.rfind('/');
-        const std::string parent = path.substr(0, slash);
-        const std::string name = path.substr(slash + 1);
-        target_.make_directory("deltas");
-        target_.make_directory(parent);
-        const Fd place = target_.open_directory(parent);
-        remove_delta(target_, path);
-        const auto failed = [&] {
-            return write_error(target_.path.string(), target_.shown(path), errno);
-        };
-        if (target_.fsync && ::fsync(directory_.get()) != 0) {
-            throw failed();
-        }
-        // Whoever publishes the same commit for another ref makes the same delta.
-        if (::renameat(tmp_.get(), name_.c_str(), place.get(), name.c_str()) != 0 &&
-            errno != ENOTEMPTY && errno != EEXIST) {
-            throw failed();
-        }
-        if (target_.fsync && ::fsync(place.get()) != 0) {
-            throw failed();
-        }
-    }
-
-private:
-    [[nodiscard]] std::string shown() const { return target_.shown("tmp/" + name_); }
-
-    const Repo::Impl& target_;
-    std::string name_;
-    Fd tmp_;
-    Fd directory_;
-};
+}
 
 PublishedDelta make_delta(const Context& ctx, const Repo::Impl& target, const CommitView& from,
                           const CommitView& to, std::uint64_t largest_compared) {
-    const DeltaDraft draft(target);
+    const ScratchDirectory directory(target, delta_suffix);
     const StaticDelta delta =
-        write_static_delta(ctx, from, to, draft.directory(), {largest_compared, target.fsync});
+        write_static_delta(ctx, from, to, directory.fd(), {largest_compared, target.fsync});
+    const std::string& checksum = to.info().checksum;
     PublishedDelta made{from.info().checksum, delta, nullptr, false, false};
     made.useless = (delta.bytes + delta.fallback_bytes) * 100 > delta.stored * percent_worth_it ||
                    delta.superblock_bytes > largest_superblock;
-    if (!made.useless) {
-        // The summary names all deltas.
-        const std::string path = delta_path(made.from, to.info().checksum);
-        leave_summary_marker(target, to.info().checksum);
-        if (is_named(target, made.from, to.info().checksum)) {
-            made.renewed = draft.take_superblock();
-        }
-        draft.move_to(path);
-        made.made = true;
+    if (made.useless) {
+        return made;
     }
+    // The summary names all deltas.
+    leave_summary_marker(target, checksum);
+    if (is_in_summary(target, checksum, made.from + '-' + checksum)) {
+        // To be written when no summary names the old one any more.
+        made.renewed = load_superblock(directory.fd());
+        ::unlinkat(directory.get(), superblock_name, 0);
+    }
+    move_delta(target, directory, delta_path(made.from, checksum));
+    made.made = true;
     return made;
 }
 
@@ -355,11 +299,8 @@ void write_renewed(const Repo& target, const std::string& commit,
         }
         leave_summary_marker(impl, commit);
         const std::string path = delta_path(delta.from, commit);
-        const std::string_view bytes(
-            static_cast<const char*>(g_variant_get_data(delta.renewed.get())),
-            g_variant_get_size(delta.renewed.get()));
-        if (!try_write_file_at(open_delta(impl, path).get(), superblock_name, bytes, 0644,
-                               impl.fsync)) {
+        if (!try_write_file_at(open_delta(impl, path).get(), superblock_name,
+                               bytes_of(delta.renewed.get()), 0644, impl.fsync)) {
             throw write_error(impl.path.string(), impl.shown(path), errno);
         }
     }

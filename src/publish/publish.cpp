@@ -174,18 +174,12 @@ std::vector<Release> open_releases(const Context& ctx, const RepositoryView& sou
     return releases;
 }
 
-std::string file_in(const Repo::Impl& target, const char* name) {
-    const Fd file = open_at(target.directory.get(), name, O_RDONLY | O_NONBLOCK,
-                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-    return file ? read_file(file.get(), target.shown(name)) : std::string();
-}
-
 /// Whether some summary was begun, or the one that is there has another commit for the ref.
 bool owes_summary(const Repo::Impl& target, const std::string& checksum) {
     const auto locks = names_in(target.open_directory(locks_directory));
     return !locks || std::ranges::any_of(*locks, [](const std::string& name) {
         return name.ends_with(".summary");
-    }) || commit_in_summary(file_in(target, "summary"), target.ref) != checksum;
+    }) || commit_in_summary(content_of(target, "summary"), target.ref) != checksum;
 }
 
 /// Whether the summary has no signature by the key that is asked for.
@@ -193,7 +187,7 @@ bool owes_signature(const Repo::Impl& target, Signer& signer) {
     if (!signer.signs_commits()) {
         return false;
     }
-    const std::string text = file_in(target, "summary.sig");
+    const std::string text = content_of(target, "summary.sig");
     const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(text.data(), text.size()));
     const VariantHandle metadata =
         own(g_variant_new_from_bytes(G_VARIANT_TYPE("a{sv}"), bytes.get(), FALSE));
@@ -248,6 +242,8 @@ void add_deltas(const Context& ctx, Stages& stages, const PublishRequest& reques
 void set_refs(const Context& ctx, const std::vector<Release>& releases,
               const std::vector<PublishedRef>& published, Signer& signer) {
     std::vector<std::string> done;
+    std::string_view missing =
+        "the summary is not, and clients that ask it still get what it had. Another run goes on";
     try {
         bool outdated = false;
         for (std::size_t i = 0; i < releases.size(); ++i) {
@@ -260,6 +256,9 @@ void set_refs(const Context& ctx, const std::vector<Release>& releases,
         }
         update_summary(ctx, releases.back().target.impl(), signer);
         if (outdated) {
+            missing =
+                "some deltas are not there, and clients get objects. Another run with "
+                "--delta-from makes them";
             for (std::size_t i = 0; i < releases.size(); ++i) {
                 write_renewed(releases[i].target, published[i].commit.checksum,
                               published[i].deltas);
@@ -268,10 +267,7 @@ void set_refs(const Context& ctx, const std::vector<Release>& releases,
         }
     } catch (Error& failure) {
         if (!done.empty()) {
-            failure.traced(
-                fmt::format("set are: {}; the summary is not, and clients that ask it "
-                            "still get what it had. Another run goes on",
-                            fmt::join(done, ", ")));
+            failure.traced(fmt::format("set are: {}; {}", fmt::join(done, ", "), missing));
         }
         throw;
     }

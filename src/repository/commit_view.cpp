@@ -329,8 +329,7 @@ std::vector<std::string> signatures_of(GVariant* metadata) {
                                                                           G_VARIANT_TYPE("aay")));
     for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
         const VariantHandle one(g_variant_get_child_value(list.get(), i));
-        signatures.emplace_back(static_cast<const char*>(g_variant_get_data(one.get())),
-                                g_variant_get_size(one.get()));
+        signatures.emplace_back(bytes_of(one.get()));
     }
     return signatures;
 }

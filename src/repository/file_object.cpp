@@ -42,13 +42,6 @@ void set_errno(ErrorPlace out, int code) {
     g_set_error_literal(out, G_IO_ERROR, g_io_error_from_errno(code), g_strerror(code));
 }
 
-std::string_view bytes_of(GVariant* value) {
-    gsize size = 0;
-    const auto* data =
-        static_cast<const char*>(g_variant_get_fixed_array(value, &size, sizeof(char)));
-    return {data, size};
-}
-
 /// Reads all of `buffer` from `file` at `offset`.
 bool read_exactly(int file, char* buffer, std::size_t size, std::uint64_t offset) {
     return read_at(file, buffer, size, offset) == static_cast<ssize_t>(size);
@@ -199,8 +192,7 @@ std::string hashed_header(const FileObject& object) {
     for (const unsigned shift : {24U, 16U, 8U, 0U}) {
         text += static_cast<char>(size >> shift & 0xffU);
     }
-    return text.append(4, '\0').append(static_cast<const char*>(g_variant_get_data(header.get())),
-                                       size);
+    return text.append(4, '\0').append(bytes_of(header.get()));
 }
 
 std::string checksum_of(const FileObject& object, GlibFailure& failure) {

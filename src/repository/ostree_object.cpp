@@ -116,6 +116,12 @@ std::string checksum_in(GVariant* tuple, gsize index) {
     return hexadecimal({reinterpret_cast<const char*>(data), size});
 }
 
+std::string checksum_bytes(const std::string& checksum) {
+    std::string bytes(checksum_size, '\0');
+    ostree_checksum_inplace_to_bytes(checksum.c_str(), reinterpret_cast<guchar*>(bytes.data()));
+    return bytes;
+}
+
 VariantHandle metadata_value(GVariant* metadata, const char* key, const char* type,
                              std::string_view commit) {
     VariantHandle value(g_variant_lookup_value(metadata, key, nullptr));

@@ -32,6 +32,9 @@ namespace edgegpu {
 /// The checksum in child `index` of a tuple, in hexadecimal; empty if it is not one.
 [[nodiscard]] std::string checksum_in(GVariant* tuple, gsize index);
 
+/// A checksum in hexadecimal as its 32 bytes.
+[[nodiscard]] std::string checksum_bytes(const std::string& checksum);
+
 /// The value of a key of a commit's metadata, an a{sv}, of that type; null if there is none. Throws
 /// Error if it has another type: what is ignored would be missing in what is made of the commit.
 /// `commit` is its name.

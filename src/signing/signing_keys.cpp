@@ -135,12 +135,14 @@ std::string SigningKeys::sign_summary(std::string_view summary) {
         throw refused("something that is not a summary");
     }
     const std::string named = commit_in_parsed(parsed.get(), request_.ref);
-    if (named != (commit_.empty() ? owed_summary_.value_or(named) : commit_)) {
+    const bool owed =
+        owed_summaries_.empty() || (owed_summaries_.size() == 1 && owed_summaries_[0] == named);
+    if (commit_.empty() ? !owed : named != commit_) {
         throw refused(fmt::format("a summary that says of ref {}: {}", request_.ref,
                                   named.empty() ? "nothing" : named));
     }
     std::string signature = gpg_signature(summary);
-    owed_summary_ = named;
+    owed_summaries_.push_back(named);
     return signature;
 }
 

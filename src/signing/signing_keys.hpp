@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "signing/gpg_signature.hpp"
 #include "signing/module_signer.hpp"
@@ -24,7 +25,8 @@ inline constexpr std::uint64_t module_limit_to_sign = 1U << 30U;
 /// - a commit must be a commit object in normal form, bound to the blueprint's ref and to no other;
 ///   a build has one commit, and a second one is refused;
 /// - a summary must be a summary in normal form, in which the blueprint's ref has the commit that
-///   was signed; before the commit, one summary may be signed: that of a killed build;
+///   was signed; before the commit, one may be signed, that of a killed build, and
+///   another one that says the same of the ref, which has deltas that are given signatures;
 /// - a kernel module must be a relocatable ELF object without a signature;
 /// - for a trial it takes a text of its own.
 /// So a signature made here is never one of a package, of metadata or of a mail, whatever else the
@@ -55,9 +57,8 @@ private:
     std::optional<ModuleSigner> modules_;
     /// checksum of the commit that was signed, or empty
     std::string commit_;
-    /// what a summary that was signed before the commit says of the ref; nothing before there is
-    /// one
-    std::optional<std::string> owed_summary_;
+    /// what summaries that were signed before the commit say of the ref
+    std::vector<std::string> owed_summaries_;
 };
 
 }  // namespace edgegpu

@@ -47,6 +47,14 @@ private:
 /// and EDQUOT, else "PATH: strerror".
 [[nodiscard]] Error write_error(std::string_view place, std::string_view path, int code);
 
+/// The bytes of a variant, valid as long as it is; none of a null one.
+[[nodiscard]] inline std::string_view bytes_of(GVariant* variant) {
+    return variant == nullptr
+               ? std::string_view()
+               : std::string_view(static_cast<const char*>(g_variant_get_data(variant)),
+                                  g_variant_get_size(variant));
+}
+
 /// Takes ownership of a floating variant.
 [[nodiscard]] inline VariantHandle own(GVariant* variant) {
     return VariantHandle(g_variant_ref_sink(variant));

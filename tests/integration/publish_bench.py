@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +21,8 @@ url=http://127.0.0.1/
 gpg-verify=true
 gpgkeypath=/etc/pki/edgegpu/key.asc
 """
+# What gives, takes and keeps names and contents.
+STEPS = "renameat,renameat2,linkat,symlinkat,unlinkat,fsync,syncfs,copy_file_range"
 
 
 class Bench:
@@ -103,6 +106,14 @@ http {{
         done = self.publish("--json", *more, **options)
         self.checks.check(name, done.returncode == 0, done.stderr[-2000:])
         return json.loads(done.stdout) if done.returncode == 0 else {"refs": [{}]}
+
+    def killed_at(self, number, *more):
+        """A run that is killed at its call of this number of those in STEPS; false if it has ended, well, before."""
+        done = self.publish(*more, wrapper=("strace", "-f", "-q", "-o", "/dev/null", "-e", f"trace={STEPS}", "-e",
+                                            f"inject={STEPS}:signal=KILL:when={number}"))
+        if done.returncode not in (0, -signal.SIGKILL):
+            sys.exit(f"not ok a run that was to be killed at step {number} ended with {done.returncode}: {done.stderr[-1000:]}")
+        return done.returncode != 0
 
     def refused(self, name, words, *more, status=1, **options):
         """A run that has to fail with these words, and to leave what clients see."""
