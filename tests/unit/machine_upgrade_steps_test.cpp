@@ -63,6 +63,10 @@ TEST(UpgradeSteps, AnUpgradeHasToDeployTheCommit) {
     EXPECT_THAT(failed.details, testing::ElementsAre("GPG: no signature"));
     EXPECT_EQ(upgrade("rpm-ostree() { return 1; }\njournalctl() { :; }", "rpm-ostree").text,
               "the upgrade failed: rpm-ostree ended with status 1");
+    EXPECT_EQ(upgrade("edgegpu-update() { echo \"$@\"; return 1; }\njournalctl() { :; }",
+                      "edgegpu-update")
+                  .details,
+              std::vector<std::string>{"now --no-restart"});
 }
 
 TEST(UpgradeSteps, ABootStateIsACommitOrNothing) {
