@@ -348,17 +348,21 @@ void move_ref(const Repo::Impl& repo, const std::string& checksum) {
 
 }  // namespace
 
+void require_ref_name(const std::string& ref) {
+    if (!is_ref(ref) || file_name(ref).size() > longest_ref_file) {
+        throw error(ErrorKind::usage, "\"{}\" is not a valid ref{}", ref,
+                    is_ref(ref) ? ": it is too long" : "")
+            .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
+    }
+}
+
 Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
     : impl_(std::make_unique<Impl>()) {
     ctx.check_cancelled();
     impl_->path = fs::absolute(path).lexically_normal();
     impl_->ref = ref;
     impl_->ref_file = file_name(ref);
-    if (!is_ref(ref) || impl_->ref_file.size() > longest_ref_file) {
-        throw error(ErrorKind::usage, "\"{}\" is not a valid ref{}", ref,
-                    is_ref(ref) ? ": it is too long" : "")
-            .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
-    }
+    require_ref_name(ref);
     open_top(*impl_);
     open_repository(ctx, *impl_);
     lock_ref(*impl_);
