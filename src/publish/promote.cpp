@@ -295,7 +295,9 @@ Promoted promote(const Context& ctx, Stages& stages, const PromoteRequest& reque
     require_signed_summary(request.repository, signer);
     Repo target(ctx, request.repository, request.to);
     const Repo::Impl& impl = target.impl();
-    // What is promoted may be pruned otherwise, and what is written before the ref has it.
+    std::vector<Release> releases;
+    // What is promoted may be pruned otherwise, and what is written before the ref has it. It ends
+    // before the repository, which is among the releases then, is closed.
     const SharedLock lock(ctx, impl);
     Plan plan = make_plan(ctx, impl.view(), request, read_head(impl), signer);
     warn_of_keys(ctx, plan, signer);
@@ -323,7 +325,6 @@ Promoted promote(const Context& ctx, Stages& stages, const PromoteRequest& reque
     });
     stages.end("");
 
-    std::vector<Release> releases;
     releases.push_back(
         {std::move(commit), std::move(target), std::move(plan.head), std::move(sources)});
     std::vector<PublishedRef> published;
