@@ -272,6 +272,8 @@ Promoted plan_promotion(const Context& ctx, Stages& stages, const PromoteRequest
     stages.begin_quietly("check", "checking");
     const RepositoryView view(request.repository);
     require_ref_name(request.to);
+    require_place_of_ref(ostree_repo_get_dfd(view.handle()), request.repository, request.to);
+    require_delta_sources(view, request.delta_from);
     require_signed_summary(request.repository, signer);
     const Plan plan = make_plan(ctx, view, request, head_of(view, request.to), signer);
     warn_of_keys(ctx, plan, signer);

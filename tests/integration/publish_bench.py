@@ -75,7 +75,8 @@ http {{
             time.sleep(0.05)
         sys.exit("not ok nginx does not answer")
 
-    def commit(self, content, ref=REF, sign=KEY, key="RPM-GPG-KEY-lab", older=0, bound=None, repo=None, remote=REMOTE):
+    def commit(self, content, ref=REF, sign=KEY, key="RPM-GPG-KEY-lab", older=0, bound=None, repo=None, remote=REMOTE,
+               files=None, metadata=()):
         """A commit whose image verifies what it pulls with `key`, an hour later than the one before; its checksum."""
         tree = self.work / "tree"
         shutil.rmtree(tree, ignore_errors=True)
@@ -83,6 +84,8 @@ http {{
                            "usr/lib/same": "the same in each\n" * 1000, "usr/lib/sub/deep/file": f"{content} below\n"}.items():
             (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_text(text)
+        for path, data in (files or {}).items():
+            (tree / path).write_bytes(data)
         (tree / "usr/bin").mkdir()
         (tree / "usr/bin/link").symlink_to("../share/content")
         if key:
@@ -91,7 +94,7 @@ http {{
         self.time += 3600
         return lab.run("ostree", "commit", f"--repo={repo or self.source}", f"--branch={ref}", f"--tree=dir={tree}", *sign,
                        f"--timestamp=@{self.time - older}", "--owner-uid=0", "--owner-gid=0",
-                       *([f"--bind-ref={bound}"] if bound else [])).strip()
+                       *([f"--bind-ref={bound}"] if bound else []), *[f"--add-metadata={pair}" for pair in metadata]).strip()
 
     def words(self, *more, refs=(REF,), source=None, target=None):
         return [str(word) for word in (lab.EDGEGPU, "--color", "never", "publish", *refs, "--from", source or self.source,
