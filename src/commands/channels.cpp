@@ -146,7 +146,8 @@ bool print_history(const GlobalOptions& global, const ChannelsCommand& command,
     } else {
         std::vector<ChannelRow> rows;
         for (std::size_t i = 0; i < history.commits.size(); ++i) {
-            rows.push_back(row_of(fmt::format("{}", history.commits.size() - i), history.commits[i]));
+            rows.push_back(
+                row_of(fmt::format("{}", history.commits.size() - i), history.commits[i]));
         }
         if (!history.earlier.empty()) {
             rows.back().below.push_back(

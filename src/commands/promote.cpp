@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <pwd.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
 #include "commands/promotion_json.hpp"
@@ -82,11 +82,11 @@ std::string promoted_text(const Promoted& promoted, const PromoteCommand& comman
     text += result_row("before", ref.before.empty()
                                      ? "nothing"
                                      : version_and_commit(promoted.before_version, ref.before));
-    text += result_row(
-        "commit", ref.before == ref.commit.checksum && !ref.before.empty() ? "the same"
-                  : ref.commit.checksum.empty()
-                      ? version_and_commit(ref.commit.version, "a new one")
-                      : version_and_commit(ref.commit.version, ref.commit.checksum));
+    text +=
+        result_row("commit", ref.before == ref.commit.checksum && !ref.before.empty() ? "the same"
+                             : ref.commit.checksum.empty()
+                                 ? version_and_commit(ref.commit.version, "a new one")
+                                 : version_and_commit(ref.commit.version, ref.commit.checksum));
     if (promoted.record.promotion) {
         text += result_row("from", promotion_text(*promoted.record.promotion));
     }
@@ -101,7 +101,7 @@ std::string promoted_text(const Promoted& promoted, const PromoteCommand& comman
     }
     text += delta_rows(ref.deltas);
     text += result_row("signed", ref.is_signed ? "yes" : "no");
-    text += result_row("changed", command.dry_run   ? "nothing, as this is a dry run"
+    text += result_row("changed", command.dry_run ? "nothing, as this is a dry run"
                                   : ref.unchanged ? "nothing"
                                                   : "yes");
     return text + "\n" +
@@ -171,8 +171,7 @@ int run_promote(const GlobalOptions& global, const PromoteCommand& command) {
         return command.dry_run ? plan_promotion(ctx, stages, request, signer)
                                : promote(ctx, stages, request, signer);
     });
-    print_result(global.json ? promoted_json(promoted, command)
-                             : promoted_text(promoted, command));
+    print_result(global.json ? promoted_json(promoted, command) : promoted_text(promoted, command));
     return 0;
 }
 

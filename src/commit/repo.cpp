@@ -333,14 +333,12 @@ void require_ref_name(const std::string& ref) {
     }
 }
 
-void require_place_of_ref(int repository, const fs::path& path,
-                          const std::string& ref) {
+void require_place_of_ref(int repository, const fs::path& path, const std::string& ref) {
     const std::string name = "refs/heads/" + ref;
     struct stat status {};
     if (::fstatat(repository, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISLNK(status.st_mode)) {
-        throw error("{}: ref {} is an alias, which stands for another ref", path.string(),
-                    ref)
+        throw error("{}: ref {} is an alias, which stands for another ref", path.string(), ref)
             .hinted(fmt::format("build that one, or delete the alias: ostree refs --repo={} "
                                 "--delete {}",
                                 shell_word(path.string()), ref));

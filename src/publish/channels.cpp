@@ -16,7 +16,7 @@ namespace {
 /// What is read of a commit, and its tree.
 struct ReadCommit {
     ChannelCommit commit;
-    std::optional<CommitNode> root;
+    std::optional<CommitNode> tree;
 };
 
 ReadCommit read_commit(const RepositoryView& repository, const std::string& checksum) {
@@ -25,7 +25,7 @@ ReadCommit read_commit(const RepositoryView& repository, const std::string& chec
         const CommitView view = repository.commit_at(checksum, checksum);
         read.commit.record = read_channel_record(view);
         read.commit.commit = view.info();
-        read.root = view.root();
+        read.tree = view.root();
     } catch (const Error& failure) {
         read.commit.commit.checksum = checksum;
         read.commit.problem = failure.message();
@@ -43,7 +43,7 @@ bool has_commit(const RepositoryView& repository, const std::string& checksum) {
 
 /// Whether the commit at `newer` has an older image than the one before it.
 bool goes_back(const ReadCommit& newer, const ReadCommit& older) {
-    return newer.root && older.root && !(*newer.root == *older.root) &&
+    return newer.tree && older.tree && !(*newer.tree == *older.tree) &&
            newer.commit.record.image_time < older.commit.record.image_time;
 }
 
@@ -55,14 +55,14 @@ std::vector<ReleaseChannel> list_channels(const RepositoryView& repository) {
     std::vector<std::optional<CommitNode>> roots;
     for (const auto& [ref, checksum] : repository.refs()) {
         ReadCommit read = read_commit(repository, checksum);
-        if (read.root) {
-            by_tree[{read.root->checksum, read.root->meta}].push_back(ref);
+        if (read.tree) {
+            by_tree[{read.tree->checksum, read.tree->meta}].push_back(ref);
         }
-        roots.push_back(std::move(read.root));
+        roots.push_back(std::move(read.tree));
         // The parent may be gone, or was never there.
         if (const std::string& parent = read.commit.commit.parent; !parent.empty()) {
-            read.commit.going_back = goes_back({read.commit, roots.back()},
-                                               read_commit(repository, parent));
+            read.commit.going_back =
+                goes_back({read.commit, roots.back()}, read_commit(repository, parent));
         }
         channels.push_back({ref, std::move(read.commit), {}});
     }
@@ -80,7 +80,8 @@ ChannelHistory history_of_channel(const RepositoryView& repository, const std::s
     std::vector<ReadCommit> commits;
     // Nobody has verified the checksums, so that commits may be their own ancestors.
     std::set<std::string> seen;
-    for (std::string next = commit_of_ref(repository, ref); !next.empty() && seen.insert(next).second;) {
+    for (std::string next = commit_of_ref(repository, ref);
+         !next.empty() && seen.insert(next).second;) {
         if (!commits.empty() && !has_commit(repository, next)) {
             history.earlier = next;
             break;
@@ -89,7 +90,8 @@ ChannelHistory history_of_channel(const RepositoryView& repository, const std::s
         next = commits.back().commit.commit.parent;
     }
     for (std::size_t i = 0; i < commits.size(); ++i) {
-        commits[i].commit.going_back = i + 1 < commits.size() && goes_back(commits[i], commits[i + 1]);
+        commits[i].commit.going_back =
+            i + 1 < commits.size() && goes_back(commits[i], commits[i + 1]);
         history.commits.push_back(std::move(commits[i].commit));
     }
     return history;

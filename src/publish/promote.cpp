@@ -101,7 +101,8 @@ void require_other_ref(const PromoteRequest& request, const Plan& plan) {
     if (request.source == request.to && plan.unchanged && request.end == EndOfLife()) {
         throw error(ErrorKind::usage, "{}: is the ref that the commit comes from", request.to)
             .hinted(
-                "name another ref with --to, or an older commit of this one: edgegpu channels shows "
+                "name another ref with --to, or an older commit of this one: edgegpu channels "
+                "shows "
                 "them; --end-of-life ends a ref");
     }
 }
@@ -112,13 +113,13 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
     Plan plan{view.open(request.source), std::move(head), {}, false, false};
     const CommitInfo& source = plan.source.info();
     const ChannelRecord record = read_channel_record(plan.source);
-    plan.commit = {request.to,
-                   collection_of(view),
-                   "",
-                   source.time,
-                   {source.checksum, ref_of_source(view, source), request.by, request.at,
-                    request.reason},
-                   request.end};
+    plan.commit = {
+        request.to,
+        collection_of(view),
+        "",
+        source.time,
+        {source.checksum, ref_of_source(view, source), request.by, request.at, request.reason},
+        request.end};
     if (plan.head) {
         const ChannelRecord now = read_channel_record(*plan.head);
         const CommitInfo& info = plan.head->info();
@@ -134,6 +135,11 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
     require_whole(ctx, plan.source);
     const CommitView& image = plan.head ? *plan.head : plan.source;
     if (!plan.unchanged) {
+        // With a time that none can follow, it would be the last commit of the ref.
+        Parent origin;
+        origin.checksum = source.checksum;
+        origin.time = source.time;
+        static_cast<void>(commit_time(0, origin, std::nullopt));
         plan.commit.time = commit_time(source.time, std::nullopt, plan.head);
         require_signed_source(ctx, plan.source, plan.head);
         require_commit_key(ctx, image, signer);
@@ -163,8 +169,7 @@ std::optional<std::string> find_begun(const RepositoryView& view, const Plan& pl
                 continue;
             }
             PromotedCommit same = plan.commit;
-            same.promotion.at =
-                read_channel_record(commit).promotion.value_or(Promotion()).at;
+            same.promotion.at = read_channel_record(commit).promotion.value_or(Promotion()).at;
             std::string object = promoted_object(plan.source, same);
             if (sha256_hex(object) == checksum) {
                 return object;
@@ -188,8 +193,8 @@ CommitView write_promoted(const Repo::Impl& target, const Plan& plan, Signer& si
         staging.put(object, bytes);
         staging.publish({object});
     }
-    const VariantHandle detached = signed_metadata(target, signer, checksum, bytes,
-                                                   unsigned_metadata(plan.source).get());
+    const VariantHandle detached =
+        signed_metadata(target, signer, checksum, bytes, unsigned_metadata(plan.source).get());
     if (detached && g_variant_n_children(detached.get()) != 0) {
         write_detached(target, checksum, detached.get());
     }

@@ -32,8 +32,7 @@ const std::set<std::string_view> keys_of_ref{from_key,
 enum Part : gsize { metadata, parent, related, subject, body, timestamp, root_tree, root_meta };
 
 VariantHandle metadata_of(const CommitView& commit) {
-    const VariantHandle object =
-        commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "");
+    const VariantHandle object = commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "");
     return VariantHandle(g_variant_get_child_value(object.get(), Part::metadata));
 }
 
@@ -67,8 +66,8 @@ GVariant* promoted_metadata(const CommitView& source, const PromotedCommit& prom
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
     copy_pairs(builder, old.get(), [&](std::string_view key) {
-        return keys_of_ref.contains(key) || (key == OSTREE_COMMIT_META_KEY_COLLECTION_BINDING &&
-                                             !promoted.collection.empty());
+        return keys_of_ref.contains(key) ||
+               (key == OSTREE_COMMIT_META_KEY_COLLECTION_BINDING && !promoted.collection.empty());
     });
     const auto add = [&](const char* key, const std::string& text) {
         if (!text.empty()) {
@@ -102,9 +101,9 @@ ChannelRecord read_channel_record(const CommitView& commit) {
     record.end = {text(OSTREE_COMMIT_META_KEY_ENDOFLIFE),
                   text(OSTREE_COMMIT_META_KEY_ENDOFLIFE_REBASE)};
     if (std::string from = text(from_key); !from.empty()) {
-        record.promotion = Promotion{std::move(from), text(ref_key), text(by_key),
-                                     time_in(values.get(), at_key, name).value_or(0),
-                                     text(reason_key)};
+        record.promotion =
+            Promotion{std::move(from), text(ref_key), text(by_key),
+                      time_in(values.get(), at_key, name).value_or(0), text(reason_key)};
     }
     return record;
 }
@@ -114,11 +113,10 @@ std::string promoted_object(const CommitView& source, const PromotedCommit& prom
     const std::string parent_bytes =
         promoted.parent.empty() ? std::string() : checksum_bytes(promoted.parent);
     const auto kept = [&](Part part) { return g_variant_get_child_value(old.get(), part); };
-    const VariantHandle parts[] = {VariantHandle(kept(Part::related)),
-                                   VariantHandle(kept(Part::subject)),
-                                   VariantHandle(kept(Part::body)),
-                                   VariantHandle(kept(Part::root_tree)),
-                                   VariantHandle(kept(Part::root_meta))};
+    const VariantHandle parts[] = {
+        VariantHandle(kept(Part::related)), VariantHandle(kept(Part::subject)),
+        VariantHandle(kept(Part::body)), VariantHandle(kept(Part::root_tree)),
+        VariantHandle(kept(Part::root_meta))};
     const VariantHandle object = own(g_variant_new(
         "(@a{sv}@ay@a(say)@s@st@ay@ay)", promoted_metadata(source, promoted),
         g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, parent_bytes.data(), parent_bytes.size(), 1),

@@ -29,8 +29,8 @@ void require_summary_key(const Context& ctx, const CommitView& image, Signer& si
 /// clients with gpg-verify-summary refuse a summary without a signature.
 void require_signed_summary(const std::filesystem::path& target, const Signer& signer);
 
-/// The checksum of the commit that a ref of a repository has. Throws ErrorKind::usage if there is no
-/// such ref.
+/// The checksum of the commit that a ref of a repository has. Throws ErrorKind::usage if there is
+/// no such ref.
 [[nodiscard]] std::string commit_of_ref(const RepositoryView& repository, const std::string& ref);
 
 /// Throws Error for a repository with a parent: devices get nothing of what another one has.

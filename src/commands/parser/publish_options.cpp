@@ -29,8 +29,7 @@ void add_signing_options(CLI::App& verb, std::string& key, std::filesystem::path
                          const std::string& description) {
     CLI::Option* sign =
         verb.add_option("--sign", key, description)->type_name("KEY")->check(not_empty());
-    verb.add_option("--gpg-homedir", home,
-                    "GPG home with the secret key (default: the user's)")
+    verb.add_option("--gpg-homedir", home, "GPG home with the secret key (default: the user's)")
         ->type_name("DIR")
         ->check(not_empty())
         ->needs(sign);
@@ -66,8 +65,7 @@ void add_promote(CLI::App& app, PromoteCommand& promote) {
                      "trailing ^ selects the parent")
         ->required()
         ->type_name("COMMIT");
-    verb->add_option("--to", promote.to,
-                     "Ref that the devices follow; created if it is absent")
+    verb->add_option("--to", promote.to, "Ref that the devices follow; created if it is absent")
         ->required()
         ->type_name("REF")
         ->check(not_empty());
