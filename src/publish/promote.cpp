@@ -148,8 +148,16 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
     return plan;
 }
 
-/// Where the image is another one, devices have its keys from then on.
-void warn_of_keys(const Context& ctx, const Plan& plan, Signer& signer) {
+/// What is done all the same.
+void warn(const Context& ctx, const Plan& plan, Signer& signer) {
+    if (!plan.unchanged && plan.head && has_tree_of(*plan.head, plan.source) &&
+        read_channel_record(*plan.head).end == plan.commit.end) {
+        ctx.console->warn(fmt::format(
+            "{} has this tree already, in commit {}: devices get another commit, and start anew, "
+            "for nothing",
+            plan.commit.ref, plan.head->info().checksum));
+    }
+    // Where the image is another one, devices have its keys from then on.
     if (!plan.unchanged && signer.signs_commits() && !verifies_key(ctx, plan.source, signer)) {
         ctx.console->warn(fmt::format(
             "devices that have got the tree of commit {} verify what comes next with its keys, and "
@@ -281,7 +289,7 @@ Promoted plan_promotion(const Context& ctx, Stages& stages, const PromoteRequest
     require_delta_sources(view, request.delta_from);
     require_signed_summary(request.repository, signer);
     const Plan plan = make_plan(ctx, view, request, head_of(view, request.to), signer);
-    warn_of_keys(ctx, plan, signer);
+    warn(ctx, plan, signer);
     Promoted promoted = begin_result(plan);
     promoted.ref.is_signed = plan.unchanged ? is_signed(*plan.head) : signer.signs_commits();
     if (plan.head && !plan.unchanged) {
@@ -307,7 +315,7 @@ Promoted promote(const Context& ctx, Stages& stages, const PromoteRequest& reque
     // before the repository, which is among the releases then, is closed.
     const SharedLock lock(ctx, impl);
     Plan plan = make_plan(ctx, impl.view(), request, read_head(impl), signer);
-    warn_of_keys(ctx, plan, signer);
+    warn(ctx, plan, signer);
     // Before anything is written, as there may be mistakes in these.
     std::vector<CommitView> sources = delta_sources(
         target, request.delta_from, plan.unchanged ? plan.head->info().checksum : std::string());

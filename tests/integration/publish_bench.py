@@ -154,7 +154,7 @@ http {{
                 f"http://127.0.0.1:{self.port}/repo")
 
     def pull(self, ref=REF, client=None):
-        return subprocess.run(["ostree", f"--repo={client or self.client}", "pull", "edge", ref], text=True, check=False,
+        return subprocess.run(["ostree", f"--repo={client or self.client}", "pull", "--disable-fsync", "edge", ref], text=True, check=False,
                               env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def head(self, ref=REF, **options):
