@@ -195,6 +195,36 @@ struct PublishCommand {
     std::filesystem::path gpg_homedir;
 };
 
+/// `edgegpu promote`
+struct PromoteCommand {
+    /// a ref, a checksum, or the beginning of one, each followed by any number of ^
+    std::string source;
+    /// the ref that gets its tree
+    std::string to;
+    std::filesystem::path repo = "repo";
+    /// see PublishCommand
+    std::vector<std::string> delta_from;
+    std::string delta_max_file;
+    /// GPG key that signs commit and summary, and the GPG home of its secret key; empty: none, the
+    /// user's
+    std::string sign;
+    std::filesystem::path gpg_homedir;
+    /// empty: who runs the command
+    std::string by;
+    std::string reason;
+    /// of the ref `to`; empty: it has not ended
+    std::string end_of_life;
+    std::string rebase_to;
+    bool dry_run = false;
+};
+
+/// `edgegpu channels`
+struct ChannelsCommand {
+    /// empty: all
+    std::string ref;
+    std::filesystem::path repo = "repo";
+};
+
 /// `edgegpu cache`
 struct CacheCommand {
     /// "prune"; empty: only show the contents
@@ -256,6 +286,13 @@ int run_image(const GlobalOptions& global, const ImageCommand& command);
 
 /// Publishes refs of a repository for devices, and prints what was new.
 int run_publish(const GlobalOptions& global, const PublishCommand& command);
+
+/// Gives a ref of a repository what another one has, and prints what has changed.
+int run_promote(const GlobalOptions& global, const PromoteCommand& command);
+
+/// Prints what the refs of a repository have, or what one has had. Returns 1 if some commit cannot
+/// be read.
+int run_channels(const GlobalOptions& global, const ChannelsCommand& command);
 
 /// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);

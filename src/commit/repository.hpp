@@ -75,6 +75,14 @@ inline constexpr std::string_view delta_suffix = ".delta";
 /// Locks of the repository, files that builds of all refs share, and what is in progress.
 inline constexpr const char* locks_directory = "edgegpu-locks";
 
+/// Throws ErrorKind::usage for what cannot be a ref of a repository, or is too long for one.
+void require_ref_name(const std::string& ref);
+
+/// Throws Error for a ref that cannot be set in a repository, whose directory is open: it is an
+/// alias, or another one is in its place.
+void require_place_of_ref(int repository, const std::filesystem::path& path,
+                          const std::string& ref);
+
 /// The checksum of the commit that the ref `name` denotes; empty: there is none. The repository's
 /// own refs come first, then those that were pulled from a remote. Throws ErrorKind::usage if
 /// several remotes have it, with different commits.

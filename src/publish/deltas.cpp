@@ -160,23 +160,11 @@ std::optional<unsigned> number_in(const std::string& text) {
 
 /// All commits of the target that are complete.
 std::vector<CommitView> complete_commits(const Repo::Impl& target) {
-    GlibFailure failure;
-    GHashTable* table = nullptr;
-    if (ostree_repo_list_commit_objects_starting_with(target.ostree.get(), "", &table, nullptr,
-                                                      failure.out()) == FALSE) {
-        throw failure.to_error(target.path.string(), "cannot list the commits");
-    }
-    const Handle<GHashTable, g_hash_table_unref> owned(table);
+    const RepositoryView view = target.view();
     std::vector<CommitView> commits;
-    GHashTableIter iterator;
-    g_hash_table_iter_init(&iterator, table);
-    gpointer key = nullptr;
-    while (g_hash_table_iter_next(&iterator, &key, nullptr) != FALSE) {
-        const char* checksum = nullptr;
-        OstreeObjectType type = OSTREE_OBJECT_TYPE_COMMIT;
-        ostree_object_name_deserialize(static_cast<GVariant*>(key), &checksum, &type);
+    for (const std::string& checksum : view.commits()) {
         try {
-            commits.push_back(target.view().commit_at(checksum, checksum));
+            commits.push_back(view.commit_at(checksum, checksum));
         } catch (const Error&) {
             // What an interrupted pull or prune left; no device has got it from here.
         }
@@ -251,6 +239,14 @@ std::vector<CommitView> delta_sources(const Repo& target, const std::vector<std:
         }
     }
     return sources;
+}
+
+void require_delta_sources(const RepositoryView& target, const std::vector<std::string>& wanted) {
+    for (const std::string& name : wanted) {
+        if (!number_in(name)) {
+            static_cast<void>(target.open(name));
+        }
+    }
 }
 
 std::vector<PublishedDelta> publish_deltas(const Context& ctx, const Repo& target,

@@ -284,12 +284,12 @@ std::string CommitView::read(const FileObject& object, std::string_view path,
     return content;
 }
 
-std::uint64_t CommitView::stored_size(const std::string& object) const {
+std::uint64_t CommitView::stored_size(const std::string& object, std::string_view path) const {
     GlibFailure failure;
     guint64 size = 0;
     if (ostree_repo_query_object_storage_size(repo_.get(), OSTREE_OBJECT_TYPE_FILE, object.c_str(),
                                               &size, nullptr, failure.out()) == FALSE) {
-        throw unreadable(failure, object, "a file");
+        throw unreadable(failure, object, path);
     }
     return size;
 }

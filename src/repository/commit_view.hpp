@@ -117,8 +117,10 @@ public:
     /// link.
     [[nodiscard]] std::string read(const FileObject& object, std::string_view path,
                                    std::uint64_t limit) const;
-    /// Size of a file object in the repository, which is what a device downloads, in bytes.
-    [[nodiscard]] std::uint64_t stored_size(const std::string& object) const;
+    /// Size of a file object in the repository, which is what a device downloads, in bytes. `path`
+    /// is for errors.
+    [[nodiscard]] std::uint64_t stored_size(const std::string& object,
+                                            std::string_view path = "a file") const;
     /// Whether `file` and `theirs`, a file of `other`, have the same content; `path` is for errors.
     [[nodiscard]] bool same_content(const CommitPath& file, const CommitView& other,
                                     const CommitPath& theirs, std::string_view path) const;
@@ -173,6 +175,9 @@ public:
     [[nodiscard]] CommitView commit_at(const std::string& checksum, const std::string& name) const;
     /// All refs ("REMOTE:REF" for those of remotes) with the checksums of their commits.
     [[nodiscard]] std::map<std::string, std::string> refs() const;
+    /// The checksums of all commits whose objects there are, sorted; whether they are complete is
+    /// another question.
+    [[nodiscard]] std::vector<std::string> commits() const { return commits_like(""); }
     /// The repository itself, for what reads objects as they are.
     [[nodiscard]] OstreeRepo* handle() const noexcept { return repo_.get(); }
     /// Its path, for messages.

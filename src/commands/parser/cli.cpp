@@ -125,6 +125,12 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "publish") {
         return run_publish(arguments.global, arguments.publish);
     }
+    if (verb == "promote") {
+        return run_promote(arguments.global, arguments.promote);
+    }
+    if (verb == "channels") {
+        return run_channels(arguments.global, arguments.channels);
+    }
     if (verb == "check") {
         return run_check(arguments.global, arguments.check, running);
     }

@@ -1,0 +1,109 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "commands/parser/option_values.hpp"
+#include "commands/parser/options.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+void add_delta_options(CLI::App& verb, std::vector<std::string>& from, std::string& largest,
+                       const std::string& repository) {
+    verb.add_option("--delta-from", from,
+                    "What devices have that are to download a static delta: a number of versions "
+                    "(1: the published one), or a commit or ref of the repository" +
+                        repository + "; can be given several times")
+        ->type_name("N|COMMIT")
+        ->allow_extra_args(false)
+        ->check(not_empty());
+    verb.add_option("--delta-max-file", largest,
+                    "Largest file of which deltas have differences, up to 480M (default: 256M); a "
+                    "device needs as much memory")
+        ->type_name("SIZE")
+        ->check(size_text());
+}
+
+void add_signing_options(CLI::App& verb, std::string& key, std::filesystem::path& home,
+                         const std::string& description) {
+    CLI::Option* sign =
+        verb.add_option("--sign", key, description)->type_name("KEY")->check(not_empty());
+    verb.add_option("--gpg-homedir", home, "GPG home with the secret key (default: the user's)")
+        ->type_name("DIR")
+        ->check(not_empty())
+        ->needs(sign);
+}
+
+}  // namespace
+
+void add_publish(CLI::App& app, PublishCommand& publish) {
+    CLI::App* verb = app.add_subcommand(
+        "publish", "Copy refs to the repository that devices pull from, and sign its summary");
+    verb->add_option("REF", publish.refs, "Ref of the repository that was built into")
+        ->required()
+        ->type_name("COMMIT");
+    verb->add_option("--from", publish.from,
+                     "Repository with the refs (default: repo, in the working directory)")
+        ->type_name("DIR");
+    verb->add_option("--to", publish.to,
+                     "Repository that devices pull from, which a web server serves; created if it "
+                     "is absent")
+        ->required()
+        ->type_name("DIR")
+        ->check(not_empty());
+    add_delta_options(*verb, publish.delta_from, publish.delta_max_file, " of --to");
+    add_signing_options(*verb, publish.sign, publish.gpg_homedir,
+                        "GPG key that signs the summary (default: it is not signed)");
+}
+
+void add_promote(CLI::App& app, PromoteCommand& promote) {
+    CLI::App* verb = app.add_subcommand(
+        "promote", "Give the devices of one ref what another ref has, or had: a new commit of it");
+    verb->add_option("SOURCE", promote.source,
+                     "Ref, checksum or abbreviated checksum of the commit that they are to get; a "
+                     "trailing ^ selects the parent")
+        ->required()
+        ->type_name("COMMIT");
+    verb->add_option("--to", promote.to, "Ref that the devices follow; created if it is absent")
+        ->required()
+        ->type_name("REF")
+        ->check(not_empty());
+    verb->add_option("--repo", promote.repo,
+                     "Repository of both, from which devices pull (default: repo, in the working "
+                     "directory)")
+        ->type_name("DIR");
+    add_delta_options(*verb, promote.delta_from, promote.delta_max_file, "");
+    add_signing_options(*verb, promote.sign, promote.gpg_homedir,
+                        "GPG key that signs commit and summary (default: neither is signed)");
+    verb->add_option("--by", promote.by,
+                     "Who promotes, for the history (default: $GITLAB_USER_LOGIN, $GITHUB_ACTOR, "
+                     "$SUDO_USER, or the user)")
+        ->type_name("NAME")
+        ->check(not_empty());
+    verb->add_option("--reason", promote.reason, "Why, for the history")->type_name("TEXT");
+    CLI::Option* end =
+        verb->add_option("--end-of-life", promote.end_of_life,
+                         "The ref ends with this commit: what devices are to show of that")
+            ->type_name("TEXT")
+            ->check(not_empty());
+    verb->add_option("--rebase-to", promote.rebase_to,
+                     "Ref of the repository that `ostree admin upgrade` goes on with by itself; "
+                     "rpm-ostree shows the text only")
+        ->type_name("REF")
+        ->check(not_empty())
+        ->needs(end);
+    verb->add_flag("--dry-run", promote.dry_run, "Change nothing, only show what would change");
+}
+
+void add_channels(CLI::App& app, ChannelsCommand& channels) {
+    CLI::App* verb = app.add_subcommand(
+        "channels", "Show what each ref has and where that comes from, or what one ref has had");
+    verb->add_option("REF", channels.ref, "The ref whose history is shown (default: all refs)")
+        ->type_name("COMMIT");
+    verb->add_option("--repo", channels.repo,
+                     "ostree repository (default: repo, in the working directory)")
+        ->type_name("DIR");
+}
+
+}  // namespace edgegpu
