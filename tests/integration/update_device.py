@@ -21,12 +21,14 @@ case "$*" in
     reboot) echo reboot >>/run/asked ;;
     'is-active --quiet ostree-finalize-staged.service') [ -e /run/ostree/staged-deployment ] ;;
     'is-active --quiet boot-complete.target') [ -e /run/green ] ;;
+    'is-active greenboot-healthcheck.service') cat /run/greenboot 2>/dev/null || echo activating ;;
+    'is-enabled --quiet greenboot-healthcheck.service') ;;
     is-system-running) echo running ;;
     *) echo "systemctl $*" >>/run/unknown; exit 1 ;;
 esac
 """
 DATE = """#!/bin/sh
-[ "$*" != +%s ] || exec cat /tmp/d/bin/clock
+[ "$*" != +%s ] || exec cat /run/clock
 exec /usr/bin/date "$@"
 """
 REMOTE = """[remote "edge"]
@@ -155,7 +157,7 @@ class UpdatingDevice(Device):
 
     def update(self, *words, syncs=0, status=0):
         """What edgegpu-update says; of the timer, if there are no words. With `syncs` the power fails at that call of sync."""
-        (self.bin / "clock").write_text(f"{self.now}\n")
+        (self.run / "clock").write_text(f"{self.now}\n")
         (self.run / "syncs").write_text(str(syncs))
         result = self.inside("sh", "/tmp/d/usr/bin/edgegpu-update", *(words or ("run",)))
         unknown = self.run / "unknown"

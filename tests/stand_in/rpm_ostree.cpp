@@ -1,11 +1,11 @@
 // A stand-in for rpm-ostree, for tests: of the booted system, `deploy REVISION`, `upgrade` with one
-// of --check, --download-only and --cache-only, or without, `kargs` and `rollback`. What it does to
-// deployments and arguments is done by libostree's own functions, called as rpm-ostree v2023.7
-// calls them, and the deployment that it stages is a real one; so it has the ways of that version.
-// A new deployment has the arguments of the first deployment, staged ones among them, and the /etc
-// of the booted one. A change of arguments is a new deployment of the same commit, so that it
-// replaces the one to which a rollback would return. There is no daemon, no lock against other
-// transactions, and no rpm in it.
+// of --check, --download-only and --cache-only, or without, `kargs`, `cleanup --pending` and
+// `rollback`. What it does to deployments and arguments is done by libostree's own functions,
+// called as rpm-ostree v2023.7 calls them, and the deployment that it stages is a real one; so it
+// has the ways of that version. A new deployment has the arguments of the first deployment, staged
+// ones among them, and the /etc of the booted one. A change of arguments is a new deployment of the
+// same commit, so that it replaces the one to which a rollback would return. There is no daemon, no
+// lock against other transactions, and no rpm in it.
 
 #include <cstring>
 #include <iostream>
@@ -126,6 +126,24 @@ public:
         return refspec;
     }
 
+    /// Removes what is started before the booted deployment.
+    void remove_pending() {
+        const Owned<GPtrArray, g_ptr_array_unref> all(
+            ostree_sysroot_get_deployments(sysroot_.get()));
+        const Owned<GPtrArray, g_ptr_array_unref> kept(
+            g_ptr_array_new_with_free_func(g_object_unref));
+        bool reached = false;
+        for (guint i = 0; i < all->len; ++i) {
+            auto* deployment = static_cast<OstreeDeployment*>(g_ptr_array_index(all.get(), i));
+            reached = reached || ostree_deployment_equal(deployment, booted_) != FALSE;
+            if (reached) {
+                g_ptr_array_add(kept.get(), g_object_ref(deployment));
+            }
+        }
+        must(ostree_sysroot_write_deployments, sysroot_.get(), kept.get(),
+             static_cast<GCancellable*>(nullptr));
+    }
+
     void roll_back() {
         OstreeDeployment* pending = nullptr;
         OstreeDeployment* older = nullptr;
@@ -230,6 +248,8 @@ int main(int argc, char** argv) {
     try {
         if (words == std::vector<std::string>{"rollback"}) {
             System().roll_back();
+        } else if (words == std::vector<std::string>{"cleanup", "--pending"}) {
+            System().remove_pending();
         } else if (words.size() == 2 && words[0] == "deploy") {
             deploy(words[1]);
         } else if ((words.size() == 1 || words.size() == 2) && words[0] == "upgrade") {

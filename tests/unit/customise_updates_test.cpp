@@ -63,6 +63,8 @@ TEST_F(Updates, TheImageBringsProgramSettingsAndTimer) {
     }
     EXPECT_EQ(text("/usr/lib/systemd/system/timers.target.wants/edgegpu-update.timer"),
               read_file(EDGEGPU_SOURCE_DIR "/src/customise/device/edgegpu-update.timer"));
+    EXPECT_EQ(text("/usr/lib/tmpfiles.d/edgegpu-update.conf"),
+              read_file(EDGEGPU_SOURCE_DIR "/src/customise/device/edgegpu-update.conf"));
     EXPECT_EQ(text("/usr/lib/systemd/system/edgegpu-update.service"),
               read_file(EDGEGPU_SOURCE_DIR "/src/customise/device/edgegpu-update.service"));
 }

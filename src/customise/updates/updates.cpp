@@ -95,6 +95,7 @@ void add_updates(const Context& ctx, const std::optional<UpdatesRequest>& update
     put("/usr/libexec/edgegpu/update/records", embedded::records, 0644);
     put("/usr/libexec/edgegpu/update/restraints", embedded::restraints, 0644);
     put("/usr/bin/edgegpu-update", embedded::edgegpu_update, 0755);
+    put("/usr/lib/tmpfiles.d/edgegpu-update.conf", embedded::edgegpu_update_conf, 0644);
     put("/usr/lib/systemd/system/edgegpu-update.service", embedded::edgegpu_update_service, 0644);
     add_vendor_unit(ctx, tree, "edgegpu-update.timer", "timers.target",
                     std::string(embedded::edgegpu_update_timer));
