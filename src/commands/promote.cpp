@@ -44,7 +44,7 @@ void require_text(std::string_view option, const std::string& text) {
 /// Who runs the command: in a pipeline who started that.
 std::string current_user() {
     for (const char* variable : {"GITLAB_USER_LOGIN", "GITHUB_ACTOR", "SUDO_USER"}) {
-        const std::string name = text_of(std::getenv(variable));
+        std::string name = text_of(std::getenv(variable));
         if (!name.empty() && is_utf8(name) && name.size() <= longest_option) {
             return name;
         }

@@ -31,10 +31,11 @@ protected:
             own(g_variant_new_from_bytes(OSTREE_COMMIT_GVARIANT_FORMAT, bytes.get(), FALSE));
         EXPECT_NE(g_variant_is_normal_form(variant.get()), FALSE);
         EXPECT_NE(ostree_validate_structureof_commit(variant.get(), nullptr), FALSE);
-        EXPECT_NE(ostree_repo_write_metadata(repository.handle(), OSTREE_OBJECT_TYPE_COMMIT,
-                                             nullptr, variant.get(), nullptr, nullptr, nullptr),
-                  FALSE);
         const std::string checksum = sha256_hex(object);
+        EXPECT_NE(
+            ostree_repo_write_metadata(repository.handle(), OSTREE_OBJECT_TYPE_COMMIT,
+                                       checksum.c_str(), variant.get(), nullptr, nullptr, nullptr),
+            FALSE);
         return repository.commit_at(checksum, checksum);
     }
     /// Key → value, as text.
