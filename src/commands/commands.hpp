@@ -195,6 +195,20 @@ struct PublishCommand {
     std::filesystem::path gpg_homedir;
 };
 
+/// `edgegpu upload`
+struct UploadCommand {
+    /// the published repository
+    std::filesystem::path repo;
+    /// a remote of rclone
+    std::string to;
+    /// what rclone takes for --bwlimit; empty: without limit
+    std::string bandwidth;
+    bool verify = false;
+    bool overwrite = false;
+    /// parse_duration; empty: nothing is removed
+    std::string delete_after;
+};
+
 /// `edgegpu cache`
 struct CacheCommand {
     /// "prune"; empty: only show the contents
@@ -256,6 +270,9 @@ int run_image(const GlobalOptions& global, const ImageCommand& command);
 
 /// Publishes refs of a repository for devices, and prints what was new.
 int run_publish(const GlobalOptions& global, const PublishCommand& command);
+
+/// Makes a remote of rclone a copy of a published repository, and prints what was new.
+int run_upload(const GlobalOptions& global, const UploadCommand& command);
 
 /// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);

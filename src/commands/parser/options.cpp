@@ -160,6 +160,36 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
         ->needs(sign);
 }
 
+void add_upload(CLI::App& app, UploadCommand& upload) {
+    CLI::App* verb = app.add_subcommand(
+        "upload", "Copy a published repository to an object store or another server, with rclone");
+    verb->add_option("--repo", upload.repo, "The repository that edgegpu publish made")
+        ->required()
+        ->type_name("DIR")
+        ->check(not_empty());
+    verb->add_option("--to", upload.to,
+                     "Where devices pull from, as rclone names it: NAME:BUCKET/PATH, or a "
+                     "connection string; nothing else may be there")
+        ->required()
+        ->type_name("REMOTE")
+        ->check(not_empty());
+    verb->add_option("--bandwidth", upload.bandwidth,
+                     "Most that is sent per second, as rclone's --bwlimit takes it: 10M, or a "
+                     "timetable (default: no limit)")
+        ->type_name("LIMIT")
+        ->check(not_empty());
+    verb->add_flag("--verify", upload.verify,
+                   "Compare everything that is there, and mend it: by hashes, or, where the server "
+                   "has none, by reading it");
+    verb->add_flag("--overwrite", upload.overwrite,
+                   "Replace refs of commits that the repository never had, or that are newer");
+    verb->add_option("--delete-after", upload.delete_after,
+                     "Remove what the repository has no more, if refs and summary there have been "
+                     "the same for this long, such as 1d; 0s: at once (default: it is kept)")
+        ->type_name("TIME")
+        ->check(duration_text());
+}
+
 void add_cache(CLI::App& app, CacheCommand& cache) {
     CLI::App* verb = app.add_subcommand(
         "cache", "Show the contents of the cache, or remove entries that are no longer used");
@@ -207,6 +237,7 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_diff(app, arguments.diff);
     add_image(app, arguments.image);
     add_publish(app, arguments.publish);
+    add_upload(app, arguments.upload);
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);

@@ -20,6 +20,7 @@ struct CommandLine {
     ImageCommand image;
     CheckCommand check;
     PublishCommand publish;
+    UploadCommand upload;
     CacheCommand cache;
     /// of `doctor`
     std::filesystem::path doctor_cache_dir;
