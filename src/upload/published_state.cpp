@@ -26,8 +26,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Commits could stay where they are, but are compared together with what is copied.
 bool is_copied(UploadStep step) noexcept {
-    return !is_immutable(step) && step != UploadStep::delta_parts;
+    return step >= UploadStep::commits && step != UploadStep::delta_parts;
 }
 
 OstreeObjectType type_of(std::string_view extension) {
@@ -99,16 +100,30 @@ void PublishedState::require_finished() const {
     }
 }
 
-void PublishedState::require_complete(const Context& ctx) const {
-    const auto require = [&](const std::string& file, const std::string& ref,
-                             const std::string& path) {
+std::set<std::string> PublishedState::objects_of(const Context& ctx, const std::string& checksum,
+                                                 const std::string& name) const {
+    std::set<std::string> files;
+    const auto add = [&](const std::string& file, const std::string& path) {
         if (!files_.contains(file)) {
-            throw error("{}: ref {} lacks {} ({})", shown(), ref, path, file)
+            throw error("{}: ref {} lacks {} ({})", shown(), name, path, file)
                 .hinted(
                     "publish it again into the repository; `ostree fsck` finds all such "
                     "objects");
         }
+        files.insert(file);
     };
+    add(object_file(checksum, "commit"), "its commit");
+    const TreeObjects objects = list_objects(ctx, view_.commit_at(checksum, name));
+    for (const TreeObject& object : objects.files) {
+        add(object_file(object.checksum, "filez"), object.path);
+    }
+    for (const TreeObject& object : objects.directories) {
+        add(object_file(object.checksum, ostree_object_type_to_string(object.type)), object.path);
+    }
+    return files;
+}
+
+void PublishedState::require_complete(const Context& ctx) {
     const std::string summary = content("summary");
     for (const auto& [ref, checksum] : refs_) {
         if (!summary.empty() && commit_in_summary(summary, ref) != checksum) {
@@ -116,15 +131,7 @@ void PublishedState::require_complete(const Context& ctx) const {
                         shown(), ref)
                 .hinted("publish the ref again, or `ostree summary --update`");
         }
-        require(object_file(checksum, "commit"), ref, "its commit");
-        const TreeObjects objects = list_objects(ctx, view_.commit_at(checksum, ref));
-        for (const TreeObject& object : objects.files) {
-            require(object_file(object.checksum, "filez"), ref, object.path);
-        }
-        for (const TreeObject& object : objects.directories) {
-            require(object_file(object.checksum, ostree_object_type_to_string(object.type)), ref,
-                    object.path);
-        }
+        needed_.merge(objects_of(ctx, checksum, ref));
     }
 }
 

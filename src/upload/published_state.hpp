@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,16 @@ public:
     [[nodiscard]] const FileSizes& files() const noexcept { return files_; }
     /// The repository's own refs, and their commits.
     [[nodiscard]] const std::map<std::string, std::string>& refs() const noexcept { return refs_; }
-    /// The directory that has the files of a step.
+    /// The files of all objects that the refs need.
+    [[nodiscard]] const std::set<std::string>& needed() const noexcept { return needed_; }
+    /// The files of all objects that a commit needs, `name` in messages. Throws Error if one is not
+    /// there.
+    [[nodiscard]] std::set<std::string> objects_of(const Context& ctx, const std::string& checksum,
+                                                   const std::string& name) const;
+    /// The directory that has the files of a step: one for those before commits and for parts of
+    /// deltas, another one for the others.
     [[nodiscard]] std::filesystem::path directory_of(UploadStep step) const;
-    /// The content of a file of a step that is not `is_immutable`, and no part of a delta; empty if
-    /// there is none.
+    /// The content of the config, a ref, the summary or its signature; empty if there is none.
     [[nodiscard]] std::string content(const std::string& path) const;
     [[nodiscard]] bool has_commit(const std::string& checksum) const;
     /// A directory for temporary files.
@@ -47,7 +54,7 @@ public:
 
 private:
     void require_finished() const;
-    void require_complete(const Context& ctx) const;
+    void require_complete(const Context& ctx);
     void copy_changeable(const Context& ctx);
 
     RepositoryView view_;
@@ -55,6 +62,7 @@ private:
     TemporaryDirectory scratch_;
     std::map<std::string, std::string> refs_;
     FileSizes files_;
+    std::set<std::string> needed_;
     std::optional<RepositoryLock> lock_;
 };
 

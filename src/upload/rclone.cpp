@@ -35,7 +35,7 @@ constexpr int no_directory = 3;
 /// Beyond as many, listing directories takes less than asking for each file.
 constexpr std::size_t asked_one_by_one = 500;
 constexpr std::uint64_t largest_listing = 4ULL << 30U;
-constexpr std::chrono::milliseconds look_again{50};
+constexpr std::chrono::milliseconds look_again{20};
 /// For rclone to end uploads in parts, which some servers would keep, and charge, for ever.
 constexpr std::chrono::seconds patience{5};
 

@@ -1,5 +1,6 @@
 #include "upload/remote_state.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -90,10 +91,13 @@ RemoteState read_heads(const RcloneRemote& remote, FileSizes files, const fs::pa
 }
 
 void require_repository(const RcloneRemote& remote, const RemoteState& there) {
-    if (!there.files.empty() && !there.files.contains("config")) {
+    // An upload that was interrupted has left files of steps.
+    const auto other =
+        std::ranges::find_if(there.files, [](const auto& file) { return !step_of(file.first); });
+    if (!there.files.contains("config") && other != there.files.end()) {
         throw error(ErrorKind::usage, "{}: not an ostree repository, and not empty", remote.shown())
             .hinted(fmt::format("name a directory for the repository alone; this one has {}",
-                                there.files.begin()->first));
+                                other->first));
     }
 }
 

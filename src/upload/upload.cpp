@@ -48,7 +48,7 @@ public:
         if (!request_.overwrite) {
             require_ours(local_, remote_, there_);
         }
-        plan_ = plan_upload(local_, remote_, there_, request_.verify);
+        plan_ = plan_upload(ctx_, local_, remote_, there_, request_.verify);
         for (const auto& [step, paths] : plan_.missing) {
             total_ += paths.size();
             if (is_immutable(step)) {
@@ -58,30 +58,25 @@ public:
         total_ += plan_.late_superblocks.size();
     }
 
-    /// What clients do not ask for yet. A remote without config is no repository, and the next
-    /// upload would not take it for one.
+    /// What clients do not ask for yet. Parts of deltas are sent with contents: neither refers to
+    /// anything.
     void put_contents() {
-        if (!there_.files.contains("config")) {
-            put(UploadStep::config);
-        }
-        for (const UploadStep step : {UploadStep::contents, UploadStep::directories,
-                                      UploadStep::commits, UploadStep::commit_metadata}) {
-            put(step);
-        }
         remote_.remove(plan_.replaced_superblocks);
-        for (const UploadStep step : {UploadStep::delta_parts, UploadStep::superblocks,
-                                      UploadStep::delta_indexes, UploadStep::config}) {
-            put(step);
-        }
+        put({UploadStep::contents, UploadStep::delta_parts});
+        put({UploadStep::directories});
+        put({UploadStep::commits, UploadStep::commit_metadata, UploadStep::superblocks,
+             UploadStep::delta_indexes, UploadStep::config});
     }
 
     /// What clients ask for first.
     void put_heads() {
-        require_unchanged();
-        put(UploadStep::refs);
-        put(UploadStep::summary);
-        remote_.remove(plan_.stale_summary);
-        put(UploadStep::superblocks, plan_.late_superblocks);
+        if (plan_.changes_heads()) {
+            require_unchanged();
+            put({UploadStep::refs, UploadStep::summary});
+            remote_.remove(plan_.stale_summary);
+        }
+        plan_.missing[UploadStep::superblocks] = std::move(plan_.late_superblocks);
+        put({UploadStep::superblocks});
     }
 
     void remove_superfluous() {
@@ -120,42 +115,60 @@ public:
     [[nodiscard]] const FileCount& removed() const { return result_.removed; }
 
 private:
-    void put(UploadStep step) { put(step, std::exchange(plan_.missing[step], {})); }
-
-    /// Uploads files, and compares what has arrived; those that have not arrived, again.
-    void put(UploadStep step, std::vector<std::string> paths) {
-        if (paths.empty()) {
-            return;
-        }
-        const std::filesystem::path directory = local_.directory_of(step);
-        const std::string header(is_immutable(step) ? for_ever : ask_each_time);
-        const bool large = step == UploadStep::contents || step == UploadStep::delta_parts;
-        const FileCount count = count_of(paths);
+    /// Uploads the files of some steps, all of one directory, in this order, and compares what has
+    /// arrived; those that have not arrived, again.
+    void put(const std::vector<UploadStep>& steps) {
+        const std::filesystem::path directory = local_.directory_of(steps.front());
+        const bool large = steps.front() == UploadStep::contents;
         for (int attempt = 1;; ++attempt) {
-            const std::uint64_t already = count.files - paths.size();
-            const auto problem = remote_.put(directory, paths, header,
-                                             [&](std::uint64_t files, std::uint64_t bytes) {
-                                                 show(step, already + files, bytes);
-                                             });
-            if (problem && problem->kind != RcloneProblem::Kind::passing) {
-                throw failed(step, *problem);
+            std::vector<std::string> sent;
+            std::optional<RcloneProblem> problem;
+            UploadStep last = steps.front();
+            for (auto step = steps.begin(); step != steps.end() && !problem; ++step) {
+                last = *step;
+                problem = send(directory, last, sent);
             }
-            paths = remote_.differing(
-                directory, paths,
+            const std::vector<std::string> left = remote_.differing(
+                directory, sent,
                 large && !request_.verify ? Comparison::known : Comparison::content);
-            if (paths.empty()) {
-                break;
+            const FileCount all = count_of(sent);
+            const FileCount again = count_of(left);
+            result_.uploaded.files += all.files - again.files;
+            result_.uploaded.bytes += all.bytes - again.bytes;
+            if (left.empty() && !problem) {
+                return;
             }
             if (attempt == most_attempts) {
-                throw problem ? failed(step, *problem) : not_kept(paths);
+                throw problem ? failed(last, *problem) : not_kept(left);
+            }
+            for (const std::string& path : left) {
+                plan_.missing[step_of(path).value()].push_back(path);
             }
             ctx_.log.info("not all files have arrived",
-                          {{"remote", remote_.shown()}, {"files", paths.size()}});
+                          {{"remote", remote_.shown()}, {"files", left.size()}});
             pause(ctx_, first_pause * (1 << attempt));
         }
-        result_.uploaded.files += count.files;
-        result_.uploaded.bytes += count.bytes;
-        show(step, 0, 0);
+    }
+
+    /// Uploads what is missing of a step, and adds it to `sent`. Returns what may be over at
+    /// another attempt.
+    std::optional<RcloneProblem> send(const std::filesystem::path& directory, UploadStep step,
+                                      std::vector<std::string>& sent) {
+        const std::vector<std::string> paths = std::exchange(plan_.missing[step], {});
+        if (paths.empty()) {
+            return std::nullopt;
+        }
+        const FileCount before = count_of(sent);
+        auto problem = remote_.put(directory, paths,
+                                   std::string(is_immutable(step) ? for_ever : ask_each_time),
+                                   [&](std::uint64_t files, std::uint64_t bytes) {
+                                       show(step, before.files + files, before.bytes + bytes);
+                                   });
+        if (problem && problem->kind != RcloneProblem::Kind::passing) {
+            throw failed(step, *problem);
+        }
+        sent.insert(sent.end(), paths.begin(), paths.end());
+        return problem;
     }
 
     [[nodiscard]] FileCount count_of(const std::vector<std::string>& paths) const {

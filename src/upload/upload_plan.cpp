@@ -1,12 +1,15 @@
 #include "upload/upload_plan.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "delta/static_delta.hpp"
+#include "support/error.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -19,20 +22,19 @@ bool is_head(UploadStep step) {
 
 class Comparing {
 public:
-    Comparing(const PublishedState& local, const RcloneRemote& remote, const RemoteState& there,
-              bool verify)
-        : local_(local), remote_(remote), there_(there), verify_(verify) {}
+    Comparing(const Context& ctx, const PublishedState& local, const RcloneRemote& remote,
+              const RemoteState& there, bool verify)
+        : local_(local), remote_(remote), there_(there), verify_(verify) {
+        find_proved(ctx);
+    }
 
     UploadPlan plan() {
         for (const auto& [path, size] : local_.files()) {
             compare(path, size, step_of(path).value());
         }
-        for (const auto& [step, paths] : doubtful_) {
-            for (std::string& path : remote_.differing(local_.directory_of(step), paths,
-                                                       step == UploadStep::delta_parts && !verify_
-                                                           ? Comparison::known
-                                                           : Comparison::content)) {
-                plan_.missing[step].push_back(std::move(path));
+        for (const auto& [how, paths] : doubtful_) {
+            for (std::string& path : remote_.differing(how.first, paths, how.second)) {
+                plan_.missing[step_of(path).value()].push_back(std::move(path));
             }
         }
         replace_deltas();
@@ -49,9 +51,33 @@ private:
             if (there_.head(path) != local_.content(path)) {
                 plan_.missing[step].push_back(path);
             }
-        } else if (verify_ || !is_immutable(step)) {
-            doubtful_[step].push_back(path);
+        } else if (verify_ || !is_immutable(step) || is_unproved(path)) {
+            const bool large = step == UploadStep::contents || step == UploadStep::delta_parts;
+            const Comparison how = large && !verify_ ? Comparison::known : Comparison::content;
+            doubtful_[{local_.directory_of(step), how}].push_back(path);
         }
+    }
+
+    /// What refs there need was compared before they were set.
+    void find_proved(const Context& ctx) {
+        for (const auto& [path, content] : there_.heads) {
+            const std::string commit(trim_end(content));
+            if (step_of(path) == UploadStep::refs && is_sha256(commit) &&
+                local_.has_commit(commit)) {
+                try {
+                    proved_.merge(local_.objects_of(ctx, commit, commit));
+                } catch (const Error& problem) {
+                    // It has been pruned here, more or less.
+                    if (problem.kind() == ErrorKind::interrupted) {
+                        throw;
+                    }
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] bool is_unproved(const std::string& path) const {
+        return local_.needed().contains(path) && !proved_.contains(path);
     }
 
     /// Whether what clients have read before may name this superblock.
@@ -109,7 +135,8 @@ private:
     const RemoteState& there_;
     bool verify_;
     UploadPlan plan_;
-    std::map<UploadStep, std::vector<std::string>> doubtful_;
+    std::set<std::string> proved_;
+    std::map<std::pair<std::filesystem::path, Comparison>, std::vector<std::string>> doubtful_;
 };
 
 }  // namespace
@@ -122,9 +149,9 @@ bool UploadPlan::changes_heads() const {
     return has(UploadStep::refs) || has(UploadStep::summary) || !stale_summary.empty();
 }
 
-UploadPlan plan_upload(const PublishedState& local, const RcloneRemote& remote,
+UploadPlan plan_upload(const Context& ctx, const PublishedState& local, const RcloneRemote& remote,
                        const RemoteState& there, bool verify) {
-    return Comparing(local, remote, there, verify).plan();
+    return Comparing(ctx, local, remote, there, verify).plan();
 }
 
 }  // namespace edgegpu

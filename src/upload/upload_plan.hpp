@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "execution/context.hpp"
 #include "upload/contents.hpp"
 #include "upload/published_state.hpp"
 #include "upload/rclone.hpp"
@@ -29,9 +30,11 @@ struct UploadPlan {
     [[nodiscard]] bool changes_heads() const;
 };
 
-/// Compares the two. Files that may change under their names are compared by their contents; others
-/// by their sizes, and with `verify` by contents as well.
-[[nodiscard]] UploadPlan plan_upload(const PublishedState& local, const RcloneRemote& remote,
-                                     const RemoteState& there, bool verify);
+/// Compares the two: by sizes; by contents where these may change under a name, and where the refs
+/// need what no ref there needs, since an upload may have been interrupted before it was compared;
+/// with `verify`, all by contents.
+[[nodiscard]] UploadPlan plan_upload(const Context& ctx, const PublishedState& local,
+                                     const RcloneRemote& remote, const RemoteState& there,
+                                     bool verify);
 
 }  // namespace edgegpu

@@ -75,12 +75,12 @@ http {{
             time.sleep(0.05)
         sys.exit("not ok nginx does not answer")
 
-    def commit(self, content, ref=REF, sign=KEY, key="RPM-GPG-KEY-lab", older=0, bound=None, repo=None, remote=REMOTE):
+    def commit(self, content, ref=REF, sign=KEY, key="RPM-GPG-KEY-lab", older=0, bound=None, repo=None, remote=REMOTE, more=None):
         """A commit whose image verifies what it pulls with `key`, an hour later than the one before; its checksum."""
         tree = self.work / "tree"
         shutil.rmtree(tree, ignore_errors=True)
         for path, text in {"usr/etc/ostree/remotes.d/edge.conf": remote if key else "", "usr/share/content": content,
-                           "usr/lib/same": "the same in each\n" * 1000, "usr/lib/sub/deep/file": f"{content} below\n"}.items():
+                           "usr/lib/same": "the same in each\n" * 1000, "usr/lib/sub/deep/file": f"{content} below\n", **(more or {})}.items():
             (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_text(text)
         (tree / "usr/bin").mkdir()

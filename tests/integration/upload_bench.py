@@ -5,6 +5,7 @@ import http.client
 import http.server
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -18,6 +19,8 @@ import lab_image as lab
 from publish_bench import Bench, REF, SIGN
 
 MOTO = lab.SOURCE / "build/s3-server/bin/moto_server"
+# Of which a delta has little.
+LARGE = random.Random(0).randbytes(100_000).hex()
 MODULE = "/usr/lib/nginx/modules/ngx_http_dav_ext_module.so"
 
 
@@ -47,25 +50,28 @@ def started(port, *argv, **options):
 
 class Proxy(http.server.ThreadingHTTPServer):
     """Passes requests on to a server of this machine. `rule` gets method, path and the number of the request of that method, and
-    says what happens: None, a status to answer with, or a function that makes another body of the request's."""
+    says what happens: None, a status to answer with, "drop" to end the connection without an answer, or a function that makes another body of the request's."""
 
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, port):
-        self.upstream, self.rule, self.counts, self.seen, self.lock = port, None, {}, [], threading.Lock()
+        self.upstream, self.lock = port, threading.Lock()
+        self.with_rule()
         super().__init__(("127.0.0.1", 0), Passing)
         self.port = self.server_address[1]
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def with_rule(self, rule=None):
-        self.rule, self.counts, self.seen = rule, {}, []
+    def with_rule(self, rule=None, record=False):
+        """Without a rule, and nothing to be recorded, uploads do not come by here: it is slow."""
+        self.rule, self.counts, self.seen, self.in_use = rule, {}, [], record or rule is not None
 
     def decide(self, method, path):
         with self.lock:
             self.counts[method] = self.counts.get(method, 0) + 1
             self.seen.append((method, path))
-            return self.rule and self.rule(method, path, self.counts[method])
+            number = self.counts[method]
+        return self.rule and self.rule(method, path, number)
 
     def handle_error(self, request, client_address):
         pass
@@ -78,6 +84,9 @@ class Passing(http.server.BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length")
         body = self.rfile.read(int(length)) if length else b""
         action = self.server.decide(self.command, self.path)
+        if action == "drop":
+            self.close_connection = True
+            return None
         if isinstance(action, int):
             return self.answer(action, [], b"refused by the test")
         if action:
@@ -118,13 +127,14 @@ class UploadBench(Bench):
         self.dav_root = work / "dav"
         self.dav_root.mkdir()
         dav = self.serve_dav()
-        self.dav = Proxy(dav)
+        self.dav, self.s3 = Proxy(dav), None
         self.config = work / "rclone.conf"
         self.urls = {"dav": f"http://127.0.0.1:{dav}/edge/repo"}
         self.remotes = {"dav": "dav:edge/repo"}
-        self.config.write_text(f"[dav]\ntype = webdav\nvendor = other\nurl = http://127.0.0.1:{self.dav.port}\n")
+        self.config.write_text(f"[dav]\ntype = webdav\nvendor = other\nurl = http://127.0.0.1:{dav}\n")
         self.environment = {**{name: value for name, value in self.environment.items()
-                               if not re.search("(?i)proxy|^RCLONE|^AWS", name)}, "RCLONE_CONFIG": str(self.config)}
+                               if not re.search("(?i)proxy|^RCLONE|^AWS", name)}, "RCLONE_CONFIG": str(self.config),
+                            "RCLONE_LOW_LEVEL_RETRIES": "2"}
         self.url = self.urls["dav"]
 
     def serve_dav(self):
@@ -165,7 +175,7 @@ http {{
         self.s3 = Proxy(port)
         with self.config.open("a") as config:
             config.write(f"[s3]\ntype = s3\nprovider = Other\naccess_key_id = test\nsecret_access_key = topsecretkey\n"
-                         f"endpoint = http://127.0.0.1:{self.s3.port}\nforce_path_style = true\nacl = public-read\n")
+                         f"endpoint = http://127.0.0.1:{port}\nforce_path_style = true\nacl = public-read\n")
         self.rclone("mkdir", "s3:bucket")
         self.remotes["s3"], self.urls["s3"] = "s3:bucket/edge/repo", f"http://127.0.0.1:{port}/bucket/edge/repo"
 
@@ -185,7 +195,9 @@ http {{
     def upload(self, *more, to="dav", wait=True):
         words = [str(word) for word in (lab.EDGEGPU, "--color", "never", "upload", "--repo", self.target, "--to",
                                         self.remotes.get(to, to), *more)]
-        process = subprocess.Popen(words, text=True, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        environment = {**self.environment, **({"RCLONE_CONFIG_DAV_URL": f"http://127.0.0.1:{self.dav.port}"} if self.dav.in_use else {}),
+                       **({"RCLONE_CONFIG_S3_ENDPOINT": f"http://127.0.0.1:{self.s3.port}"} if self.s3 and self.s3.in_use else {})}
+        process = subprocess.Popen(words, text=True, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True)
         if not wait:
             return process
@@ -198,11 +210,18 @@ http {{
         self.checks.check(name, done.returncode == 0, done.stderr[-2000:])
         return json.loads(done.stdout) if done.returncode == 0 else {"refs": [{}], "uploaded": {}, "removed": {}, "left": {}}
 
-    def version(self, content):
+    def version(self, content, *more):
         """A new version in the repository that is uploaded: its checksum."""
-        checksum = self.commit(content)
-        self.good(f"{content} is published", *SIGN)
+        checksum = self.commit(content, more={"usr/lib/large": LARGE + content})
+        self.good(f"{content} is published", *SIGN, *more)
         return checksum
+
+    def not_uploaded(self, name, words, *more, status=1, **options):
+        """An upload that has to fail with these words, and to leave what is there."""
+        before = self.there()
+        done = self.upload(*more, **options)
+        self.checks.check(f"{name}: refused", done.returncode == status and re.search(words, done.stderr), done.stderr[-2000:])
+        self.checks.equal(f"{name}: nothing has changed", self.there(), before)
 
     def there(self, to="dav"):
         """Path → size of what a place has."""
