@@ -51,11 +51,13 @@ void report(std::string_view output,
     const std::size_t begin = output.rfind('\n', stats) + 1;
     const nlohmann::json record = nlohmann::json::parse(
         output.substr(begin, output.find('\n', stats) - begin), nullptr, false);
+    const auto found = record.is_object() ? record.find("stats") : record.end();
     const auto number = [&](const char* key) {
-        const auto& found = record["stats"][key];
-        return found.is_number() ? found.get<std::uint64_t>() : 0;
+        const auto value = found->find(key);
+        return value != found->end() && value->is_number_unsigned() ? value->get<std::uint64_t>()
+                                                                    : 0;
     };
-    if (record.is_object() && record.contains("stats") && record["stats"].is_object()) {
+    if (found != record.end() && found->is_object()) {
         progress(number("transfers"), number("bytes"));
     }
 }
@@ -63,7 +65,10 @@ void report(std::string_view output,
 /// Asks rclone to end, and waits a little.
 void end_in_order(BackgroundProcess& process) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
-    ::kill(process.pid(), SIGTERM);
+    // Of one that has ended there is no number, and -1 would be everybody.
+    if (process.pid() > 0) {
+        ::kill(process.pid(), SIGTERM);
+    }
     while (!process.status() && std::chrono::steady_clock::now() < deadline) {
         std::this_thread::sleep_for(look_again);
     }

@@ -86,7 +86,7 @@ Kind kind_of_reason(std::string_view reason) {
               "parse connection string", "bad name"})) {
         return Kind::configuration;
     }
-    if (says({"x509", "certificate"})) {
+    if (says({"x509", "certificate", "ca bundle"})) {
         return Kind::certificate;
     }
     if (says({"no space left", "insufficient storage", "507 ", "quota", "disk full",
@@ -149,7 +149,7 @@ std::string hint_for(const RcloneProblem& problem, const std::string& remote) {
             return "make room on the server, and upload again: what has arrived is kept";
         case Kind::certificate:
             return "rclone trusts the authorities of this machine; RCLONE_CA_CERT names a file "
-                   "with another one";
+                   "with another one, but AWS_CA_BUNDLE rclone may not be able to use: unset it";
         case Kind::passing:
             break;
     }

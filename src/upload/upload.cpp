@@ -139,7 +139,7 @@ private:
                 return;
             }
             if (attempt == most_attempts) {
-                throw problem ? failed(last, *problem) : not_kept(left);
+                throw problem ? failed(last, *problem) : not_kept(directory, left);
             }
             for (const std::string& path : left) {
                 plan_.missing[step_of(path).value()].push_back(path);
@@ -190,7 +190,15 @@ private:
         return remote_.to_error(fmt::format("upload {} to", name_of(step)), problem);
     }
 
-    [[nodiscard]] Error not_kept(const std::vector<std::string>& paths) const {
+    [[nodiscard]] Error not_kept(const std::filesystem::path& directory,
+                                 const std::vector<std::string>& paths) const {
+        for (const std::string& path : paths) {
+            if (!std::filesystem::exists(directory / path)) {
+                return error("{}/{}: has been removed while it was to be uploaded", local_.shown(),
+                             path)
+                    .hinted("upload again");
+            }
+        }
         return error(ErrorKind::fetch,
                      "{}: {} of the files that were uploaded are not there as they were sent, {} "
                      "among them",
