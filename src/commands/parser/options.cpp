@@ -174,7 +174,7 @@ void add_upload(CLI::App& app, UploadCommand& upload) {
         ->type_name("REMOTE")
         ->check(not_empty());
     verb->add_option("--bandwidth", upload.bandwidth,
-                     "Most that is sent per second, as rclone's --bwlimit takes it: 10M, or a "
+                     "Most that is sent per second, as rclone takes it (bwlimit): 10M, or a "
                      "timetable (default: no limit)")
         ->type_name("LIMIT")
         ->check(not_empty());
