@@ -225,6 +225,20 @@ struct ChannelsCommand {
     std::filesystem::path repo = "repo";
 };
 
+/// `edgegpu upload`
+struct UploadCommand {
+    /// the published repository
+    std::filesystem::path repo;
+    /// a remote of rclone
+    std::string to;
+    /// what rclone takes for --bwlimit; empty: without limit
+    std::string bandwidth;
+    bool verify = false;
+    bool overwrite = false;
+    /// parse_duration; empty: nothing is removed
+    std::string delete_after;
+};
+
 /// `edgegpu cache`
 struct CacheCommand {
     /// "prune"; empty: only show the contents
@@ -293,6 +307,9 @@ int run_promote(const GlobalOptions& global, const PromoteCommand& command);
 /// Prints what the refs of a repository have, or what one has had. Returns 1 if some commit cannot
 /// be read.
 int run_channels(const GlobalOptions& global, const ChannelsCommand& command);
+
+/// Makes a remote of rclone a copy of a published repository, and prints what was new.
+int run_upload(const GlobalOptions& global, const UploadCommand& command);
 
 /// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);

@@ -373,13 +373,14 @@ Repo::Repo(Repo&&) noexcept = default;
 Repo& Repo::operator=(Repo&&) noexcept = default;
 Repo::~Repo() = default;
 
-SharedLock::SharedLock(const Context& ctx, const Repo::Impl& repo) : repo_(repo.ostree.get()) {
+RepositoryLock::RepositoryLock(const Context& ctx, OstreeRepo* repo, const std::string& shown,
+                               OstreeRepoLockType type)
+    : repo_(repo), type_(type) {
     const Cancellable cancellable(ctx);
     GlibFailure failure;
-    if (ostree_repo_lock_push(repo_, OSTREE_REPO_LOCK_SHARED, cancellable.get(), failure.out()) ==
-        FALSE) {
+    if (ostree_repo_lock_push(repo_, type_, cancellable.get(), failure.out()) == FALSE) {
         ctx.check_cancelled();
-        throw failure.to_error(repo.path.string(), "cannot lock the repository")
+        throw failure.to_error(shown, "cannot lock the repository")
             .hinted(
                 "another program holds the lock, such as `ostree prune`: try again when it "
                 "has ended; how long is waited is lock-timeout-secs in the repository's "
@@ -387,8 +388,8 @@ SharedLock::SharedLock(const Context& ctx, const Repo::Impl& repo) : repo_(repo.
     }
 }
 
-SharedLock::~SharedLock() {
-    ostree_repo_lock_pop(repo_, OSTREE_REPO_LOCK_SHARED, nullptr, nullptr);
+RepositoryLock::~RepositoryLock() {
+    ostree_repo_lock_pop(repo_, type_, nullptr, nullptr);
 }
 
 void set_ref(const Repo::Impl& repo, const std::string& checksum) {

@@ -88,17 +88,28 @@ void require_place_of_ref(int repository, const std::filesystem::path& path,
 /// several remotes have it, with different commits.
 [[nodiscard]] std::string find_commit(const Repo::Impl& repo, const std::string& name);
 
-/// Keeps `ostree prune` from removing objects that no ref reaches yet, as long as it exists.
-class SharedLock {
+/// libostree's lock of a repository, which all its writers take. What one process takes more than
+/// once, for one open repository, is as strong as the strongest of them.
+class RepositoryLock {
 public:
-    /// Waits for it. Throws Error.
-    SharedLock(const Context& ctx, const Repo::Impl& repo);
-    SharedLock(const SharedLock&) = delete;
-    SharedLock& operator=(const SharedLock&) = delete;
-    ~SharedLock();
+    /// Waits for it. `repo` must outlive it, `shown` is its path for messages. Throws Error.
+    RepositoryLock(const Context& ctx, OstreeRepo* repo, const std::string& shown,
+                   OstreeRepoLockType type);
+    RepositoryLock(const RepositoryLock&) = delete;
+    RepositoryLock& operator=(const RepositoryLock&) = delete;
+    ~RepositoryLock();
 
 private:
     OstreeRepo* repo_;
+    OstreeRepoLockType type_;
+};
+
+/// Keeps `ostree prune` from removing objects that no ref reaches yet, as long as it exists.
+class SharedLock : public RepositoryLock {
+public:
+    /// Waits for it. Throws Error.
+    SharedLock(const Context& ctx, const Repo::Impl& repo)
+        : RepositoryLock(ctx, repo.ostree.get(), repo.path.string(), OSTREE_REPO_LOCK_SHARED) {}
 };
 
 /// Leaves the summary's marker: from before something changes that the summary names until it is

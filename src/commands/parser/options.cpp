@@ -170,6 +170,7 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_publish(app, arguments.publish);
     add_promote(app, arguments.promote);
     add_channels(app, arguments.channels);
+    add_upload(app, arguments.upload);
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);

@@ -22,6 +22,7 @@ struct CommandLine {
     PublishCommand publish;
     PromoteCommand promote;
     ChannelsCommand channels;
+    UploadCommand upload;
     CacheCommand cache;
     /// of `doctor`
     std::filesystem::path doctor_cache_dir;
@@ -49,10 +50,11 @@ void add_test(CLI::App& app, TestCommand& test);
 /// The same for `image` (image_options.cpp).
 void add_image(CLI::App& app, ImageCommand& image);
 
-/// The same for `publish`, `promote` and `channels` (publish_options.cpp).
+/// The same for `publish`, `promote`, `channels` and `upload` (publish_options.cpp).
 void add_publish(CLI::App& app, PublishCommand& publish);
 void add_promote(CLI::App& app, PromoteCommand& promote);
 void add_channels(CLI::App& app, ChannelsCommand& channels);
+void add_upload(CLI::App& app, UploadCommand& upload);
 
 /// `--set` and `--parameters` of a command (blueprint_options.cpp). `blueprint`: the option that
 /// names the blueprint, without which they are an error; null if the command always has one.

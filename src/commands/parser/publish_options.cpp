@@ -106,4 +106,34 @@ void add_channels(CLI::App& app, ChannelsCommand& channels) {
         ->type_name("DIR");
 }
 
+void add_upload(CLI::App& app, UploadCommand& upload) {
+    CLI::App* verb = app.add_subcommand(
+        "upload", "Copy a published repository to an object store or another server, with rclone");
+    verb->add_option("--repo", upload.repo, "The repository that edgegpu publish made")
+        ->required()
+        ->type_name("DIR")
+        ->check(not_empty());
+    verb->add_option("--to", upload.to,
+                     "Where devices pull from, as rclone names it: NAME:BUCKET/PATH, or a "
+                     "connection string; nothing else may be there")
+        ->required()
+        ->type_name("REMOTE")
+        ->check(not_empty());
+    verb->add_option("--bandwidth", upload.bandwidth,
+                     "Most that is sent per second, as rclone takes it (bwlimit): 10M, or a "
+                     "timetable (default: no limit)")
+        ->type_name("LIMIT")
+        ->check(not_empty());
+    verb->add_flag("--verify", upload.verify,
+                   "Compare everything that is there, and mend it: by hashes, or, where the server "
+                   "has none, by reading it");
+    verb->add_flag("--overwrite", upload.overwrite,
+                   "Replace refs of commits that the repository never had, or that are newer");
+    verb->add_option("--delete-after", upload.delete_after,
+                     "Remove what the repository has no more, if refs and summary there have been "
+                     "the same for this long, such as 1d; 0s: at once (default: it is kept)")
+        ->type_name("TIME")
+        ->check(duration_text());
+}
+
 }  // namespace edgegpu
