@@ -11,18 +11,26 @@ namespace edgegpu {
 
 namespace {
 
+/// The digits with which a text begins.
+std::size_t digits_of(std::string_view text) {
+    return std::min(text.find_first_not_of("0123456789"), text.size());
+}
+
 /// The ids of CVEs in a text: "CVE-2024-1086 kernel: …", or a URL that ends with one.
 void find_cves(std::string_view text, std::set<std::string>& found) {
     constexpr std::string_view prefix = "CVE-";
-    constexpr std::string_view id = "-0123456789";
-    for (std::size_t at = text.find(prefix); at != std::string_view::npos;) {
-        const std::size_t end =
-            std::min(text.find_first_not_of(id, at + prefix.size()), text.size());
-        // A year, a hyphen and four digits or more.
-        if (end - at >= std::string_view("CVE-2024-1086").size()) {
-            found.emplace(text.substr(at, end - at));
+    constexpr std::string_view year = "2024-";
+    for (std::size_t at = text.find(prefix); at != std::string_view::npos;
+         at = text.find(prefix, at + prefix.size())) {
+        const std::string_view id = text.substr(at + prefix.size());
+        if (digits_of(id) != year.size() - 1 || id.size() < year.size() || id[4] != '-') {
+            continue;
         }
-        at = text.find(prefix, end);
+        // At least four, since CVE-2024-1086 is as short as they are.
+        const std::size_t number = digits_of(id.substr(year.size()));
+        if (number >= 4) {
+            found.emplace(text.substr(at, prefix.size() + year.size() + number));
+        }
     }
 }
 

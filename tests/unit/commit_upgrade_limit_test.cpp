@@ -1,4 +1,4 @@
-#include "commit/upgrade_limit.hpp"
+#include "commit/commit.hpp"
 
 #include <gtest/gtest.h>
 
