@@ -61,6 +61,8 @@ struct BuildCommand {
     unsigned program_timeout = 600;
     /// largest size of the cache after the build (parse_size); empty: no limit
     std::string cache_max_size;
+    /// largest download of an upgrade from the parent (parse_size); empty: no limit
+    std::string max_upgrade_bytes;
 };
 
 /// `edgegpu resolve`
@@ -111,6 +113,8 @@ struct DiffCommand {
     std::string after;
     std::filesystem::path repo = "repo";
     bool all_files = false;
+    /// release notes instead of text for a terminal
+    bool markdown = false;
 };
 
 /// `edgegpu test`

@@ -159,6 +159,9 @@ public:
     /// Whether the repository has this object (`object_path`). An empty file, left by a power
     /// failure, does not count. Throws Error for anything but a file.
     [[nodiscard]] bool repository_has(const std::string& object) const;
+    /// The size of an object that is staged, or else in the repository, in bytes. Throws Error if
+    /// it is neither.
+    [[nodiscard]] std::uint64_t size_of(const std::string& object) const;
     /// Creates a file for `object` (`object_path`), mode 0644, to be filled with `write`.
     /// Thread-safe.
     [[nodiscard]] Fd create(const std::string& object) const;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "image/tree.hpp"
+#include "repository/commit_advisories.hpp"
 #include "support/glib.hpp"
 #include "support/text/nevra.hpp"
 
@@ -53,6 +54,8 @@ struct CommitInfo {
     std::optional<std::vector<Nevra>> packages;
     /// container images; none if the metadata do not have the list
     std::vector<CommitImage> images;
+    /// in the order of the metadata; nothing if these do not have them
+    std::optional<std::vector<CommitAdvisory>> advisories;
 };
 
 /// An entry of a directory of a commit. Equal nodes have equal content, recursively.
@@ -121,6 +124,9 @@ public:
     /// is for errors.
     [[nodiscard]] std::uint64_t stored_size(const std::string& object,
                                             std::string_view path = "a file") const;
+    /// The same of a dirtree, a dirmeta or the commit; `path` is for errors.
+    [[nodiscard]] std::uint64_t metadata_size(OstreeObjectType type, const std::string& checksum,
+                                              std::string_view path) const;
     /// Whether `file` and `theirs`, a file of `other`, have the same content; `path` is for errors.
     [[nodiscard]] bool same_content(const CommitPath& file, const CommitView& other,
                                     const CommitPath& theirs, std::string_view path) const;

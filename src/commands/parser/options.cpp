@@ -118,7 +118,10 @@ void add_diff(CLI::App& app, DiffCommand& diff) {
     verb->add_option("--repo", diff.repo,
                      "ostree repository of both commits (default: repo, in the working directory)")
         ->type_name("DIR");
-    verb->add_flag("--files", diff.all_files, "List all files, not only the largest");
+    CLI::Option* files =
+        verb->add_flag("--files", diff.all_files, "List all files, not only the largest");
+    verb->add_flag("--markdown", diff.markdown, "Print Markdown, as release notes of B")
+        ->excludes(files);
 }
 
 void add_cache(CLI::App& app, CacheCommand& cache) {
