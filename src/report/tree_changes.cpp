@@ -1,12 +1,12 @@
 #include "report/tree_changes.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "repository/tree_objects.hpp"
 #include "repository/tree_size.hpp"
 
 namespace edgegpu {
@@ -105,29 +105,51 @@ std::uint64_t in_blocks(std::uint64_t bytes) {
     return bytes / block * block + (bytes % block == 0 ? 0 : block);
 }
 
-/// The checksums of all objects of a commit but itself.
-std::unordered_set<std::string> all_objects(const Context& ctx, const CommitView& view) {
-    std::unordered_set<std::string> objects;
-    const TreeObjects found = list_objects(ctx, view);
-    for (const std::vector<TreeObject>* list : {&found.files, &found.directories}) {
-        for (const TreeObject& object : *list) {
-            objects.insert(object.checksum);
+/// The objects of a commit but itself.
+struct ObjectNames {
+    std::unordered_set<std::string> files;
+    /// dirtree → a path that has it, for errors; the same for dirmetas
+    std::unordered_map<std::string, std::string> trees;
+    std::unordered_map<std::string, std::string> metas;
+};
+
+/// Reads each dirtree once: a tree of a few objects may have any number of paths.
+ObjectNames all_objects(const Context& ctx, const CommitView& view) {
+    ObjectNames objects;
+    std::vector<std::pair<CommitNode, std::string>> waiting{{view.root(), "/"}};
+    while (!waiting.empty()) {
+        ctx.check_cancelled();
+        const auto [directory, path] = std::move(waiting.back());
+        waiting.pop_back();
+        objects.metas.emplace(directory.meta, path);
+        if (!objects.trees.emplace(directory.checksum, path).second) {
+            continue;
+        }
+        for (const auto& [name, node] : view.list(directory, path)) {
+            if (node.directory) {
+                waiting.emplace_back(node, path + name + '/');
+            } else {
+                objects.files.insert(node.checksum);
+            }
         }
     }
     return objects;
 }
 
-void add_directories(const CommitPair& pair, const std::unordered_set<std::string>& known,
-                     NewContent& content) {
-    for (const TreeObject& object : list_objects(pair.ctx, pair.after).directories) {
-        if (!known.contains(object.checksum)) {
-            const std::uint64_t size =
-                pair.after.metadata_size(object.type, object.checksum, object.path);
-            ++content.directories;
-            content.directory_bytes += size;
-            content.disk_bytes += in_blocks(size);
+void add_directories(const CommitPair& pair, const ObjectNames& known, NewContent& content) {
+    const ObjectNames needed = all_objects(pair.ctx, pair.after);
+    const auto add = [&](OstreeObjectType type, const auto& names, const auto& others) {
+        for (const auto& [checksum, path] : names) {
+            if (!others.contains(checksum)) {
+                const std::uint64_t size = pair.after.metadata_size(type, checksum, path);
+                ++content.directories;
+                content.directory_bytes += size;
+                content.disk_bytes += in_blocks(size);
+            }
         }
-    }
+    };
+    add(OSTREE_OBJECT_TYPE_DIR_TREE, needed.trees, known.trees);
+    add(OSTREE_OBJECT_TYPE_DIR_META, needed.metas, known.metas);
 }
 
 void add_commit(const CommitView& after, NewContent& content) {
@@ -221,11 +243,11 @@ NewContent new_content(const CommitPair& pair, const TreeChanges& changes) {
     if (changes.empty()) {
         return content;
     }
-    std::unordered_set<std::string> known = all_objects(pair.ctx, pair.before);
+    ObjectNames known = all_objects(pair.ctx, pair.before);
     add_directories(pair, known, content);
     for (const auto& [path, change] : changes) {
         if (!change.after || change.after->checksum.empty() ||
-            !known.insert(change.after->checksum).second) {
+            !known.files.insert(change.after->checksum).second) {
             continue;
         }
         const std::uint64_t stored = pair.after.stored_size(change.after->checksum);

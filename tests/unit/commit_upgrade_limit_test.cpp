@@ -92,10 +92,12 @@ TEST_F(UpgradeLimit, TheLimitItselfIsAllowed) {
 }
 
 TEST_F(UpgradeLimit, AParentWithoutItsObjectsIsAnError) {
-    fixture_.add_file("/usr/lib/gone", "gone");
+    // Not one of those that a build reads of each parent.
+    fixture_.add_directory("/usr/data");
+    fixture_.add_file("/usr/data/gone", "gone");
     const Commit first = build("one", std::nullopt);
     change();
-    const std::string dirtree = fixture_.ostree("ls -d -C " + first.ref + " /usr/lib");
+    const std::string dirtree = fixture_.ostree("ls -d -C " + first.ref + " /usr/data");
     for (const auto& item :
          std::filesystem::recursive_directory_iterator(fixture_.repo() / "objects")) {
         const std::string name =

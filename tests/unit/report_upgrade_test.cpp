@@ -152,6 +152,8 @@ TEST_F(Upgrade, AdvisoriesOfWhatHasChanged) {
               "Advisories: 2 fixed\n"
               "  + A-IMPORTANT  security, important  CVE-1999-0001\n"
               "  + B-LOW        security, low        CVE-2024-1086, CVE-2024-20001\n");
+    // Advisories alone make no new commit.
+    fixture_.add_file("/usr/lib/four", "4");
     fixture_.resolution.advisories.clear();
     commit("four");
     const Diff none = diff();
