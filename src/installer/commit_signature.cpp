@@ -113,7 +113,37 @@ std::string key_name(const DetachedSignature& signature) {
     return printable_line(signature.signer.empty() ? key : key + " (" + signature.signer + ")");
 }
 
+/// ostree takes none of a key that has expired since.
+bool counts(const DetachedSignature& signature) {
+    return signature.verdict == SignatureVerdict::good &&
+           (signature.key_expired == 0 || signature.key_expired > std::time(nullptr));
+}
+
+/// The one that counts, or the best of all.
+DetachedSignature best_signature(const Context& ctx, const CommitView& commit,
+                                 const std::vector<std::string>& signatures,
+                                 const std::vector<Certificate>& keys) {
+    const VariantHandle variant =
+        commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "commit");
+    const std::string content(bytes_of(variant.get()));
+    DetachedSignature best;
+    for (const std::string& signature : signatures) {
+        DetachedSignature one = check_detached_signature(ctx, content, signature, keys);
+        if (counts(one)) {
+            return one;
+        }
+        best = one.verdict < best.verdict ? std::move(one) : std::move(best);
+    }
+    return best;
+}
+
 }  // namespace
+
+bool is_signed_by(const Context& ctx, const CommitView& commit,
+                  const std::vector<Certificate>& keys) {
+    const std::vector<std::string> signatures = signatures_of(commit.detached_metadata().get());
+    return !keys.empty() && counts(best_signature(ctx, commit, signatures, keys));
+}
 
 std::vector<RemoteConfig> remotes_of(const CommitView& image) {
     std::vector<RemoteConfig> found;
@@ -142,18 +172,9 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
                 "set ostree.url and ostree.gpg_public_key in the blueprint, name the remote "
                 "with --remote");
     }
-    const VariantHandle variant =
-        commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "commit");
-    const std::string content(bytes_of(variant.get()));
-    DetachedSignature best;
-    for (const std::string& signature : signatures) {
-        DetachedSignature one = check_detached_signature(ctx, content, signature, keys);
-        // ostree takes none of a key that has expired since.
-        if (one.verdict == SignatureVerdict::good &&
-            (one.key_expired == 0 || one.key_expired > std::time(nullptr))) {
-            return;
-        }
-        best = one.verdict < best.verdict ? std::move(one) : std::move(best);
+    const DetachedSignature best = best_signature(ctx, commit, signatures, keys);
+    if (counts(best)) {
+        return;
     }
     Error failure = error(
         "commit {}: none of the keys that the image has for its remote {} has "

@@ -18,6 +18,10 @@ namespace edgegpu {
 void check_commit_signature(const Context& ctx, const CommitView& commit, const CommitView& image,
                             const std::string& remote, const Injection& injection);
 
+/// Whether one of `keys`, that has not expired, has signed the commit.
+[[nodiscard]] bool is_signed_by(const Context& ctx, const CommitView& commit,
+                                const std::vector<Certificate>& keys);
+
 /// The remotes that an image configures.
 [[nodiscard]] std::vector<RemoteConfig> remotes_of(const CommitView& image);
 

@@ -11,6 +11,7 @@
 #include "commit/head.hpp"
 #include "commit/object.hpp"
 #include "commit/repository.hpp"
+#include "installer/commit_signature.hpp"
 #include "publish/end_of_life.hpp"
 #include "publish/verification.hpp"
 #include "repository/tree_objects.hpp"
@@ -77,23 +78,48 @@ void require_whole(const Context& ctx, const CommitView& commit) {
     }
 }
 
-/// What is signed now was signed before: by a key of its own image, or of the one that devices run.
-void require_signed_source(const Context& ctx, const CommitView& source,
-                           const std::optional<CommitView>& head) {
-    try {
-        require_signed_commit(ctx, source, source);
-    } catch (Error& own) {
-        if (!head || reason_of_failure([&] { require_signed_commit(ctx, source, *head); })) {
-            throw own.traced("what is promoted has to be signed already")
-                .hinted(
-                    "publish it again with its signature, or sign it with a key that devices have: "
-                    "ostree gpg-sign");
+/// What no signature by --sign makes right for devices.
+void require_takeable(const CommitView& image, const ChannelRecord& record,
+                      const std::optional<CommitView>& head) {
+    for (const RemoteConfig& remote : remotes_of(image)) {
+        if (remote.verifies_by_key) {
+            throw error(
+                "devices verify commits with keys that are none of GnuPG (sign-verify of the "
+                "remote {} of commit {}), and would refuse the new one",
+                remote.name, image.info().checksum)
+                .hinted("build for that ref, sign with ostree sign, and publish it");
         }
+    }
+    const std::string other = head ? read_channel_record(*head).architecture : std::string();
+    if (!other.empty() && !record.architecture.empty() && other != record.architecture) {
+        throw error("the image is for {}, and that of the ref for {}", record.architecture, other)
+            .hinted("promote it to a ref of its architecture");
     }
 }
 
 bool has_tree_of(const CommitView& one, const CommitView& other) {
     return one.root() == other.root();
+}
+
+/// Whether the ref has what this promotion would make of the source, but for who promoted it, when
+/// and why. Otherwise its metadata are somebody else's, or devices of the ref refuse it.
+bool is_promoted(const CommitView& head, const ChannelRecord& now, const CommitView& source,
+                 const PromotedCommit& wanted) {
+    if (now.end != wanted.end) {
+        return false;
+    }
+    if (head.info().checksum == source.info().checksum) {
+        return head.info().bound_refs == std::vector<std::string>{wanted.ref} &&
+               (wanted.collection.empty() || now.collection == wanted.collection);
+    }
+    if (!now.promotion || now.promotion->from != source.info().checksum) {
+        return false;
+    }
+    PromotedCommit same = wanted;
+    same.promotion = *now.promotion;
+    same.parent = head.info().parent;
+    same.time = head.info().time;
+    return sha256_hex(promoted_object(source, same)) == head.info().checksum;
 }
 
 /// Throws ErrorKind::usage for a ref that is promoted to itself, where nothing would become of it.
@@ -123,17 +149,15 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
     if (plan.head) {
         const ChannelRecord now = read_channel_record(*plan.head);
         const CommitInfo& info = plan.head->info();
-        const bool from_it = info.checksum == source.checksum ||
-                             (now.promotion && now.promotion->from == source.checksum);
-        plan.unchanged = from_it && has_tree_of(*plan.head, plan.source) && now.end == request.end;
+        plan.unchanged = is_promoted(*plan.head, now, plan.source, plan.commit);
         plan.going_back =
             record.image_time < now.image_time && !has_tree_of(*plan.head, plan.source);
         plan.commit.parent = info.checksum;
     }
     require_other_ref(request, plan);
-    require_end_of_life(view, request.to, request.end, plan.head);
     require_whole(ctx, plan.source);
     const CommitView& image = plan.head ? *plan.head : plan.source;
+    require_takeable(image, record, plan.head);
     if (!plan.unchanged) {
         // With a time that none can follow, it would be the last commit of the ref.
         Parent origin;
@@ -141,15 +165,26 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
         origin.time = source.time;
         static_cast<void>(commit_time(0, origin, std::nullopt));
         plan.commit.time = commit_time(source.time, std::nullopt, plan.head);
-        require_signed_source(ctx, plan.source, plan.head);
+        require_signed_source(ctx, plan.source, plan.head, signer);
+        require_commit_key(ctx, image, signer);
+    } else if (lacks_signature(plan.head->detached_metadata().get(), signer)) {
+        require_signed_source(ctx, *plan.head, plan.head, signer);
         require_commit_key(ctx, image, signer);
     }
+    require_end_of_life(ctx, view, plan.commit, image);
     require_summary_key(ctx, image, signer);
     return plan;
 }
 
 /// What is done all the same.
 void warn(const Context& ctx, const Plan& plan, Signer& signer) {
+    if (const EndOfLife ended = plan.head ? read_channel_record(*plan.head).end : EndOfLife();
+        ended != EndOfLife() && plan.commit.end == EndOfLife()) {
+        ctx.console->warn(
+            fmt::format("{} had ended ({}), and goes on: devices that went on with another ref do "
+                        "not come back",
+                        plan.commit.ref, printable_line(ended.text)));
+    }
     if (!plan.unchanged && plan.head && has_tree_of(*plan.head, plan.source) &&
         read_channel_record(*plan.head).end == plan.commit.end) {
         ctx.console->warn(fmt::format(
@@ -314,7 +349,7 @@ Promoted promote(const Context& ctx, Stages& stages, const PromoteRequest& reque
     // What is promoted may be pruned otherwise, and what is written before the ref has it. It ends
     // before the repository, which is among the releases then, is closed.
     const SharedLock lock(ctx, impl);
-    Plan plan = make_plan(ctx, impl.view(), request, read_head(impl), signer);
+    Plan plan = make_plan(ctx, impl.view(), request, head_of(impl.view(), request.to), signer);
     warn(ctx, plan, signer);
     // Before anything is written, as there may be mistakes in these.
     std::vector<CommitView> sources = delta_sources(

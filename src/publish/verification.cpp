@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -62,7 +63,40 @@ void require_key(const Context& ctx, const CommitView& image, const RemoteConfig
     }
 }
 
+/// The keys with which devices that run `image` verify commits.
+std::vector<Certificate> commit_keys(const CommitView& image) {
+    std::vector<Certificate> keys;
+    for (const RemoteConfig& remote : remotes_of(image)) {
+        if (remote.verifies && !remote.key_paths.empty()) {
+            std::ranges::move(keys_of_remote(image, remote.name), std::back_inserter(keys));
+        }
+    }
+    return keys;
+}
+
 }  // namespace
+
+void require_signed_source(const Context& ctx, const CommitView& source,
+                           const std::optional<CommitView>& head, Signer& signer) {
+    std::vector<Certificate> keys = head ? commit_keys(*head) : std::vector<Certificate>();
+    if (keys.empty()) {
+        keys = commit_keys(source);
+    }
+    if (signer.signs_commits()) {
+        std::ranges::move(read_key_file(signer.sign_trial().public_key, "the key of --sign"),
+                          std::back_inserter(keys));
+    }
+    if (keys.empty() || is_signed_by(ctx, source, keys)) {
+        return;
+    }
+    const bool is_signed = !signatures_of(source.detached_metadata().get()).empty();
+    throw error("commit {} is not signed{}", source.info().checksum,
+                is_signed ? " by a key that devices have, nor by that of --sign" : "")
+        .traced("what is promoted has to be signed already")
+        .hinted(
+            "look at what it has (edgegpu diff), and publish it again with its signature, or sign "
+            "it: ostree gpg-sign");
+}
 
 void require_signed_commit(const Context& ctx, const CommitView& commit, const CommitView& image) {
     const bool is_signed = !signatures_of(commit.detached_metadata().get()).empty();

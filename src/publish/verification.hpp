@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "execution/context.hpp"
@@ -14,6 +15,13 @@ namespace edgegpu {
 
 /// Throws Error unless devices will take the signatures of `commit`.
 void require_signed_commit(const Context& ctx, const CommitView& commit, const CommitView& image);
+
+/// Throws Error for a commit to which nobody has answered for: it gets a signature only if it has
+/// one already, by a key with which devices that run `head` verify commits (without such keys, by
+/// one of its own image), or by the key of `signer`. Nothing is asked where nobody verifies or
+/// signs.
+void require_signed_source(const Context& ctx, const CommitView& source,
+                           const std::optional<CommitView>& head, Signer& signer);
 
 /// Throws Error unless devices will take a commit that `signer` signs, if they verify any.
 void require_commit_key(const Context& ctx, const CommitView& image, Signer& signer);

@@ -45,9 +45,11 @@ std::vector<RemoteConfig> read_remotes(std::string_view text) {
         }
         name.remove_prefix(prefix.size());
         name.remove_suffix(1);
+        const bool by_key = verifies_by_key(file.get(), *group);
         RemoteConfig remote{
             std::string(name),
-            verifies_by_gpg(file.get(), *group) || verifies_by_key(file.get(), *group),
+            verifies_by_gpg(file.get(), *group) || by_key,
+            by_key,
             g_key_file_get_boolean(file.get(), *group, "gpg-verify-summary", nullptr) != FALSE,
             {}};
         const TextList paths(

@@ -12,6 +12,8 @@ struct RemoteConfig {
     /// commits are accepted only with a signature: gpg-verify, which is ostree's default, or
     /// sign-verify, which may also name kinds of keys
     bool verifies = false;
+    /// by sign-verify, with keys that are none of OpenPGP
+    bool verifies_by_key = false;
     /// summaries are: gpg-verify-summary
     bool verifies_summary = false;
     /// gpgkeypath: files and directories of keys

@@ -98,7 +98,7 @@ std::string content_of(const KeyPlace& place, GpgmeData data) {
     std::size_t size = 0;
     const Handle<char, gpgme_free> bytes(gpgme_data_release_and_get_mem(data.release(), &size));
     if (!bytes || size == 0) {
-        throw place.failure("GnuPG gave no signature");
+        throw place.failure("GnuPG gave nothing");
     }
     return {bytes.get(), size};
 }
@@ -117,7 +117,17 @@ TrialSignature detached_signature(const KeyPlace& place, gpgme_data_t content, b
     place.require(gpgme_data_new(&raw));
     GpgmeData signature(raw);
     place.require(gpgme_op_sign(context.get(), content, signature.get(), GPGME_SIG_MODE_DETACH));
-    return {content_of(place, std::move(signature)), secret->subkeys->fpr};
+    return {content_of(place, std::move(signature)), secret->subkeys->fpr, {}};
+}
+
+std::string public_key_of(const KeyPlace& place, const std::string& fingerprint) {
+    const GpgmeContext context = open_context(place);
+    gpgme_data_t raw = nullptr;
+    place.require(gpgme_data_new(&raw));
+    GpgmeData key(raw);
+    place.require(
+        gpgme_op_export(context.get(), fingerprint.c_str(), GPGME_EXPORT_MODE_MINIMAL, key.get()));
+    return content_of(place, std::move(key));
 }
 
 TrialSignature signature_of(const std::string& key, const fs::path& homedir,
@@ -138,7 +148,9 @@ std::string make_gpg_signature(const std::string& key, const fs::path& homedir,
 }
 
 TrialSignature make_trial_signature(const std::string& key, const fs::path& homedir) {
-    return signature_of(key, homedir, trial_text);
+    TrialSignature trial = signature_of(key, homedir, trial_text);
+    trial.public_key = public_key_of({key, homedir}, trial.fingerprint);
+    return trial;
 }
 
 std::string make_gpg_file_signature(const std::string& key, const fs::path& homedir,

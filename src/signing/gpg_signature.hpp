@@ -20,6 +20,8 @@ struct TrialSignature {
     std::string signature;
     /// Of the primary key, 40 upper-case hexadecimal digits; a subkey may have made the signature.
     std::string fingerprint;
+    /// Its public key (binary packets).
+    std::string public_key;
 };
 
 /// What a trial signature is of. It says of itself that it means nothing, and can be taken neither

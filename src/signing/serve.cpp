@@ -56,7 +56,8 @@ std::vector<std::string> answer(std::optional<SigningKeys>& keys, const Message&
     }
     if (asked.kind == signing_message::trial) {
         TrialSignature trial = keys->sign_trial();
-        return {std::move(trial.signature), std::move(trial.fingerprint)};
+        return {std::move(trial.signature), std::move(trial.fingerprint),
+                std::move(trial.public_key)};
     }
     const std::string& content = asked.fields.at(0);
     switch (asked.kind) {

@@ -202,10 +202,11 @@ const TrialSignature& Signer::sign_trial() {
         return *trial_;
     }
     Message answer = ask(signing_message::trial, {});
-    if (answer.fields.size() != 2 || answer.fields[0].empty()) {
+    if (answer.fields.size() != 3 || answer.fields[0].empty()) {
         throw Error("the signing process gave no signature");
     }
-    return trial_.emplace(TrialSignature{std::move(answer.fields[0]), std::move(answer.fields[1])});
+    return trial_.emplace(TrialSignature{std::move(answer.fields[0]), std::move(answer.fields[1]),
+                                         std::move(answer.fields[2])});
 }
 
 std::string Signer::sign_commit(std::string_view object) {

@@ -167,6 +167,10 @@ private:
             throw error("{}/{}: is {}, not a file", shown_, path, kind_of(status.st_mode))
                 .hinted("remove it, and publish again");
         }
+        if (status.st_size == 0 && (*step == UploadStep::config || *step == UploadStep::summary)) {
+            throw error("{}/{}: is empty, as a power failure leaves a file", shown_, path)
+                .hinted("publish again; a repository without summary has no such file");
+        }
         if (status.st_size > 0) {
             files_.emplace(path, static_cast<std::uint64_t>(status.st_size));
         }

@@ -191,9 +191,11 @@ FileSizes RcloneRemote::list() const {
     const Run done = run({"lsf", "--recursive", "--files-only", "--fast-list", "--format=sp",
                           "--separator=;", "--", remote_},
                          "its files");
-    if (done.status == no_directory) {
+    if (done.status == no_directory && done.output.empty()) {
         return {};
     }
+    // A directory that is not there among others that are, too: what is missing would be sent
+    // again.
     if (done.status != 0) {
         throw to_error("list", problem_in(done.messages));
     }
@@ -246,6 +248,13 @@ std::vector<std::string> RcloneRemote::differing(const fs::path& directory,
     }
     if (done.status != 0 && done.output.empty()) {
         throw to_error("compare with", problem_in(done.messages));
+    }
+    // It says "equal" of a file whose hash the server does not know.
+    if (comparison == Comparison::content &&
+        done.messages.find("hashes could not be checked") != std::string::npos &&
+        std::ranges::find(arguments, "--download") == arguments.end()) {
+        has_hashes_ = false;
+        return differing(directory, names, comparison);
     }
     std::vector<std::string> others;
     for (const std::string& name : names) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -44,11 +46,15 @@ public:
     /// Looks at what is there, and finds out what is to be done.
     void plan() {
         there_ = read_heads(remote_, remote_.list(), local_.scratch());
+        if (there_.files.empty()) {
+            require_empty();
+        }
         require_repository(remote_, there_);
         if (!request_.overwrite) {
             require_ours(local_, remote_, there_);
         }
         plan_ = plan_upload(ctx_, local_, remote_, there_, request_.verify);
+        changes_heads_ = plan_.changes_heads();
         for (const auto& [step, paths] : plan_.missing) {
             total_ += paths.size();
             if (is_immutable(step)) {
@@ -64,14 +70,17 @@ public:
         remote_.remove(plan_.replaced_superblocks);
         put({UploadStep::contents, UploadStep::delta_parts});
         put({UploadStep::directories});
+        // What follows may replace what clients have.
+        require_unchanged();
         put({UploadStep::commits, UploadStep::commit_metadata, UploadStep::superblocks,
              UploadStep::delta_indexes, UploadStep::config});
     }
 
     /// What clients ask for first.
     void put_heads() {
-        if (plan_.changes_heads()) {
+        if (changes_heads_) {
             require_unchanged();
+            set_times();
             put({UploadStep::refs, UploadStep::summary});
             remote_.remove(plan_.stale_summary);
         }
@@ -80,7 +89,11 @@ public:
     }
 
     void remove_superfluous() {
-        FileCount& count = may_remove() ? result_.removed : result_.left;
+        const bool removes = may_remove();
+        if (removes) {
+            require_unchanged();
+        }
+        FileCount& count = removes ? result_.removed : result_.left;
         for (const std::string& path : plan_.superfluous) {
             ++count.files;
             count.bytes += there_.files.find(path)->second;
@@ -208,11 +221,56 @@ private:
                 "what they saw before: upload again when it is mended");
     }
 
+    /// Where the server keeps the times of files, they say since when clients have had the heads.
+    void set_times() const {
+        for (const UploadStep step : {UploadStep::refs, UploadStep::summary}) {
+            const auto found = plan_.missing.find(step);
+            for (const std::string& path :
+                 found == plan_.missing.end() ? std::vector<std::string>() : found->second) {
+                std::filesystem::last_write_time(local_.directory_of(step) / path,
+                                                 std::filesystem::file_time_type::clock::now());
+            }
+        }
+    }
+
+    /// The heads that the remote has or is to have, also where a listing has not had them.
+    [[nodiscard]] RemoteState heads_now() const {
+        FileSizes asked{{"summary", 1}, {"config", 1}};
+        for (const auto& [path, content] : there_.heads) {
+            asked.emplace(path, 1);
+        }
+        for (const auto& [ref, checksum] : local_.refs()) {
+            asked.emplace(std::string(heads_prefix) + ref, 1);
+        }
+        return read_heads(remote_, std::move(asked), local_.scratch());
+    }
+
+    /// "No such directory" may be one server's word, or that of something before it, about one
+    /// directory among many.
+    void require_empty() const {
+        const RemoteState now = heads_now();
+        if (!now.heads.empty()) {
+            throw error(ErrorKind::fetch,
+                        "{}: its listing has nothing, but {} is there: nothing that is there could "
+                        "be compared",
+                        remote_.shown(), now.heads.begin()->first)
+                .hinted("the server, or something before it, does not list all files: try again");
+        }
+    }
+
     /// Somebody else's upload may have ended since.
     void require_unchanged() {
-        const RemoteState now = read_heads(remote_, there_.files, local_.scratch());
-        for (const auto& [path, content] : there_.heads) {
-            if (step_of(path) != UploadStep::config && now.head(path) != content) {
+        RemoteState now = heads_now();
+        now.heads.erase("config");
+        std::set<std::string> paths;
+        for (const auto* heads : {&there_.heads, &now.heads}) {
+            for (const auto& [path, content] : *heads) {
+                paths.insert(path);
+            }
+        }
+        for (const std::string& path : paths) {
+            if (step_of(path) != UploadStep::config && now.head(path) != there_.head(path) &&
+                now.head(path) != local_.content(path)) {
                 throw error("{}: {} has changed during this upload: somebody else uploads there",
                             remote_.shown(), path)
                     .hinted(
@@ -235,7 +293,9 @@ private:
             heads.push_back(std::string(heads_prefix) + ref);
         }
         const auto newest = remote_.newest(heads);
-        return !plan_.changes_heads() && newest &&
+        // Some servers know no times, and say 1970 or 2000.
+        const auto known = std::chrono::system_clock::time_point(std::chrono::years(40));
+        return !changes_heads_ && newest && *newest > known &&
                *newest + *request_.delete_after <= std::chrono::system_clock::now();
     }
 
@@ -245,6 +305,8 @@ private:
     const RcloneRemote& remote_;
     RemoteState there_;
     UploadPlan plan_;
+    /// clients will see another version; asked before anything is sent
+    bool changes_heads_ = false;
     std::uint64_t total_ = 0;
     UploadResult result_;
 };
