@@ -3,13 +3,13 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commit/cancellable.hpp"
 #include "commit/repository.hpp"
 #include "repository/refs.hpp"
 #include "support/error.hpp"
@@ -24,6 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* staging_prefix = "edgegpu-";
+/// In the place of a ref's name, as none has an "@".
+constexpr const char* whole_repository = "@whole";
 /// Names of files have 255 bytes at most; what is made of a ref's adds to it.
 constexpr std::size_t longest_ref_file = 200;
 
@@ -167,6 +169,17 @@ void lock_ref(Repo::Impl& repo) {
     }
 }
 
+void lock_whole(Repo::Impl& repo) {
+    repo.make_directory(locks_directory);
+    const std::string name = fmt::format("{}/{}.lock", locks_directory, repo.ref_file);
+    repo.make_lock_file(name);
+    repo.lock = FileLock::try_take(repo.place(name), LockMode::exclusive);
+    if (!repo.lock) {
+        throw error("{}: another edgegpu prune or fsck is changing it", repo.path.string())
+            .hinted("try again when that has ended");
+    }
+}
+
 /// Refuses a ref that cannot be set, since it is an alias or another one is in its place.
 void check_place_of_ref(const Repo::Impl& repo) {
     const std::string name = "refs/heads/" + repo.ref;
@@ -207,6 +220,9 @@ void remove_leftovers(const Repo::Impl& repo) {
     remove_leftovers_at(locks.get(), repo.summary_marker());
     remove_leftovers_at(locks.get(), repo.inputs_record());
     const fs::path ref = "refs/heads/" + repo.ref;
+    if (repo.ref.empty()) {
+        return;
+    }
     if (const Fd parent = open_at(repo.directory.get(), ref.parent_path(), O_PATH | O_DIRECTORY,
                                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)) {
         remove_leftovers_at(parent.get(), ref.filename());
@@ -311,43 +327,6 @@ bool Repo::Impl::is_staging(std::string_view name) const {
            process.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-namespace {
-
-/// Sets the ref. Throws Error if another process moved it since it was locked.
-void move_ref(const Repo::Impl& repo, const std::string& checksum) {
-    const std::string current = read_ref(repo.directory.get(), repo.path.string(), repo.ref);
-    if (current != repo.ref_at_start) {
-        throw error("{}: another process moved ref {} during this build, from {} to {}",
-                    repo.path.string(), repo.ref,
-                    repo.ref_at_start.empty() ? "nothing" : repo.ref_at_start,
-                    current.empty() ? "nothing" : current)
-            .hinted("build again; the new commit will have the new parent");
-    }
-    const std::string path = "refs/heads/" + repo.ref;
-    const std::size_t slash = path.rfind('/');
-    for (std::size_t end = path.find('/', path.find('/') + 1); end != std::string::npos;
-         end = path.find('/', end + 1)) {
-        repo.make_directory(path.substr(0, end));
-    }
-    const Fd parent = repo.open_directory(path.substr(0, slash));
-    const std::string name = path.substr(slash + 1);
-    struct stat status {};
-    if (::fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISDIR(status.st_mode)) {
-        remove_at(parent.get(), name, repo.shown(path));  // of refs that are gone
-    }
-    if (!try_write_file_at(parent.get(), name, checksum + "\n", 0644, repo.fsync)) {
-        throw write_error(repo.path.string(), repo.shown(path), errno);
-    }
-    if (repo.fsync) {
-        static_cast<void>(::fsync(parent.get()));
-    }
-    // Clients that ask for the repository's time see that something has changed, as with ostree.
-    static_cast<void>(::futimens(repo.directory.get(), nullptr));
-}
-
-}  // namespace
-
 Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
     : impl_(std::make_unique<Impl>()) {
     ctx.check_cancelled();
@@ -367,31 +346,25 @@ Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
     impl_->ref_at_start = read_ref(impl_->directory.get(), impl_->path.string(), ref);
 }
 
+Repo Repo::whole(const Context& ctx, const fs::path& path) {
+    ctx.check_cancelled();
+    auto impl = std::make_unique<Impl>();
+    impl->path = fs::absolute(path).lexically_normal();
+    impl->ref_file = whole_repository;
+    impl->directory = Fd(::open(impl->path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!impl->directory || !is_repository(*impl)) {
+        throw error(ErrorKind::usage, "{}: not an ostree repository", impl->path.string())
+            .hinted("name the repository with --repo");
+    }
+    open_repository(ctx, *impl);
+    lock_whole(*impl);
+    remove_leftovers(*impl);
+    return Repo(std::move(impl));
+}
+
+Repo::Repo(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Repo::Repo(Repo&&) noexcept = default;
 Repo& Repo::operator=(Repo&&) noexcept = default;
 Repo::~Repo() = default;
-
-SharedLock::SharedLock(const Context& ctx, const Repo::Impl& repo) : repo_(repo.ostree.get()) {
-    const Cancellable cancellable(ctx);
-    GlibFailure failure;
-    if (ostree_repo_lock_push(repo_, OSTREE_REPO_LOCK_SHARED, cancellable.get(), failure.out()) ==
-        FALSE) {
-        ctx.check_cancelled();
-        throw failure.to_error(repo.path.string(), "cannot lock the repository")
-            .hinted(
-                "another program holds the lock, such as `ostree prune`: try again when it "
-                "has ended; how long is waited is lock-timeout-secs in the repository's "
-                "config");
-    }
-}
-
-SharedLock::~SharedLock() {
-    ostree_repo_lock_pop(repo_, OSTREE_REPO_LOCK_SHARED, nullptr, nullptr);
-}
-
-void set_ref(const Repo::Impl& repo, const std::string& checksum) {
-    leave_summary_marker(repo, checksum);
-    move_ref(repo, checksum);
-}
 
 }  // namespace edgegpu

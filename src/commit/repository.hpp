@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ struct Repo::Impl {
     /// what is used, even if another directory has its path by now.
     Fd directory;
     std::string ref;
-    /// `ref` as a file name: "/" is "%2F"
+    /// `ref` as a file name: "/" is "%2F". For a whole repository a name that no ref has, with an
+    /// empty `ref`.
     std::string ref_file;
     RepoHandle ostree;
     /// on `edgegpu-locks/<ref_file>.lock`
@@ -85,9 +87,28 @@ class SharedLock {
 public:
     /// Waits for it. Throws Error.
     SharedLock(const Context& ctx, const Repo::Impl& repo);
+    /// The same for a reader: none if the lock's file cannot be opened, as that of somebody else's
+    /// repository, or is not there.
+    SharedLock(const Context& ctx, const RepositoryView& repository);
     SharedLock(const SharedLock&) = delete;
     SharedLock& operator=(const SharedLock&) = delete;
     ~SharedLock();
+
+private:
+    /// null: not locked
+    OstreeRepo* repo_;
+};
+
+/// The lock for whoever removes objects: nobody has a SharedLock while it exists. What its holder
+/// calls may take a SharedLock.
+class ExclusiveLock {
+public:
+    /// Waits for it, as long as the repository's config says. Throws Error, also for a repository
+    /// whose config switches locks off.
+    ExclusiveLock(const Context& ctx, const Repo::Impl& repo);
+    ExclusiveLock(const ExclusiveLock&) = delete;
+    ExclusiveLock& operator=(const ExclusiveLock&) = delete;
+    ~ExclusiveLock();
 
 private:
     OstreeRepo* repo_;
@@ -166,7 +187,11 @@ private:
 /// old summary with its signature or the new one with its own, but for the moment between two
 /// renames. Waits for other builds that do the same for other refs of the repository. Throws Error,
 /// interrupted if `ctx` is cancelled meanwhile; the marker is there then.
-void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer);
+///
+/// Neither the summary nor the indexes of deltas name those deltas whose directories ("deltas/…")
+/// are in `without`.
+void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer,
+                    const std::set<std::string>& without = {});
 
 /// Removes the marker that `set_ref` left, once the summary has the ref.
 void forget_summary_marker(const Repo::Impl& repo);

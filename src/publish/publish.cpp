@@ -8,20 +8,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 
 #include "commit/commit.hpp"
 #include "commit/head.hpp"
 #include "commit/repository.hpp"
 #include "installer/commit_signature.hpp"
-#include "openpgp/detached_signature.hpp"
-#include "openpgp/key_file.hpp"
+#include "publish/signed_summary.hpp"
 #include "signing/signing_keys.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
 #include "support/text/quantity.hpp"
-#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 
@@ -78,29 +75,6 @@ void require_later(const CommitView& commit, const CommitView& head, const std::
     }
 }
 
-/// `image` is the one that devices run when they verify the summary.
-void require_summary_key(const Context& ctx, const CommitView& image, const RemoteConfig& remote,
-                         Signer& signer) {
-    if (!signer.signs_commits()) {
-        throw error(
-            ErrorKind::usage,
-            "devices verify the summary (gpg-verify-summary of the remote {} of commit {}), "
-            "and it would have no signature",
-            remote.name, image.info().checksum)
-            .hinted("name the key with --sign");
-    }
-    const std::vector<Certificate> keys = keys_of_remote(image, remote.name);
-    if (!keys.empty() &&
-        check_detached_signature(ctx, trial_text, signer.sign_trial().signature, keys).verdict !=
-            SignatureVerdict::good) {
-        throw error(
-            "devices would refuse the summary: none of the keys that commit {} has for its "
-            "remote {} verifies what the key of --sign signs",
-            image.info().checksum, remote.name)
-            .hinted("sign with a key of that image");
-    }
-}
-
 /// `image` is the one that devices run when they verify the commit. Where it names no keys, they
 /// have others, of which nothing is known.
 void require_verifiable(const Context& ctx, const CommitView& commit, const CommitView& image,
@@ -110,23 +84,8 @@ void require_verifiable(const Context& ctx, const CommitView& commit, const Comm
         if (remote.verifies && !published && (!remote.key_paths.empty() || !is_signed)) {
             check_commit_signature(ctx, commit, image, remote.name, {});
         }
-        if (remote.verifies_summary) {
-            require_summary_key(ctx, image, remote, signer);
-        }
     }
-}
-
-/// Clients with gpg-verify-summary refuse a summary without a signature.
-void require_signed_summary(const fs::path& target, const Signer& signer) {
-    const fs::path signature = target / "summary.sig";
-    struct stat status {};
-    if (!signer.signs_commits() && ::lstat(signature.c_str(), &status) == 0) {
-        throw error(ErrorKind::usage, "{}: its summary is signed, and would not be any more",
-                    target.string())
-            .hinted(fmt::format("name the key with --sign; for a repository whose summary nobody "
-                                "verifies, remove the signature: rm {}",
-                                shell_word(signature.string())));
-    }
+    require_verifiable_summary(ctx, image, signer);
 }
 
 /// Devices get nothing of what another repository has.
@@ -153,8 +112,6 @@ Release open_release(const Context& ctx, CommitView commit, const PublishRequest
         release.head && release.head->info().checksum == release.commit.info().checksum;
     require_verifiable(ctx, release.commit, release.head ? *release.head : release.commit,
                        published, signer);
-    release.delta_sources =
-        delta_sources(release.target, request.delta_from, release.commit.info().checksum);
     return release;
 }
 
@@ -282,10 +239,14 @@ std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const Repo
                                   const PublishRequest& request, Signer& signer) {
     stages.begin_quietly("check", "checking");
     require_signed_summary(request.target, signer);
-    const std::vector<Release> releases = open_releases(ctx, source, request, signer);
-    stages.end("");
-    // Until the refs reach what is copied.
+    std::vector<Release> releases = open_releases(ctx, source, request, signer);
+    // Until the refs reach what is copied; nothing that deltas are made from is pruned meanwhile.
     const SharedLock lock(ctx, releases.front().target.impl());
+    for (Release& release : releases) {
+        release.delta_sources =
+            delta_sources(release.target, request.delta_from, release.commit.info().checksum);
+    }
+    stages.end("");
 
     stages.begin("copy", "copying the objects of");
     std::vector<PublishedRef> published;

@@ -125,6 +125,12 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "publish") {
         return run_publish(arguments.global, arguments.publish);
     }
+    if (verb == "fsck") {
+        return run_fsck(arguments.global, arguments.fsck);
+    }
+    if (verb == "prune") {
+        return run_prune(arguments.global, arguments.prune);
+    }
     if (verb == "check") {
         return run_check(arguments.global, arguments.check, running);
     }

@@ -121,45 +121,6 @@ void add_diff(CLI::App& app, DiffCommand& diff) {
     verb->add_flag("--files", diff.all_files, "List all files, not only the largest");
 }
 
-void add_publish(CLI::App& app, PublishCommand& publish) {
-    CLI::App* verb = app.add_subcommand(
-        "publish", "Copy refs to the repository that devices pull from, and sign its summary");
-    verb->add_option("REF", publish.refs, "Ref of the repository that was built into")
-        ->required()
-        ->type_name("COMMIT");
-    verb->add_option("--from", publish.from,
-                     "Repository with the refs (default: repo, in the working directory)")
-        ->type_name("DIR");
-    verb->add_option("--to", publish.to,
-                     "Repository that devices pull from, which a web server serves; created if it "
-                     "is absent")
-        ->required()
-        ->type_name("DIR")
-        ->check(not_empty());
-    verb->add_option("--delta-from", publish.delta_from,
-                     "What devices have that are to download a static delta: a number of versions "
-                     "(1: the published one), or a commit or ref of the repository of --to; can be "
-                     "given several times")
-        ->type_name("N|COMMIT")
-        ->allow_extra_args(false)
-        ->check(not_empty());
-    verb->add_option("--delta-max-file", publish.delta_max_file,
-                     "Largest file of which deltas have differences, up to 480M (default: 256M); a "
-                     "device needs as much memory")
-        ->type_name("SIZE")
-        ->check(size_text());
-    CLI::Option* sign =
-        verb->add_option("--sign", publish.sign,
-                         "GPG key that signs the summary (default: it is not signed)")
-            ->type_name("KEY")
-            ->check(not_empty());
-    verb->add_option("--gpg-homedir", publish.gpg_homedir,
-                     "GPG home with the secret key (default: the user's)")
-        ->type_name("DIR")
-        ->check(not_empty())
-        ->needs(sign);
-}
-
 void add_cache(CLI::App& app, CacheCommand& cache) {
     CLI::App* verb = app.add_subcommand(
         "cache", "Show the contents of the cache, or remove entries that are no longer used");
@@ -207,6 +168,8 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_diff(app, arguments.diff);
     add_image(app, arguments.image);
     add_publish(app, arguments.publish);
+    add_fsck(app, arguments.fsck);
+    add_prune(app, arguments.prune);
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);

@@ -20,6 +20,8 @@ struct CommandLine {
     ImageCommand image;
     CheckCommand check;
     PublishCommand publish;
+    FsckCommand fsck;
+    PruneCommand prune;
     CacheCommand cache;
     /// of `doctor`
     std::filesystem::path doctor_cache_dir;
@@ -46,6 +48,11 @@ void add_check(CLI::App& app, CheckCommand& check);
 void add_test(CLI::App& app, TestCommand& test);
 /// The same for `image` (image_options.cpp).
 void add_image(CLI::App& app, ImageCommand& image);
+
+/// The same for what repositories of devices are for (publish_options.cpp).
+void add_publish(CLI::App& app, PublishCommand& publish);
+void add_fsck(CLI::App& app, FsckCommand& fsck);
+void add_prune(CLI::App& app, PruneCommand& prune);
 
 /// `--set` and `--parameters` of a command (blueprint_options.cpp). `blueprint`: the option that
 /// names the blueprint, without which they are an error; null if the command always has one.

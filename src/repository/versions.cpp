@@ -1,0 +1,84 @@
+#include "repository/versions.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "support/error.hpp"
+#include "support/glib.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+const CommitView* find_commit(const std::vector<CommitView>& commits, const std::string& checksum) {
+    const auto found = std::ranges::find_if(
+        commits, [&](const CommitView& commit) { return commit.info().checksum == checksum; });
+    return found == commits.end() ? nullptr : &*found;
+}
+
+/// The checksums of a commit and of those before it, as far as they are among `commits`.
+std::set<std::string> history_of(std::string checksum, const std::vector<CommitView>& commits) {
+    std::set<std::string> history;
+    while (!checksum.empty() && history.insert(checksum).second) {
+        const CommitView* found = find_commit(commits, checksum);
+        checksum = found == nullptr ? std::string() : found->info().parent;
+    }
+    return history;
+}
+
+}  // namespace
+
+std::vector<CommitView> complete_commits(const RepositoryView& repository) {
+    GlibFailure failure;
+    GHashTable* table = nullptr;
+    if (ostree_repo_list_commit_objects_starting_with(repository.handle(), "", &table, nullptr,
+                                                      failure.out()) == FALSE) {
+        throw failure.to_error(repository.path(), "cannot list the commits");
+    }
+    const Handle<GHashTable, g_hash_table_unref> owned(table);
+    std::vector<CommitView> commits;
+    GHashTableIter iterator;
+    g_hash_table_iter_init(&iterator, table);
+    gpointer key = nullptr;
+    while (g_hash_table_iter_next(&iterator, &key, nullptr) != FALSE) {
+        const char* checksum = nullptr;
+        OstreeObjectType type = OSTREE_OBJECT_TYPE_COMMIT;
+        ostree_object_name_deserialize(static_cast<GVariant*>(key), &checksum, &type);
+        try {
+            commits.push_back(repository.commit_at(checksum, checksum));
+        } catch (const Error&) {
+            // What an interrupted pull or prune left; no device has got it from here.
+        }
+    }
+    return commits;
+}
+
+std::vector<const CommitView*> versions_of_ref(const std::string& ref, const std::string& head,
+                                               const std::vector<CommitView>& commits) {
+    const CommitView* newest = find_commit(commits, head);
+    if (newest == nullptr) {
+        return {};
+    }
+    const std::string name = ref.substr(ref.find(':') + 1);
+    const std::set<std::string> history = history_of(head, commits);
+    std::vector<const CommitView*> versions;
+    for (const CommitView& commit : commits) {
+        const CommitInfo& info = commit.info();
+        const bool bound = std::ranges::find(info.bound_refs, name) != info.bound_refs.end();
+        if (info.time <= newest->info().time && (bound || history.contains(info.checksum))) {
+            versions.push_back(&commit);
+        }
+    }
+    std::ranges::sort(versions, [&](const CommitView* one, const CommitView* other) {
+        const auto rank = [&](const CommitView* version) {
+            const CommitInfo& info = version->info();
+            return std::tuple(info.checksum == head, info.time, info.checksum);
+        };
+        return rank(one) > rank(other);
+    });
+    return versions;
+}
+
+}  // namespace edgegpu
