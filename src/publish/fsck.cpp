@@ -178,10 +178,11 @@ public:
 
 private:
     [[nodiscard]] bool is_there(const std::string& commit) const {
-        const std::string name =
-            "objects/" + object_file_name(OSTREE_OBJECT_TYPE_COMMIT, commit);
-        return !commit.empty() && ::faccessat(ostree_repo_get_dfd(repository_.handle()),
-                                              name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+        return !commit.empty() &&
+               ::faccessat(
+                   ostree_repo_get_dfd(repository_.handle()),
+                   ("objects/" + object_file_name(OSTREE_OBJECT_TYPE_COMMIT, commit)).c_str(), F_OK,
+                   AT_SYMLINK_NOFOLLOW) == 0;
     }
 
     [[nodiscard]] bool is_partial(const std::string& commit) const {

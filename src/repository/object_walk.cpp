@@ -15,7 +15,6 @@
 #include "repository/file_object.hpp"
 #include "repository/ostree_object.hpp"
 #include "support/files/digest.hpp"
-#include "support/files/file.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {
@@ -63,22 +62,29 @@ bool has_structure(OstreeObjectType type, GVariant* object) {
     }
 }
 
-/// Why metadata are malformed: what does not even have its checksum was another object once.
-Looked malformed_metadata(OstreeRepo* repo, const TreeObject& object, Looked found) {
+/// The size of an object's file; nothing if it is no regular file.
+std::optional<std::uint64_t> size_of(OstreeRepo* repo, const TreeObject& object) {
     GlibFailure failure;
     OstreeRepo* holder = nullptr;
-    const char* extension = ostree_object_type_to_string(object.type);
-    const Fd file = open_object(repo, object.checksum, {extension, extension}, holder, failure);
+    const char* extension = object.type == OSTREE_OBJECT_TYPE_FILE
+                                ? "filez"
+                                : ostree_object_type_to_string(object.type);
+    const Fd file = open_object(repo, object.checksum, {extension, "file"}, holder, failure);
     struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_size > OSTREE_MAX_METADATA_SIZE) {
-        return found;
+    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        return std::nullopt;
     }
-    if (status.st_size == 0) {
+    return static_cast<std::uint64_t>(status.st_size);
+}
+
+/// What cannot be read as an object was one once, with its checksum, if it is a file at all.
+Looked judged(OstreeRepo* repo, const TreeObject& object, Looked found) {
+    const std::optional<std::uint64_t> size = size_of(repo, object);
+    if (size == 0U) {
         return {ObjectState::truncated, "it is empty", nullptr};
     }
-    if (sha256_hex(read_file(file.get(), object.checksum)) != object.checksum) {
-        return {ObjectState::checksum, "", nullptr};
+    if (size && found.state == ObjectState::malformed) {
+        found.state = ObjectState::checksum;
     }
     return found;
 }
@@ -87,13 +93,10 @@ Looked look_at_metadata(OstreeRepo* repo, const TreeObject& object) {
     GlibFailure failure;
     VariantHandle variant = load_object(repo, object.type, object.checksum, failure);
     if (!variant) {
-        Looked found = looked(failure);
-        return found.state == ObjectState::malformed
-                   ? malformed_metadata(repo, object, std::move(found))
-                   : std::move(found);
+        return judged(repo, object, looked(failure));
     }
     if (sha256_hex(bytes_of(variant.get())) != object.checksum) {
-        return {ObjectState::checksum, "", nullptr};
+        return judged(repo, object, {ObjectState::checksum, "", nullptr});
     }
     if (!has_structure(object.type, variant.get())) {
         return {ObjectState::malformed, "it has its checksum, but no client accepts it", nullptr};
@@ -105,15 +108,11 @@ Looked look_at_file(OstreeRepo* repo, const TreeObject& object) {
     GlibFailure failure;
     const std::optional<FileObject> file = load_file_object(repo, object.checksum, failure);
     if (!file) {
-        return looked(failure);
+        return judged(repo, object, looked(failure));
     }
     const std::string found = checksum_of(*file, failure);
     if (found.empty()) {
-        Looked result = looked(failure);
-        // A deflate stream that cannot be unpacked is not what was written.
-        result.state =
-            result.state == ObjectState::malformed ? ObjectState::checksum : result.state;
-        return result;
+        return judged(repo, object, looked(failure));
     }
     return {found == object.checksum ? ObjectState::good : ObjectState::checksum, "", nullptr};
 }

@@ -23,7 +23,7 @@ enum class ObjectState {
     truncated,
     /// it has another checksum than its name
     checksum,
-    /// it has its checksum, or none can be computed, and nobody can read it as what it has to be
+    /// it has its checksum, and no client accepts it; or it is no file
     malformed,
     /// the system does not let it be read
     unreadable
