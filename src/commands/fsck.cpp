@@ -38,10 +38,9 @@ std::string damage_line(const DamagedObject& damaged) {
                               : fault.state == ObjectState::unreadable
                                   ? "unreadable"
                                   : fmt::format("damaged ({})", name_of(fault.state));
-    std::string line =
-        fmt::format("{}: {}: {} is {}", damaged.ref.empty() ? "pinned" : damaged.ref,
-                    place_of(fault), object_file_name(fault.object.type, fault.object.checksum),
-                    state);
+    std::string line = fmt::format(
+        "{}: {}: {} is {}", damaged.ref.empty() ? "pinned" : damaged.ref, place_of(fault),
+        object_file_name(fault.object.type, fault.object.checksum), state);
     if (!fault.detail.empty()) {
         line += fmt::format(": {}", fault.detail);
     }
@@ -58,8 +57,8 @@ std::string leftover_line(const Leftovers& left) {
     };
     add(left.commits, "commits of no ref");
     add(left.objects, "other objects that nothing needs");
-    add(left.deltas, fmt::format("deltas that no client asks for ({})",
-                                 human_size(left.delta_bytes)));
+    add(left.deltas,
+        fmt::format("deltas that no client asks for ({})", human_size(left.delta_bytes)));
     add(left.temporary, "entries of tmp/");
     add(left.partial, "marks of commits that were pulled in part");
     return text.empty() ? "none"
@@ -86,10 +85,10 @@ std::string way_out(const FsckReport& report, const FsckCommand& command) {
 std::string fsck_text(const FsckReport& report, const FsckCommand& command) {
     std::string text;
     for (const CheckedRef& ref : report.refs) {
-        text += printable_line(fmt::format("{}: commit {}, {} {}", ref.ref, ref.checksum,
-                                           ref.versions,
-                                           ref.versions == 1 ? "version" : "versions")) +
-                "\n";
+        text +=
+            printable_line(fmt::format("{}: commit {}, {} {}", ref.ref, ref.checksum, ref.versions,
+                                       ref.versions == 1 ? "version" : "versions")) +
+            "\n";
     }
     text += fmt::format("checked: {} objects, {} deltas\n", report.objects, report.deltas);
     if (report.leftovers) {
@@ -159,16 +158,12 @@ std::string fsck_json(const FsckReport& report, const std::string& repository) {
                             {"hint", problem.hint},
                             {"repaired", problem.repaired}});
     }
-    ordered_json document{{"format", "edgegpu-fsck/1"},
-                          {"edgegpu", EDGEGPU_VERSION},
-                          {"repository", repository},
-                          {"damaged", report.is_damaged()},
-                          {"objects", report.objects},
-                          {"deltas", report.deltas},
-                          {"refs", std::move(refs)},
-                          {"damaged_objects", std::move(damaged)},
-                          {"problems", std::move(problems)},
-                          {"not_repaired", report.not_repaired}};
+    ordered_json document{
+        {"format", "edgegpu-fsck/1"},      {"edgegpu", EDGEGPU_VERSION},
+        {"repository", repository},        {"damaged", report.is_damaged()},
+        {"objects", report.objects},       {"deltas", report.deltas},
+        {"refs", std::move(refs)},         {"damaged_objects", std::move(damaged)},
+        {"problems", std::move(problems)}, {"not_repaired", report.not_repaired}};
     if (report.leftovers) {
         document["leftovers"] = leftovers_json(*report.leftovers);
     }
@@ -193,8 +188,9 @@ int run_fsck(const GlobalOptions& global, const FsckCommand& command) {
     ctx.cancelled = &interrupted();
     ctx.jobs = available_processors();
     Stages stages(ctx, command.repo.string());
-    const FsckReport report = stages.run(
-        [&] { return fsck(ctx, stages, {command.repo, command.refs, command.repair_from}); });
+    const FsckReport report = stages.run([&] {
+        return fsck(ctx, stages, {command.repo, command.refs, command.repair_from});
+    });
     const std::string repository = std::filesystem::absolute(command.repo).lexically_normal();
     print_result(global.json ? fsck_json(report, repository) : fsck_text(report, command));
     return report.is_damaged() ? 1 : 0;

@@ -38,19 +38,19 @@ std::string end_text(bool due, std::int64_t since, const PruneRequest& request) 
 }
 
 std::string commit_line(const UnneededCommit& commit, const PruneRequest& request) {
-    return printable_line(fmt::format(
-        "  {} {} {} {}: {}", commit.checksum.substr(0, 12),
-        commit.ref.empty() ? "(no ref)" : commit.ref,
-        commit.version.empty() ? "(no version)" : commit.version,
-        commit.time == 0 ? "no date" : day_text(commit.time),
-        end_text(commit.due, commit.since, request)));
+    return printable_line(fmt::format("  {} {} {} {}: {}", commit.checksum.substr(0, 12),
+                                      commit.ref.empty() ? "(no ref)" : commit.ref,
+                                      commit.version.empty() ? "(no version)" : commit.version,
+                                      commit.time == 0 ? "no date" : day_text(commit.time),
+                                      end_text(commit.due, commit.since, request)));
 }
 
 std::string delta_line(const UnneededDelta& delta, const PruneRequest& request) {
-    return fmt::format("  delta {} to {}, {}: {}",
-                       delta.directory.from.empty() ? "nothing" : delta.directory.from.substr(0, 12),
-                       delta.directory.to.substr(0, 12), human_size(delta.directory.bytes),
-                       end_text(delta.due, delta.since, request));
+    return fmt::format(
+        "  delta {} to {}, {}: {}",
+        delta.directory.from.empty() ? "nothing" : delta.directory.from.substr(0, 12),
+        delta.directory.to.substr(0, 12), human_size(delta.directory.bytes),
+        end_text(delta.due, delta.since, request));
 }
 
 std::string pins_text(const RetentionRecord& record) {
@@ -124,12 +124,12 @@ std::string prune_text(const PrunePlan& plan, const PruneRequest& request) {
         text += delta_line(delta, request) + "\n";
     }
     text += pins_text(plan.record);
-    return text + fmt::format("{}: {} commits, {} other objects ({} together), {} deltas ({}), {} "
-                              "leftovers of runs that were killed\n",
-                              request.dry_run ? "to be removed" : "removed", plan.due_commits(),
-                              plan.objects.size(), human_size(plan.object_bytes),
-                              plan.due_deltas(), human_size(plan.due_delta_bytes()),
-                              plan.leftovers.size());
+    return text + fmt::format(
+                      "{}: {} commits, {} other objects ({} together), {} deltas ({}), {} "
+                      "leftovers of runs that were killed\n",
+                      request.dry_run ? "to be removed" : "removed", plan.due_commits(),
+                      plan.objects.size(), human_size(plan.object_bytes), plan.due_deltas(),
+                      human_size(plan.due_delta_bytes()), plan.leftovers.size());
 }
 
 ordered_json prune_json(const PrunePlan& plan, const PruneRequest& request) {

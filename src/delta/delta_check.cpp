@@ -41,8 +41,7 @@ std::string part_fault(const Fd& directory, std::size_t number, const std::strin
     struct stat status {};
     const Fd file = open_file(directory, std::to_string(number), status);
     if (!file) {
-        return fmt::format("part {} {}", number,
-                           errno == ENOENT ? "is missing" : "cannot be read");
+        return fmt::format("part {} {}", number, errno == ENOENT ? "is missing" : "cannot be read");
     }
     if (sha256_file(path_of_descriptor(file.get())) != checksum) {
         return fmt::format("part {} {}", number,
@@ -91,8 +90,7 @@ std::vector<std::string> part_faults(const Fd& directory, GVariant* superblock,
 bool is_signed_format(const Fd& directory) {
     struct stat status {};
     const Fd file = open_file(directory, superblock_name, status);
-    return file &&
-           read_beginning(file.get(), superblock_name, signed_magic.size()) == signed_magic;
+    return file && read_beginning(file.get(), superblock_name, signed_magic.size()) == signed_magic;
 }
 
 std::vector<std::string> delta_faults(const Fd& directory, const std::string& from,

@@ -43,10 +43,9 @@ struct CopySource {
     }
     [[nodiscard]] Error unequal(const TreeObject& object) const {
         constexpr const char* what = "it does not have its checksum";
-        return commit != nullptr
-                   ? commit->malformed(object.path, what)
-                   : error("{}: {}: {} either", repository.path(),
-                           object_file_name(object.type, object.checksum), what);
+        return commit != nullptr ? commit->malformed(object.path, what)
+                                 : error("{}: {}: {} either", repository.path(),
+                                         object_file_name(object.type, object.checksum), what);
     }
 };
 

@@ -146,8 +146,7 @@ std::vector<CommitView> versions_before(const Repo::Impl& target, const std::str
     const RepositoryView view = target.view();
     const std::vector<CommitView> commits = complete_commits(view);
     std::vector<CommitView> versions;
-    for (const CommitView* version :
-         versions_of_ref(target.ref, target.ref_at_start, commits)) {
+    for (const CommitView* version : versions_of_ref(target.ref, target.ref_at_start, commits)) {
         const std::string& checksum = version->info().checksum;
         if (checksum != commit && versions.size() < count) {
             versions.push_back(view.commit_at(checksum, checksum));

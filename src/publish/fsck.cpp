@@ -55,11 +55,11 @@ public:
 
     bool signatures(const std::string& commit) {
         GlibFailure failure;
-        const VariantHandle metadata = load_object(
-            source_.handle(), OSTREE_OBJECT_TYPE_COMMIT_META, commit, failure);
+        const VariantHandle metadata =
+            load_object(source_.handle(), OSTREE_OBJECT_TYPE_COMMIT_META, commit, failure);
         if (!metadata) {
-            reasons_.insert(fmt::format("{}: it has no signatures of commit {}", source_.path(),
-                                        commit));
+            reasons_.insert(
+                fmt::format("{}: it has no signatures of commit {}", source_.path(), commit));
             return false;
         }
         write_detached(target_.impl(), commit, metadata.get());
@@ -91,11 +91,11 @@ public:
         : repository_(repository),
           repairs_(repairs),
           commits_(complete_commits(repository)),
-          walk_(ctx, repository, true,
-                repairs == nullptr ? ObjectWalk::Repair()
-                                   : [repairs](const TreeObject& object) {
-                                         return repairs->object(object);
-                                     }) {}
+          walk_(
+              ctx, repository, true,
+              repairs == nullptr ? ObjectWalk::Repair() : [repairs](const TreeObject& object) {
+                  return repairs->object(object);
+              }) {}
 
     /// The versions of a ref, from the newest back.
     void check_ref(const std::string& ref, const std::string& head) {
@@ -155,11 +155,11 @@ public:
         leftovers.temporary = files.temporary.size();
         for (const std::string& name : young.temporary) {
             // Of processes that have ended.
-            leftovers.temporary += !lock_of_temporary(name.substr(name.find('/') + 1)).empty() &&
-                                           std::ranges::find(files.temporary, name) ==
-                                               files.temporary.end()
-                                       ? 1
-                                       : 0;
+            leftovers.temporary +=
+                !lock_of_temporary(name.substr(name.find('/') + 1)).empty() &&
+                        std::ranges::find(files.temporary, name) == files.temporary.end()
+                    ? 1
+                    : 0;
         }
         leftovers.partial = young.partial.size();
         report_.leftovers = leftovers;
@@ -220,8 +220,7 @@ private:
             return;
         }
         FsckProblem problem{
-            "signatures",
-            "objects/" + object_file_name(OSTREE_OBJECT_TYPE_COMMIT_META, commit),
+            "signatures", "objects/" + object_file_name(OSTREE_OBJECT_TYPE_COMMIT_META, commit),
             fmt::format("the signatures of commit {} cannot be read: {}", commit,
                         failure.get()->message),
             "--repair-from copies them from the repository that was published from", false};
@@ -231,9 +230,8 @@ private:
 
     /// Clients take a commit for no other ref than those that it names.
     void check_binding(const std::string& ref, const std::string& commit) {
-        const auto found = std::ranges::find_if(commits_, [&](const CommitView& known) {
-            return known.info().checksum == commit;
-        });
+        const auto found = std::ranges::find_if(
+            commits_, [&](const CommitView& known) { return known.info().checksum == commit; });
         if (found == commits_.end() || found->info().bound_refs.empty()) {
             return;
         }

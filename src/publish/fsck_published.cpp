@@ -60,16 +60,16 @@ void check_named(const RepositoryView& repository, const std::map<std::string, s
             FsckProblem problem = subject;
             problem.what = found.empty()
                                ? fmt::format("it names the delta {}, which is not there", name)
-                               : fmt::format("it names another superblock of the delta {}: "
-                                             "devices refuse the one that is there",
-                                             name);
+                               : fmt::format(
+                                     "it names another superblock of the delta {}: "
+                                     "devices refuse the one that is there",
+                                     name);
             report.problems.push_back(std::move(problem));
         }
     }
 }
 
-void check_refs(const RepositoryView& repository, const SummaryView& summary,
-                FsckReport& report) {
+void check_refs(const RepositoryView& repository, const SummaryView& summary, FsckReport& report) {
     const std::map<std::string, std::string> refs = repository.refs();
     const auto add = [&](std::string what) {
         report.problems.push_back({"summary", "summary", std::move(what), summary_anew, false});
@@ -127,15 +127,15 @@ void check_summary_signature(const Context& ctx, const CommitView& image,
 
 void check_deltas(const Context& ctx, const RepositoryView& repository,
                   const std::vector<std::string>& commits, FsckReport& report) {
-    std::vector<DeltaDirectory> deltas = list_delta_directories(
-        ostree_repo_get_dfd(repository.handle()), repository.path());
+    std::vector<DeltaDirectory> deltas =
+        list_delta_directories(ostree_repo_get_dfd(repository.handle()), repository.path());
     std::erase_if(deltas, [&](const DeltaDirectory& delta) {
         return !delta.has_superblock || std::ranges::find(commits, delta.to) == commits.end();
     });
     std::vector<std::vector<std::string>> faults(deltas.size());
     parallel_for(ctx, deltas.size(), [&](std::size_t i) {
-        faults[i] = delta_faults(open_delta_at(repository, deltas[i].path), deltas[i].from,
-                                 deltas[i].to);
+        faults[i] =
+            delta_faults(open_delta_at(repository, deltas[i].path), deltas[i].from, deltas[i].to);
     });
     ctx.check_cancelled();
     report.deltas += deltas.size();
@@ -173,11 +173,11 @@ void check_summary(const Context& ctx, const RepositoryView& repository, FsckRep
     }
     const VariantHandle parsed = parse_metadata(signatures);
     if (!signatures.empty() && (!parsed || g_variant_n_children(parsed.get()) == 0)) {
-        report.problems.push_back({"summary", "summary.sig", "it has no signatures that can be read",
-                                   summary_anew, false});
+        report.problems.push_back({"summary", "summary.sig",
+                                   "it has no signatures that can be read", summary_anew, false});
     } else if (!signatures.empty() && !summary.exists) {
-        report.problems.push_back(
-            {"summary", "summary.sig", "the summary that it signs is missing", summary_anew, false});
+        report.problems.push_back({"summary", "summary.sig", "the summary that it signs is missing",
+                                   summary_anew, false});
     }
     for (const CheckedRef& ref : report.refs) {
         try {
@@ -188,9 +188,10 @@ void check_summary(const Context& ctx, const RepositoryView& repository, FsckRep
             if (failure.kind() == ErrorKind::interrupted) {
                 throw;
             }
-            ctx.console->note(fmt::format("{}: whether devices can verify the summary is not known: "
-                                          "{}",
-                                          ref.ref, failure.message()));
+            ctx.console->note(
+                fmt::format("{}: whether devices can verify the summary is not known: "
+                            "{}",
+                            ref.ref, failure.message()));
         }
     }
 }

@@ -72,8 +72,7 @@ std::vector<std::string> old_names(const RepositoryView& repository, const std::
 
 }  // namespace
 
-LeftoverFiles list_leftovers(const RepositoryView& repository, std::int64_t now,
-                             std::int64_t age) {
+LeftoverFiles list_leftovers(const RepositoryView& repository, std::int64_t now, std::int64_t age) {
     LeftoverFiles leftovers;
     for (const std::string& name : old_names(repository, "tmp", now - age)) {
         // libostree's own cache of summaries.
@@ -124,9 +123,10 @@ std::map<std::string, std::string> named_commits(const RepositoryView& repositor
 
 void require_archive(const RepositoryView& repository, const std::string& command) {
     if (ostree_repo_get_mode(repository.handle()) != OSTREE_REPO_MODE_ARCHIVE) {
-        throw error("{}: edgegpu {} works on repositories in archive mode alone, as web servers "
-                    "have them",
-                    repository.path(), command)
+        throw error(
+            "{}: edgegpu {} works on repositories in archive mode alone, as web servers "
+            "have them",
+            repository.path(), command)
             .hinted(fmt::format("ostree {} --repo={} works on all", command,
                                 shell_word(repository.path())));
     }

@@ -106,8 +106,8 @@ private:
         const std::vector<DeltaDirectory> left =
             list_delta_directories(impl_.directory.get(), impl_.path.string());
         for (const UnneededDelta& delta : plan_.deltas) {
-            if (delta.due && std::ranges::find(left, delta.directory.to, &DeltaDirectory::to) ==
-                                 left.end()) {
+            if (delta.due &&
+                std::ranges::find(left, delta.directory.to, &DeltaDirectory::to) == left.end()) {
                 remove(index_path(delta.directory.to));
             }
         }
@@ -165,8 +165,7 @@ private:
                     continue;
                 }
             }
-            remove_at(impl_.open_directory(name.substr(0, slash)).get(), entry,
-                      impl_.shown(name));
+            remove_at(impl_.open_directory(name.substr(0, slash)).get(), entry, impl_.shown(name));
         }
     }
 

@@ -47,8 +47,7 @@ public:
         judge_commits();
         judge_deltas();
         choose_objects();
-        const LeftoverFiles leftovers =
-            list_leftovers(repository_, now_, request_.grace.count());
+        const LeftoverFiles leftovers = list_leftovers(repository_, now_, request_.grace.count());
         plan_.leftovers = leftovers.temporary;
         for (const std::string& partial : leftovers.partial) {
             const std::string name = partial.substr(partial.find('/') + 1);
@@ -102,9 +101,8 @@ private:
             }
         }
         for (const std::string& checksum : present_) {
-            const bool parent = std::ranges::any_of(kept_, [&](const auto& kept) {
-                return kept.second->info().parent == checksum;
-            });
+            const bool parent = std::ranges::any_of(
+                kept_, [&](const auto& kept) { return kept.second->info().parent == checksum; });
             if (!complete.contains(checksum) && !is_partial(checksum) &&
                 (parent || record_.pins.contains(checksum))) {
                 throw damaged(repository_, fmt::format("commit {} cannot be read", checksum));
@@ -114,14 +112,12 @@ private:
             walk_.add(checksum);
             if (!walk_.faults().empty()) {
                 const ObjectFault& fault = walk_.faults().front();
-                throw damaged(repository_,
-                              fmt::format("commit {}: the object of {} is damaged ({}: {})",
-                                          checksum,
-                                          fault.object.path.empty() ? "the commit itself"
-                                                                    : fault.object.path,
-                                          object_file_name(fault.object.type,
-                                                           fault.object.checksum),
-                                          name_of(fault.state)));
+                throw damaged(
+                    repository_,
+                    fmt::format("commit {}: the object of {} is damaged ({}: {})", checksum,
+                                fault.object.path.empty() ? "the commit itself" : fault.object.path,
+                                object_file_name(fault.object.type, fault.object.checksum),
+                                name_of(fault.state)));
             }
         }
     }
@@ -136,8 +132,7 @@ private:
         std::ranges::copy_if(
             present_, std::inserter(unneeded, unneeded.end()),
             [&](const std::string& checksum) { return !kept_.contains(checksum); });
-        const Unneeded judged =
-            judge_unneeded(unneeded, record_.commits, now_, request_.grace);
+        const Unneeded judged = judge_unneeded(unneeded, record_.commits, now_, request_.grace);
         for (const auto& [checksum, since] : judged.due) {
             plan_.commits.push_back(describe(checksum, since, true));
         }
@@ -147,9 +142,10 @@ private:
             walk_.add(checksum);
         }
         // The oldest goes first, so that parents lead to what is there.
-        std::ranges::sort(plan_.commits, [](const UnneededCommit& one, const UnneededCommit& other) {
-            return std::tie(one.time, one.checksum) < std::tie(other.time, other.checksum);
-        });
+        std::ranges::sort(
+            plan_.commits, [](const UnneededCommit& one, const UnneededCommit& other) {
+                return std::tie(one.time, one.checksum) < std::tie(other.time, other.checksum);
+            });
         plan_.record.pins = record_.pins;
         for (const UnneededCommit& commit : plan_.commits) {
             plan_.record.commits.emplace(commit.checksum, commit.since);
@@ -159,9 +155,8 @@ private:
     [[nodiscard]] UnneededCommit describe(const std::string& checksum, std::int64_t since,
                                           bool due) const {
         UnneededCommit commit{"", checksum, "", 0, since, due};
-        const auto found = std::ranges::find_if(commits_, [&](const CommitView& known) {
-            return known.info().checksum == checksum;
-        });
+        const auto found = std::ranges::find_if(
+            commits_, [&](const CommitView& known) { return known.info().checksum == checksum; });
         if (found != commits_.end()) {
             const CommitInfo& info = found->info();
             commit.version = info.version;
@@ -209,11 +204,11 @@ private:
                 continue;
             }
             const bool metadata = file.type == OSTREE_OBJECT_TYPE_COMMIT_META;
-            const bool needed = metadata ? present_.contains(file.checksum) &&
-                                               !due.contains(file.checksum)
-                                         : walk_.reaches(file.type, file.checksum);
-            const bool goes = metadata ? due.contains(file.checksum)
-                                       : going.reaches(file.type, file.checksum);
+            const bool needed =
+                metadata ? present_.contains(file.checksum) && !due.contains(file.checksum)
+                         : walk_.reaches(file.type, file.checksum);
+            const bool goes =
+                metadata ? due.contains(file.checksum) : going.reaches(file.type, file.checksum);
             // What else nothing reaches was left by a run that was killed, or is about to be.
             if (!needed && (goes || now_ - file.modified >= request_.grace.count() ||
                             request_.grace.count() == 0)) {

@@ -51,10 +51,11 @@ RetentionRecord parse_retention(std::string_view text, const std::string& shown)
         ++number;
         const std::vector<std::string_view> words = split(line, ' ');
         std::int64_t time = 0;
-        const bool known = words.size() == 3 &&
-                           std::from_chars(words[2].data(), words[2].data() + words[2].size(), time)
-                                   .ptr == words[2].data() + words[2].size() &&
-                           !words[2].empty();
+        const bool known =
+            words.size() == 3 &&
+            std::from_chars(words[2].data(), words[2].data() + words[2].size(), time).ptr ==
+                words[2].data() + words[2].size() &&
+            !words[2].empty();
         if (known && words[0] == "pin" && is_sha256(words[1])) {
             record.pins.emplace(words[1], time);
         } else if (known && words[0] == "commit" && is_sha256(words[1])) {

@@ -27,11 +27,11 @@ struct Extension {
     std::string_view text;
 };
 
-constexpr std::array extensions{
-    Extension{OSTREE_OBJECT_TYPE_FILE, "filez"}, Extension{OSTREE_OBJECT_TYPE_DIR_TREE, "dirtree"},
-    Extension{OSTREE_OBJECT_TYPE_DIR_META, "dirmeta"},
-    Extension{OSTREE_OBJECT_TYPE_COMMIT, "commit"},
-    Extension{OSTREE_OBJECT_TYPE_COMMIT_META, "commitmeta"}};
+constexpr std::array extensions{Extension{OSTREE_OBJECT_TYPE_FILE, "filez"},
+                                Extension{OSTREE_OBJECT_TYPE_DIR_TREE, "dirtree"},
+                                Extension{OSTREE_OBJECT_TYPE_DIR_META, "dirmeta"},
+                                Extension{OSTREE_OBJECT_TYPE_COMMIT, "commit"},
+                                Extension{OSTREE_OBJECT_TYPE_COMMIT_META, "commitmeta"}};
 
 Fd open_below(int repository, const std::string& path) {
     return open_at(repository, path, O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
@@ -52,8 +52,8 @@ std::optional<ObjectFile> object_of_name(const std::string& start, const std::st
     if (dot == std::string::npos || start.size() + dot != checksum_digits) {
         return std::nullopt;
     }
-    const auto* known = std::ranges::find(extensions, std::string_view(name).substr(dot + 1),
-                                          &Extension::text);
+    const auto* known =
+        std::ranges::find(extensions, std::string_view(name).substr(dot + 1), &Extension::text);
     std::string checksum = start + name.substr(0, dot);
     if (known == extensions.end() || !is_hexadecimal(checksum)) {
         return std::nullopt;
@@ -63,7 +63,8 @@ std::optional<ObjectFile> object_of_name(const std::string& start, const std::st
 
 std::string decoded(std::string_view base64) {
     if (base64.size() != base64_digits ||
-        base64.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+") !=
+        base64.find_first_not_of(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+") !=
             std::string_view::npos) {
         return {};
     }
@@ -143,8 +144,7 @@ std::vector<DeltaDirectory> list_delta_directories(int repository, const std::st
         }
         for (const std::string& rest : names_below(repository, "deltas/" + start, shown)) {
             std::optional<DeltaDirectory> delta = delta_of_name(start + rest);
-            if (const Fd directory =
-                    delta ? open_below(repository, delta->path) : Fd()) {
+            if (const Fd directory = delta ? open_below(repository, delta->path) : Fd()) {
                 add_sizes(directory, delta->path, shown, *delta);
                 deltas.push_back(*std::move(delta));
             }

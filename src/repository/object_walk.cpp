@@ -174,9 +174,8 @@ void ObjectWalk::check_file(const TreeObject& object) {
     const Looked found = look_at_file(repository_.handle(), object);
     ++checked_;
     if (found.state != ObjectState::good) {
-        const bool repaired =
-            repair_ && repair_(object) &&
-            look_at_file(repository_.handle(), object).state == ObjectState::good;
+        const bool repaired = repair_ && repair_(object) &&
+                              look_at_file(repository_.handle(), object).state == ObjectState::good;
         add_fault(object, found.state, found.detail, repaired);
     }
 }

@@ -44,7 +44,7 @@ TEST(RetentionRecord, RefusesWhatItDoesNotKnow) {
             ADD_FAILURE() << line;
         } catch (const Error& failure) {
             EXPECT_THAT(failure.message(), HasSubstr("repo/record: line 2 is not one"));
-            EXPECT_THAT(failure.hint(), HasSubstr("rm repo/record"));
+            EXPECT_THAT(failure.hint(), HasSubstr("rm 'repo/record'"));
         }
     }
 }

@@ -76,8 +76,7 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
 void add_fsck(CLI::App& app, FsckCommand& fsck) {
     CLI::App* verb = app.add_subcommand(
         "fsck", "Check the repository that devices pull from, and mend it from another one");
-    verb->add_option("REF", fsck.refs, "Ref of the repository (default: all)")
-        ->type_name("COMMIT");
+    verb->add_option("REF", fsck.refs, "Ref of the repository (default: all)")->type_name("COMMIT");
     verb->add_option("--repo", fsck.repo, "Repository that devices pull from")
         ->required()
         ->type_name("DIR")
