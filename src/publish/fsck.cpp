@@ -99,9 +99,8 @@ public:
 
     /// The versions of a ref, from the newest back.
     void check_ref(const std::string& ref, const std::string& head) {
-        std::vector<std::string> versions;
+        std::set<std::string> versions{head};
         const bool whole = check_commit(ref, head);
-        versions.push_back(head);
         if (whole) {
             check_binding(ref, head);
         } else {
@@ -109,18 +108,16 @@ public:
         }
         for (std::string parent = parent_of(head); is_there(parent) && !is_partial(parent);
              parent = parent_of(parent)) {
-            if (std::ranges::find(versions, parent) != versions.end()) {
+            if (!versions.insert(parent).second) {
                 break;
             }
             check_commit(ref, parent);
-            versions.push_back(parent);
         }
         // Versions between them may not have been published.
         for (const CommitView* version : versions_of_ref(ref, head, commits_)) {
             const std::string& checksum = version->info().checksum;
-            if (std::ranges::find(versions, checksum) == versions.end()) {
+            if (versions.insert(checksum).second) {
                 check_commit(ref, checksum);
-                versions.push_back(checksum);
             }
         }
         report_.refs.push_back({ref, head, versions.size()});

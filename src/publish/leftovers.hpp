@@ -30,8 +30,8 @@ struct LeftoverFiles {
 /// mirrored collections ("COLLECTION:REF"), with their checksums. Throws Error.
 [[nodiscard]] std::map<std::string, std::string> named_commits(const RepositoryView& repository);
 
-/// Throws Error for a repository that is not in archive mode. `command` is what cannot be done
-/// with it.
+/// Throws Error for a repository that is not in archive mode, or has a parent. `command` is what
+/// cannot be done with it.
 void require_archive(const RepositoryView& repository, const std::string& command);
 
 }  // namespace edgegpu

@@ -60,9 +60,7 @@ public:
     }
 
     void run() {
-        if (read_retention(impl_.view()) != plan_.record) {
-            write_retention(repo_, plan_.record);
-        }
+        remember();
         if (makes_summary()) {
             leave_summary_marker(impl_, "prune");
             update_summary(ctx_, impl_, signer_, going_);
@@ -76,6 +74,21 @@ public:
 
 private:
     [[nodiscard]] bool makes_summary() const { return exists_ && named_; }
+
+    /// What has to wait, before anything goes. On a full disk that may not be possible, and what
+    /// goes makes room; what nobody has noted waits longer.
+    void remember() const {
+        if (read_retention(impl_.view()) == plan_.record) {
+            return;
+        }
+        const auto reason = reason_of_failure([&] { write_retention(repo_, plan_.record); });
+        if (reason && !plan_.removes()) {
+            throw Error(*reason);
+        }
+        if (reason) {
+            ctx_.console->note(*reason);
+        }
+    }
 
     /// Until what has been removed is gone for certain: nothing that comes later may be gone, and
     /// this be there, after a power failure.
@@ -182,7 +195,7 @@ private:
                 record.deltas.erase(delta.directory.name());
             }
         }
-        if (record != plan_.record) {
+        if (record != read_retention(impl_.view())) {
             write_retention(repo_, record);
         }
     }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <tuple>
-#include <utility>
+#include <unordered_map>
 
 #include "support/error.hpp"
 #include "support/glib.hpp"
@@ -12,18 +13,15 @@ namespace edgegpu {
 
 namespace {
 
-const CommitView* find_commit(const std::vector<CommitView>& commits, const std::string& checksum) {
-    const auto found = std::ranges::find_if(
-        commits, [&](const CommitView& commit) { return commit.info().checksum == checksum; });
-    return found == commits.end() ? nullptr : &*found;
-}
+/// By checksum.
+using Commits = std::unordered_map<std::string_view, const CommitView*>;
 
 /// The checksums of a commit and of those before it, as far as they are among `commits`.
-std::set<std::string> history_of(std::string checksum, const std::vector<CommitView>& commits) {
+std::set<std::string> history_of(std::string checksum, const Commits& commits) {
     std::set<std::string> history;
     while (!checksum.empty() && history.insert(checksum).second) {
-        const CommitView* found = find_commit(commits, checksum);
-        checksum = found == nullptr ? std::string() : found->info().parent;
+        const auto found = commits.find(checksum);
+        checksum = found == commits.end() ? std::string() : found->second->info().parent;
     }
     return history;
 }
@@ -57,17 +55,22 @@ std::vector<CommitView> complete_commits(const RepositoryView& repository) {
 
 std::vector<const CommitView*> versions_of_ref(const std::string& ref, const std::string& head,
                                                const std::vector<CommitView>& commits) {
-    const CommitView* newest = find_commit(commits, head);
-    if (newest == nullptr) {
+    Commits known;
+    for (const CommitView& commit : commits) {
+        known.emplace(commit.info().checksum, &commit);
+    }
+    const auto newest = known.find(head);
+    if (newest == known.end()) {
         return {};
     }
     const std::string name = ref.substr(ref.find(':') + 1);
-    const std::set<std::string> history = history_of(head, commits);
+    const std::set<std::string> history = history_of(head, known);
     std::vector<const CommitView*> versions;
     for (const CommitView& commit : commits) {
         const CommitInfo& info = commit.info();
         const bool bound = std::ranges::find(info.bound_refs, name) != info.bound_refs.end();
-        if (info.time <= newest->info().time && (bound || history.contains(info.checksum))) {
+        if (info.time <= newest->second->info().time &&
+            (bound || history.contains(info.checksum))) {
             versions.push_back(&commit);
         }
     }
