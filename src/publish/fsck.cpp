@@ -27,7 +27,7 @@ namespace edgegpu {
 namespace {
 
 /// Entries of tmp/ that are not edgegpu's are libostree's, which removes them after a day.
-constexpr std::int64_t temporary_age = 24 * 60 * 60;
+constexpr std::int64_t temporary_age = std::int64_t{24} * 60 * 60;
 
 /// What mends the repository.
 class Repairs {
@@ -278,6 +278,7 @@ std::map<std::string, std::string> wanted_refs(const RepositoryView& repository,
         const auto found = refs.find(ref);
         if (found == refs.end()) {
             std::vector<std::string> names;
+            names.reserve(refs.size());
             for (const auto& [name, checksum] : refs) {
                 names.push_back(name);
             }
