@@ -96,6 +96,7 @@ struct Blueprint {
     /// $releasever for dnf on the device (`customizations.dnf.config.set_releasever`): the version
     /// of `distro` ("9.4"); empty: the default of its packages.
     std::string device_releasever;
+    std::optional<UpdatesRequest> updates;
     /// `[[containers]]`, at most one for each source and for each name.
     std::vector<ContainerRequest> containers;
     /// `customizations.containers-storage.destination-path`, an additional image store; empty:

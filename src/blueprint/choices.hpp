@@ -92,6 +92,45 @@ struct KernelChoice {
     bool operator==(const KernelChoice&) const = default;
 };
 
+/// `[updates] policy`: what a device does by itself about a new commit of its ref. Each does what
+/// those before it do.
+enum class UpdatePolicy { check, download, apply };
+
+constexpr std::string_view enum_name(UpdatePolicy policy) {
+    switch (policy) {
+        case UpdatePolicy::check:
+            return "check";
+        case UpdatePolicy::download:
+            return "download";
+        case UpdatePolicy::apply:
+            return "apply";
+    }
+    return {};
+}
+
+/// A day of a window in which devices restart, as people and `date` write it.
+enum class Weekday { monday, tuesday, wednesday, thursday, friday, saturday, sunday };
+
+constexpr std::string_view enum_name(Weekday day) {
+    switch (day) {
+        case Weekday::monday:
+            return "Mon";
+        case Weekday::tuesday:
+            return "Tue";
+        case Weekday::wednesday:
+            return "Wed";
+        case Weekday::thursday:
+            return "Thu";
+        case Weekday::friday:
+            return "Fri";
+        case Weekday::saturday:
+            return "Sat";
+        case Weekday::sunday:
+            return "Sun";
+    }
+    return {};
+}
+
 /// `state` of `[[systemd.units]]`. `preset`: as the image's presets specify.
 enum class UnitState { enabled, disabled, masked, preset };
 

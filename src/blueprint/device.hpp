@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -100,6 +101,37 @@ struct FirstbootScript {
     std::vector<std::string> before;
     /// If this script fails, the next one still runs and the unit succeeds.
     bool ignore_failure = false;
+    SourceLocation location;
+};
+
+/// `[[updates.windows]]`: when devices may restart into a new version.
+struct UpdateWindow {
+    /// In the order of the week, each once; empty: every day.
+    std::vector<Weekday> days;
+    /// "22:00", by the clock of UpdatesRequest::time_zone.
+    std::string start;
+    /// 15 to 10080; it may go on into the next days.
+    std::uint32_t minutes = 0;
+};
+
+/// `[updates]`: how devices take new commits of their ref (customise/device/edgegpu-update).
+struct UpdatesRequest {
+    UpdatePolicy policy = UpdatePolicy::apply;
+    /// Seconds from one look at the server to the next.
+    std::uint32_t check_every = 3600;
+    /// Seconds over which devices spread their downloads of a version.
+    std::uint32_t spread = 0;
+    /// Of the windows, "Europe/Berlin"; empty: the device's.
+    std::string time_zone;
+    SourceLocation time_zone_location;
+    std::vector<UpdateWindow> windows;
+    /// Base URL of a lock manager that speaks FleetLock; empty: none.
+    std::string lock;
+    std::string lock_group;
+    /// Where devices POST their reports; empty: nowhere.
+    std::string report_to;
+    /// For the remote, the lock manager and reports; empty: none.
+    std::string proxy;
     SourceLocation location;
 };
 

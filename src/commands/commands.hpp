@@ -61,6 +61,8 @@ struct BuildCommand {
     unsigned program_timeout = 600;
     /// largest size of the cache after the build (parse_size); empty: no limit
     std::string cache_max_size;
+    /// largest download of an upgrade from the parent (parse_size); empty: no limit
+    std::string max_upgrade_bytes;
 };
 
 /// `edgegpu resolve`
@@ -111,6 +113,8 @@ struct DiffCommand {
     std::string after;
     std::filesystem::path repo = "repo";
     bool all_files = false;
+    /// release notes instead of text for a terminal
+    bool markdown = false;
 };
 
 /// `edgegpu test`
@@ -199,6 +203,36 @@ struct PublishCommand {
     std::filesystem::path gpg_homedir;
 };
 
+/// `edgegpu promote`
+struct PromoteCommand {
+    /// a ref, a checksum, or the beginning of one, each followed by any number of ^
+    std::string source;
+    /// the ref that gets its tree
+    std::string to;
+    std::filesystem::path repo = "repo";
+    /// see PublishCommand
+    std::vector<std::string> delta_from;
+    std::string delta_max_file;
+    /// GPG key that signs commit and summary, and the GPG home of its secret key; empty: none, the
+    /// user's
+    std::string sign;
+    std::filesystem::path gpg_homedir;
+    /// empty: who runs the command
+    std::string by;
+    std::string reason;
+    /// of the ref `to`; empty: it has not ended
+    std::string end_of_life;
+    std::string rebase_to;
+    bool dry_run = false;
+};
+
+/// `edgegpu channels`
+struct ChannelsCommand {
+    /// empty: all
+    std::string ref;
+    std::filesystem::path repo = "repo";
+};
+
 /// `edgegpu fsck`
 struct FsckCommand {
     /// of the repository; empty: all
@@ -222,6 +256,20 @@ struct PruneCommand {
     /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
     std::string sign;
     std::filesystem::path gpg_homedir;
+};
+
+/// `edgegpu upload`
+struct UploadCommand {
+    /// the published repository
+    std::filesystem::path repo;
+    /// a remote of rclone
+    std::string to;
+    /// what rclone takes for --bwlimit; empty: without limit
+    std::string bandwidth;
+    bool verify = false;
+    bool overwrite = false;
+    /// parse_duration; empty: nothing is removed
+    std::string delete_after;
 };
 
 /// `edgegpu cache`
@@ -286,11 +334,21 @@ int run_image(const GlobalOptions& global, const ImageCommand& command);
 /// Publishes refs of a repository for devices, and prints what was new.
 int run_publish(const GlobalOptions& global, const PublishCommand& command);
 
+/// Gives a ref of a repository what another one has, and prints what has changed.
+int run_promote(const GlobalOptions& global, const PromoteCommand& command);
+
+/// Prints what the refs of a repository have, or what one has had. Returns 1 if some commit cannot
+/// be read.
+int run_channels(const GlobalOptions& global, const ChannelsCommand& command);
+
 /// Checks a published repository, and mends it if asked to. Returns 1 if something is damaged.
 int run_fsck(const GlobalOptions& global, const FsckCommand& command);
 
 /// Removes old versions from a published repository, or changes what is pinned.
 int run_prune(const GlobalOptions& global, const PruneCommand& command);
+
+/// Makes a remote of rclone a copy of a published repository, and prints what was new.
+int run_upload(const GlobalOptions& global, const UploadCommand& command);
 
 /// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);

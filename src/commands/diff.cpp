@@ -7,11 +7,17 @@
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "report/diff.hpp"
+#include "report/format/formats.hpp"
 #include "repository/commit_view.hpp"
+#include "support/error.hpp"
 
 namespace edgegpu {
 
 int run_diff(const GlobalOptions& global, const DiffCommand& command) {
+    if (command.markdown && global.json) {
+        throw error(ErrorKind::usage, "edgegpu diff: --markdown excludes --json")
+            .hinted("see edgegpu diff --help");
+    }
     const bool parent = command.after.empty();
     const std::string before = parent ? command.before + '^' : command.before;
     const std::string after = parent ? command.before : command.after;
@@ -25,6 +31,10 @@ int run_diff(const GlobalOptions& global, const DiffCommand& command) {
     if (global.json) {
         print_result(
             diff_json(diff, std::filesystem::absolute(command.repo).lexically_normal().string()));
+        return 0;
+    }
+    if (command.markdown) {
+        print_result(diff_markdown(diff));
         return 0;
     }
     // use_color asks about stderr; the result goes elsewhere when it is piped to a pager.

@@ -1,11 +1,9 @@
 #include "commands/prune.hpp"
 
-#include <ctime>
 #include <filesystem>
 #include <string>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "execution/interrupt.hpp"
@@ -23,18 +21,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// "2026-01-31T12:00:00Z"
-std::string moment_text(std::int64_t seconds) {
-    std::tm parts{};
-    const std::time_t time = seconds;
-    return ::gmtime_r(&time, &parts) == nullptr ? std::string("no date")
-                                                : fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts);
-}
-
 /// "goes now", or when it will
 std::string end_text(bool due, std::int64_t since, const PruneRequest& request) {
     return due ? "goes now"
-               : fmt::format("goes from {} on", moment_text(since + request.grace.count()));
+               : fmt::format("goes from {} on", iso_time(since + request.grace.count()));
 }
 
 std::string commit_line(const UnneededCommit& commit, const PruneRequest& request) {
@@ -56,7 +46,7 @@ std::string delta_line(const UnneededDelta& delta, const PruneRequest& request) 
 std::string pins_text(const RetentionRecord& record) {
     std::string text;
     for (const auto& [checksum, since] : record.pins) {
-        text += fmt::format("  {} since {}\n", checksum, moment_text(since));
+        text += fmt::format("  {} since {}\n", checksum, iso_time(since));
     }
     return text.empty() ? "pinned: none\n" : "pinned:\n" + text;
 }
@@ -64,7 +54,7 @@ std::string pins_text(const RetentionRecord& record) {
 ordered_json pins_json(const RetentionRecord& record) {
     ordered_json pins = ordered_json::array();
     for (const auto& [checksum, since] : record.pins) {
-        pins.push_back({{"commit", checksum}, {"since", moment_text(since)}});
+        pins.push_back({{"commit", checksum}, {"since", iso_time(since)}});
     }
     return pins;
 }
@@ -143,9 +133,9 @@ ordered_json prune_json(const PrunePlan& plan, const PruneRequest& request) {
             one["version"] = commit.version;
         }
         if (commit.time != 0) {
-            one["time"] = moment_text(commit.time);
+            one["time"] = iso_time(commit.time);
         }
-        one["unneeded_since"] = moment_text(commit.since);
+        one["unneeded_since"] = iso_time(commit.since);
         one["removed"] = commit.due;
         commits.push_back(std::move(one));
     }
@@ -157,7 +147,7 @@ ordered_json prune_json(const PrunePlan& plan, const PruneRequest& request) {
         }
         one["to"] = delta.directory.to;
         one["bytes"] = delta.directory.bytes;
-        one["unneeded_since"] = moment_text(delta.since);
+        one["unneeded_since"] = iso_time(delta.since);
         one["removed"] = delta.due;
         deltas.push_back(std::move(one));
     }

@@ -11,6 +11,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/prune.hpp"
+#include "commands/publish_result.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
@@ -19,7 +20,6 @@
 #include "repository/commit_view.hpp"
 #include "signing/signer.hpp"
 #include "support/error.hpp"
-#include "support/text/quantity.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -28,64 +28,24 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string published_row(std::string_view name, std::string_view value) {
-    return fmt::format("  {:<11}{}\n", name, printable_line(value));
-}
-
-/// "from 0123456789: 3.1 MB instead of 58 MB; needs 120 MB free"
-std::string delta_text(const PublishedDelta& published) {
-    const StaticDelta& delta = published.delta;
-    const std::uint64_t bytes = delta.bytes + delta.fallback_bytes;
-    std::string text = fmt::format(
-        "from {}: {}", published.from.empty() ? "nothing" : published.from.substr(0, 10),
-        human_size(bytes));
-    if (delta.stored != 0) {
-        text += fmt::format(" instead of {}", human_size(delta.stored));
-    }
-    return published.useless
-               ? text + ": not kept"
-               : text + fmt::format("; devices need {} free", human_size(delta.unpacked));
-}
-
-ordered_json delta_json(const PublishedDelta& published) {
-    const StaticDelta& delta = published.delta;
-    ordered_json one;
-    if (!published.from.empty()) {
-        one["from"] = published.from;
-    }
-    one["bytes"] = delta.bytes;
-    one["object_bytes"] = delta.fallback_bytes;
-    if (delta.stored != 0) {
-        one["bytes_without"] = delta.stored;
-    }
-    one["free_bytes_needed"] = delta.unpacked;
-    one["parts"] = delta.parts;
-    one["objects"] = delta.fallbacks;
-    one["new"] = published.made || published.renewed;
-    one["kept"] = !published.useless;
-    return one;
-}
-
 std::string published_text(const std::vector<PublishedRef>& refs, const std::string& target) {
     std::string text;
     for (const PublishedRef& ref : refs) {
-        text += "\n" + published_row("ref", ref.ref) + published_row("commit", ref.commit.checksum);
+        text += "\n" + result_row("ref", ref.ref) + result_row("commit", ref.commit.checksum);
         if (!ref.commit.version.empty()) {
-            text += published_row("version", ref.commit.version);
+            text += result_row("version", ref.commit.version);
         }
         const bool same = ref.before == ref.commit.checksum;
-        text += published_row("before", ref.before.empty() ? "nothing"
-                                        : same             ? "the same commit"
-                                                           : ref.before);
-        text += published_row("new", ref.unchanged ? "nothing"
-                                                   : fmt::format("{} objects, {}", ref.copied.count,
-                                                                 human_size(ref.copied.bytes)));
-        for (const PublishedDelta& delta : ref.deltas) {
-            text += published_row("delta", delta_text(delta));
-        }
-        text += published_row("signed", ref.is_signed ? "yes" : "no");
+        text += result_row("before", ref.before.empty() ? "nothing"
+                                     : same             ? "the same commit"
+                                                        : ref.before);
+        text += result_row("new", ref.unchanged ? "nothing"
+                                                : fmt::format("{} objects, {}", ref.copied.count,
+                                                              human_size(ref.copied.bytes)));
+        text += delta_rows(ref.deltas);
+        text += result_row("signed", ref.is_signed ? "yes" : "no");
     }
-    return text + "\n" + published_row("in", target);
+    return text + "\n" + result_row("in", target);
 }
 
 /// What --keep did afterwards.
@@ -109,10 +69,7 @@ std::string published_json(const std::vector<PublishedRef>& refs, const std::str
         one["unchanged"] = ref.unchanged;
         one["new_objects"] = ref.copied.count;
         one["new_bytes"] = ref.copied.bytes;
-        one["deltas"] = ordered_json::array();
-        for (const PublishedDelta& delta : ref.deltas) {
-            one["deltas"].push_back(delta_json(delta));
-        }
+        one["deltas"] = deltas_json(ref.deltas);
         one["signed"] = ref.is_signed;
         list.push_back(std::move(one));
     }
@@ -134,19 +91,6 @@ void require_two_repositories(const PublishCommand& command) {
                     command.to.string())
             .hinted("name another directory with --to; devices can pull from this one, too");
     }
-}
-
-std::uint64_t largest_compared(const PublishCommand& command) {
-    if (command.delta_max_file.empty()) {
-        return DeltaOptions().largest_compared;
-    }
-    const std::uint64_t size = parse_size(command.delta_max_file).value_or(0);
-    if (size == 0 || size > largest_comparable) {
-        throw error(ErrorKind::usage, "--delta-max-file {}: not between 1 and 480M",
-                    command.delta_max_file)
-            .hinted("devices take no delta of larger files; they get these as objects");
-    }
-    return size;
 }
 
 /// The refs are set: whatever fails now is a warning.
@@ -191,7 +135,7 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     if (signer.signs_commits()) {
         static_cast<void>(signer.sign_trial());
     }
-    const std::uint64_t largest = largest_compared(command);
+    const std::uint64_t largest = largest_compared(command.delta_max_file);
     std::vector<std::string> refs = command.refs;
     std::ranges::sort(refs);
     refs.erase(std::unique(refs.begin(), refs.end()), refs.end());

@@ -19,6 +19,7 @@
 #include "commit/naming.hpp"
 #include "commit/object.hpp"
 #include "commit/repository.hpp"
+#include "commit/upgrade_limit.hpp"
 #include "execution/parallel.hpp"
 #include "image/deflate.hpp"
 #include "support/error.hpp"
@@ -169,6 +170,22 @@ Commit describe_commit(const Blueprint& blueprint, const Draft& draft, const std
     return commit;
 }
 
+/// The limit of `--max-upgrade-bytes`, before anything of the commit is in the repository.
+void check_upgrade(const Context& ctx, const Blueprint& blueprint, const Repo::Impl& repo,
+                   const std::optional<Parent>& parent, const Draft& draft, const Staging& staging,
+                   GVariant* detached, std::uint64_t limit) {
+    if (!parent) {
+        ctx.console->note(fmt::format(
+            "{}: --max-upgrade-bytes has nothing to compare with: ref {} has no parent yet",
+            blueprint.path.string(), repo.ref));
+        return;
+    }
+    const std::uint64_t commit_bytes =
+        draft.object.size() + (detached == nullptr ? 0 : g_variant_get_size(detached));
+    require_small_upgrade(ctx, repo, *parent, {draft.files, draft.directories, commit_bytes},
+                          staging, limit);
+}
+
 /// Moves what is staged into place, the commit last, counts it in `commit`, and sets the ref.
 void publish(const Context& ctx, const Repo::Impl& repo, const Draft& draft, const Staging& staging,
              Staged& staged, GVariant* detached, Commit& commit) {
@@ -301,7 +318,8 @@ std::int64_t time_of_commit(const Context& ctx, const Repo& repo,
 
 Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolution& resolution,
                     const Tree& tree, const Repo& repo, const std::optional<Parent>& parent,
-                    const std::string& inputs_digest, Signer& signer) {
+                    const std::string& inputs_digest, Signer& signer,
+                    std::optional<std::uint64_t> max_upgrade_bytes) {
     const Repo::Impl& impl = repo.impl();
     make_directories(ctx.cache);
     const std::string parent_checksum = parent ? parent->checksum : "";
@@ -323,6 +341,10 @@ Commit write_commit(const Context& ctx, const Blueprint& blueprint, const Resolu
         stage(ctx, draft, staging, staged);
         const VariantHandle detached = signed_metadata(impl, signer, draft.checksum, draft.object,
                                                        detached_metadata(resolution).get());
+        if (max_upgrade_bytes) {
+            check_upgrade(ctx, blueprint, impl, parent, draft, staging, detached.get(),
+                          *max_upgrade_bytes);
+        }
         publish(ctx, impl, draft, staging, staged, detached.get(), commit);
     }
     finish_summary(ctx, blueprint, impl, commit.checksum, signer);

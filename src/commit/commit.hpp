@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -117,11 +118,16 @@ struct Commit {
 /// Nothing is written if the ref has a commit with the same parent, tree and metadata, except for
 /// those that devices do not see.
 ///
+/// With `max_upgrade_bytes`, Error is thrown, and the ref keeps its commit, if a device that has
+/// the parent would download more bytes of objects for the new commit, as they are stored; not if
+/// the ref keeps its commit anyway. Without a parent, a note says that nothing was compared.
+///
 /// Its time is `time_of_commit`: devices refuse an older commit as a downgrade (libostree,
 /// _ostree_compare_timestamps), so that nobody can offer them an earlier one of the ref again.
 [[nodiscard]] Commit write_commit(const Context& ctx, const Blueprint& blueprint,
                                   const Resolution& resolution, const Tree& tree, const Repo& repo,
                                   const std::optional<Parent>& parent,
-                                  const std::string& inputs_digest, Signer& signer);
+                                  const std::string& inputs_digest, Signer& signer,
+                                  std::optional<std::uint64_t> max_upgrade_bytes = std::nullopt);
 
 }  // namespace edgegpu

@@ -1,4 +1,3 @@
-#include <cerrno>
 #include <string>
 
 #include <unistd.h>
@@ -11,58 +10,63 @@ namespace edgegpu {
 
 namespace {
 
-void lock_ostree(const Context& ctx, OstreeRepo* repo, OstreeRepoLockType type,
-                 const std::string& path, const char* hint) {
-    const Cancellable cancellable(ctx);
-    GlibFailure failure;
-    if (ostree_repo_lock_push(repo, type, cancellable.get(), failure.out()) == FALSE) {
-        ctx.check_cancelled();
-        throw failure.to_error(path, "cannot lock the repository").hinted(hint);
-    }
+/// Null if a reader cannot lock it: libostree would create the file.
+OstreeRepo* lockable(const RepositoryView& repository) {
+    OstreeRepo* repo = repository.handle();
+    return ::faccessat(ostree_repo_get_dfd(repo), ".lock", R_OK | W_OK, AT_EACCESS) == 0 ? repo
+                                                                                         : nullptr;
 }
 
-constexpr const char* shared_hint =
-    "another program holds the lock, such as `edgegpu prune` or `ostree prune`: try again when it "
-    "has ended; how long is waited is lock-timeout-secs in the repository's config";
-
-}  // namespace
-
-SharedLock::SharedLock(const Context& ctx, const Repo::Impl& repo) : repo_(repo.ostree.get()) {
-    lock_ostree(ctx, repo_, OSTREE_REPO_LOCK_SHARED, repo.path.string(), shared_hint);
-}
-
-SharedLock::SharedLock(const Context& ctx, const RepositoryView& repository)
-    : repo_(repository.handle()) {
-    // libostree would create it.
-    if (::faccessat(ostree_repo_get_dfd(repo_), ".lock", R_OK | W_OK, AT_EACCESS) != 0) {
-        repo_ = nullptr;
-        return;
-    }
-    lock_ostree(ctx, repo_, OSTREE_REPO_LOCK_SHARED, repository.path(), shared_hint);
-}
-
-SharedLock::~SharedLock() {
-    if (repo_ != nullptr) {
-        ostree_repo_lock_pop(repo_, OSTREE_REPO_LOCK_SHARED, nullptr, nullptr);
-    }
-}
-
-ExclusiveLock::ExclusiveLock(const Context& ctx, const Repo::Impl& repo)
-    : repo_(repo.ostree.get()) {
-    GKeyFile* config = ostree_repo_get_config(repo_);
+OstreeRepo* require_locking(const Repo::Impl& repo) {
+    GKeyFile* config = ostree_repo_get_config(repo.ostree.get());
     if (g_key_file_has_key(config, "core", "locking", nullptr) != FALSE &&
         g_key_file_get_boolean(config, "core", "locking", nullptr) == FALSE) {
         throw error("{}: its config switches locks off (locking in [core])", repo.path.string())
             .hinted("whoever writes to it meanwhile would lose objects: remove that line");
     }
-    lock_ostree(ctx, repo_, OSTREE_REPO_LOCK_EXCLUSIVE, repo.path.string(),
-                "a build, `edgegpu publish` or another program is working on the repository: try "
-                "again when it has ended; how long is waited is lock-timeout-secs in the "
-                "repository's config");
+    return repo.ostree.get();
 }
 
-ExclusiveLock::~ExclusiveLock() {
-    ostree_repo_lock_pop(repo_, OSTREE_REPO_LOCK_EXCLUSIVE, nullptr, nullptr);
+/// Who keeps a lock of this kind from being taken.
+const char* hint_for(OstreeRepoLockType type) {
+    return type == OSTREE_REPO_LOCK_SHARED
+               ? "another program holds the lock, such as `edgegpu prune` or `ostree prune`: try "
+                 "again when it has ended; how long is waited is lock-timeout-secs in the "
+                 "repository's config"
+               : "a build, `edgegpu publish`, `promote` or `upload`, or another program is working "
+                 "on the repository: try again when it has ended; how long is waited is "
+                 "lock-timeout-secs in the repository's config";
 }
+
+}  // namespace
+
+RepositoryLock::RepositoryLock(const Context& ctx, OstreeRepo* repo, const std::string& shown,
+                               OstreeRepoLockType type)
+    : repo_(repo), type_(type) {
+    if (repo_ == nullptr) {
+        return;
+    }
+    const Cancellable cancellable(ctx);
+    GlibFailure failure;
+    if (ostree_repo_lock_push(repo_, type_, cancellable.get(), failure.out()) == FALSE) {
+        ctx.check_cancelled();
+        throw failure.to_error(shown, "cannot lock the repository").hinted(hint_for(type_));
+    }
+}
+
+RepositoryLock::~RepositoryLock() {
+    if (repo_ != nullptr) {
+        ostree_repo_lock_pop(repo_, type_, nullptr, nullptr);
+    }
+}
+
+SharedLock::SharedLock(const Context& ctx, const Repo::Impl& repo)
+    : RepositoryLock(ctx, repo.ostree.get(), repo.path.string(), OSTREE_REPO_LOCK_SHARED) {}
+
+SharedLock::SharedLock(const Context& ctx, const RepositoryView& repository)
+    : RepositoryLock(ctx, lockable(repository), repository.path(), OSTREE_REPO_LOCK_SHARED) {}
+
+ExclusiveLock::ExclusiveLock(const Context& ctx, const Repo::Impl& repo)
+    : RepositoryLock(ctx, require_locking(repo), repo.path.string(), OSTREE_REPO_LOCK_EXCLUSIVE) {}
 
 }  // namespace edgegpu

@@ -180,29 +180,6 @@ void lock_whole(Repo::Impl& repo) {
     }
 }
 
-/// Refuses a ref that cannot be set, since it is an alias or another one is in its place.
-void check_place_of_ref(const Repo::Impl& repo) {
-    const std::string name = "refs/heads/" + repo.ref;
-    struct stat status {};
-    if (::fstatat(repo.directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISLNK(status.st_mode)) {
-        throw error("{}: ref {} is an alias, which stands for another ref", repo.path.string(),
-                    repo.ref)
-            .hinted(fmt::format("build that one, or delete the alias: ostree refs --repo={} "
-                                "--delete {}",
-                                shell_word(repo.path.string()), repo.ref));
-    }
-    for (const auto& [other, checksum] : read_refs(repo.directory.get(), repo.path.string())) {
-        if (repo.ref.starts_with(other + '/') || other.starts_with(repo.ref + '/')) {
-            throw error(
-                "{}: refs {} and {} exclude each other: one is a file where the other "
-                "needs a directory",
-                repo.path.string(), other, repo.ref)
-                .hinted("choose another ref in [ostree]");
-        }
-    }
-}
-
 /// Only those of this ref: others may belong to a running build.
 void remove_leftovers(const Repo::Impl& repo) {
     const auto names = names_in(repo.open_directory("tmp"));
@@ -327,21 +304,25 @@ bool Repo::Impl::is_staging(std::string_view name) const {
            process.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+void require_ref_name(const std::string& ref) {
+    if (!is_ref(ref) || file_name(ref).size() > longest_ref_file) {
+        throw error(ErrorKind::usage, "\"{}\" is not a valid ref{}", ref,
+                    is_ref(ref) ? ": it is too long" : "")
+            .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
+    }
+}
+
 Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
     : impl_(std::make_unique<Impl>()) {
     ctx.check_cancelled();
     impl_->path = fs::absolute(path).lexically_normal();
     impl_->ref = ref;
     impl_->ref_file = file_name(ref);
-    if (!is_ref(ref) || impl_->ref_file.size() > longest_ref_file) {
-        throw error(ErrorKind::usage, "\"{}\" is not a valid ref{}", ref,
-                    is_ref(ref) ? ": it is too long" : "")
-            .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
-    }
+    require_ref_name(ref);
     open_top(*impl_);
     open_repository(ctx, *impl_);
     lock_ref(*impl_);
-    check_place_of_ref(*impl_);
+    require_place_of_ref(impl_->directory.get(), impl_->path, ref);
     remove_leftovers(*impl_);
     impl_->ref_at_start = read_ref(impl_->directory.get(), impl_->path.string(), ref);
 }

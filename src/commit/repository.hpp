@@ -77,41 +77,53 @@ inline constexpr std::string_view delta_suffix = ".delta";
 /// Locks of the repository, files that builds of all refs share, and what is in progress.
 inline constexpr const char* locks_directory = "edgegpu-locks";
 
+/// Throws ErrorKind::usage for what cannot be a ref of a repository, or is too long for one.
+void require_ref_name(const std::string& ref);
+
+/// Throws Error for a ref that cannot be set in a repository, whose directory is open: it is an
+/// alias, or another one is in its place.
+void require_place_of_ref(int repository, const std::filesystem::path& path,
+                          const std::string& ref);
+
 /// The checksum of the commit that the ref `name` denotes; empty: there is none. The repository's
 /// own refs come first, then those that were pulled from a remote. Throws ErrorKind::usage if
 /// several remotes have it, with different commits.
 [[nodiscard]] std::string find_commit(const Repo::Impl& repo, const std::string& name);
 
-/// Keeps `ostree prune` from removing objects that no ref reaches yet, as long as it exists.
-class SharedLock {
+/// libostree's lock of a repository, which all its writers take. What one process takes more than
+/// once, for one open repository, is as strong as the strongest of them.
+class RepositoryLock {
+public:
+    /// Waits for it, as long as the repository's config says. `repo` must outlive it; with null,
+    /// nothing is locked. `shown` is its path for messages. Throws Error.
+    RepositoryLock(const Context& ctx, OstreeRepo* repo, const std::string& shown,
+                   OstreeRepoLockType type);
+    RepositoryLock(const RepositoryLock&) = delete;
+    RepositoryLock& operator=(const RepositoryLock&) = delete;
+    ~RepositoryLock();
+
+private:
+    OstreeRepo* repo_;
+    OstreeRepoLockType type_;
+};
+
+/// Keeps `edgegpu prune` and `ostree prune` from removing objects that no ref reaches yet, as long
+/// as it exists.
+class SharedLock : public RepositoryLock {
 public:
     /// Waits for it. Throws Error.
     SharedLock(const Context& ctx, const Repo::Impl& repo);
     /// The same for a reader: none if the lock's file cannot be opened, as that of somebody else's
     /// repository, or is not there.
     SharedLock(const Context& ctx, const RepositoryView& repository);
-    SharedLock(const SharedLock&) = delete;
-    SharedLock& operator=(const SharedLock&) = delete;
-    ~SharedLock();
-
-private:
-    /// null: not locked
-    OstreeRepo* repo_;
 };
 
 /// The lock for whoever removes objects: nobody has a SharedLock while it exists. What its holder
 /// calls may take a SharedLock.
-class ExclusiveLock {
+class ExclusiveLock : public RepositoryLock {
 public:
-    /// Waits for it, as long as the repository's config says. Throws Error, also for a repository
-    /// whose config switches locks off.
+    /// Waits for it. Throws Error, also for a repository whose config switches locks off.
     ExclusiveLock(const Context& ctx, const Repo::Impl& repo);
-    ExclusiveLock(const ExclusiveLock&) = delete;
-    ExclusiveLock& operator=(const ExclusiveLock&) = delete;
-    ~ExclusiveLock();
-
-private:
-    OstreeRepo* repo_;
 };
 
 /// Leaves the summary's marker: from before something changes that the summary names until it is
@@ -161,6 +173,9 @@ public:
     /// Whether the repository has this object (`object_path`). An empty file, left by a power
     /// failure, does not count. Throws Error for anything but a file.
     [[nodiscard]] bool repository_has(const std::string& object) const;
+    /// The size of an object that is staged, or else in the repository, in bytes. Throws Error if
+    /// it is neither.
+    [[nodiscard]] std::uint64_t size_of(const std::string& object) const;
     /// Creates a file for `object` (`object_path`), mode 0644, to be filled with `write`.
     /// Thread-safe.
     [[nodiscard]] Fd create(const std::string& object) const;

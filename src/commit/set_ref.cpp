@@ -1,7 +1,9 @@
 #include <cerrno>
+#include <filesystem>
 #include <string>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include "repository/refs.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/text/shell_text.hpp"
 
 namespace edgegpu {
 
@@ -48,6 +51,28 @@ void move_ref(const Repo::Impl& repo, const std::string& checksum) {
 }
 
 }  // namespace
+
+void require_place_of_ref(int repository, const std::filesystem::path& path,
+                          const std::string& ref) {
+    const std::string name = "refs/heads/" + ref;
+    struct stat status {};
+    if (::fstatat(repository, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISLNK(status.st_mode)) {
+        throw error("{}: ref {} is an alias, which stands for another ref", path.string(), ref)
+            .hinted(fmt::format("build that one, or delete the alias: ostree refs --repo={} "
+                                "--delete {}",
+                                shell_word(path.string()), ref));
+    }
+    for (const auto& [other, checksum] : read_refs(repository, path.string())) {
+        if (ref.starts_with(other + '/') || other.starts_with(ref + '/')) {
+            throw error(
+                "{}: refs {} and {} exclude each other: one is a file where the other "
+                "needs a directory",
+                path.string(), other, ref)
+                .hinted("choose another ref in [ostree]");
+        }
+    }
+}
 
 void set_ref(const Repo::Impl& repo, const std::string& checksum) {
     leave_summary_marker(repo, checksum);

@@ -64,6 +64,15 @@ bool Staging::repository_has(const std::string& object) const {
     return status.st_size > 0;
 }
 
+std::uint64_t Staging::size_of(const std::string& object) const {
+    struct stat status {};
+    if (::fstatat(directory_.get(), object.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 &&
+        ::fstatat(objects_.get(), object.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        throw errno_error(repo_.shown("objects/" + object), errno);
+    }
+    return static_cast<std::uint64_t>(status.st_size);
+}
+
 Fd Staging::create(const std::string& object) const {
     const auto open = [&] {
         return open_at(directory_.get(), object, O_RDWR | O_CREAT | O_TRUNC,

@@ -22,6 +22,7 @@
 #include "customise/system/trust.hpp"
 #include "customise/units/firstboot.hpp"
 #include "customise/units/units.hpp"
+#include "customise/updates/updates.hpp"
 #include "image/account_files.hpp"
 
 namespace edgegpu {
@@ -80,7 +81,9 @@ void customise(const Context& ctx, const Blueprint& blueprint,
     require_login(blueprint.users, blueprint.accounts.login, ctx.source_date_epoch, tree);
     record_kernel_arguments(ctx, blueprint.kernel.arguments, blueprint.kernel.location,
                             blueprint.modprobe, tree);
-    add_remote(ctx, blueprint.ostree, tree);
+    add_remote(ctx, blueprint.ostree, blueprint.updates ? blueprint.updates->proxy : "", tree);
+    // After all that may bring its programs and time zones.
+    add_updates(ctx, blueprint.updates, tree);
 }
 
 }  // namespace edgegpu

@@ -217,6 +217,7 @@ std::optional<StaticDelta> sizes_of(GVariant* superblock, const Fd& directory,
             return std::nullopt;
         }
         delta.bytes += inside ? 0 : size;
+        delta.requests += inside ? 0 : 1;
         delta.unpacked += unpacked;
     }
     const VariantHandle fallbacks(g_variant_get_child_value(superblock, 7));
@@ -228,6 +229,7 @@ std::optional<StaticDelta> sizes_of(GVariant* superblock, const Fd& directory,
         delta.fallback_bytes += size;
         delta.unpacked += unpacked;
     }
+    delta.requests += 1 + delta.fallbacks;
     return delta;
 }
 
@@ -286,6 +288,7 @@ StaticDelta write_static_delta(const Context& ctx, const CommitView& from, const
     delta.stored = content.stored;
     delta.parts = parts.size();
     delta.fallbacks = fallbacks.size();
+    delta.requests = 1 + delta.parts + delta.fallbacks;
     const VariantHandle superblock = make_superblock(from, to, content.stored, parts, fallbacks);
     const std::string_view bytes = bytes_of(superblock.get());
     write_in(directory, superblock_name, bytes, options.durable);

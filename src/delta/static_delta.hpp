@@ -29,6 +29,8 @@ struct StaticDelta {
     std::uint64_t unpacked = 0;
     std::size_t parts = 0;
     std::size_t fallbacks = 0;
+    /// Files that a client gets: the superblock, the parts that are not in it, and the fallbacks.
+    std::size_t requests = 0;
     bool operator==(const StaticDelta&) const = default;
 };
 

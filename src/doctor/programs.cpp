@@ -18,6 +18,7 @@
 #include "support/files/directory.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
+#include "upload/rclone.hpp"
 
 namespace edgegpu {
 
@@ -143,6 +144,10 @@ std::vector<Finding> find_programs(const Context& ctx) {
         findings.push_back(find_purpose(purpose));
     }
     findings.push_back(tried("container images", [&] { return find_skopeo(ctx); }));
+    findings.push_back(tried("uploads", [&] {
+        const RcloneProgram rclone = find_rclone(ctx);
+        return fmt::format("rclone {}: {}", rclone.version, rclone.file.string());
+    }));
     findings.push_back(tried("bundles of manifests", [&] {
         const Renderer renderer = find_renderer(ctx);
         return fmt::format("{}: {}", renderer.title(), renderer.file.string());

@@ -5,10 +5,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdarg>
-#include <functional>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -119,7 +117,7 @@ struct FileServer::Impl {
     std::atomic<std::uint64_t> bytes{0};
     mutable std::mutex mutex;
     /// There are no more of them than files.
-    std::set<std::string, std::less<>> sent;
+    std::set<std::string> sent;
     /// Last: its threads end before what they use.
     Handle<MHD_Daemon, MHD_stop_daemon> daemon;
 
@@ -243,10 +241,9 @@ std::uint16_t FileServer::port() const noexcept {
 const std::string& FileServer::certificate() const noexcept {
     return impl_->identity.certificate;
 }
-bool FileServer::sent(const std::string& path) const {
+std::set<std::string> FileServer::sent() const {
     const std::lock_guard lock(impl_->mutex);
-    const auto first = impl_->sent.lower_bound(path);
-    return first != impl_->sent.end() && (*first == path || first->starts_with(path + '/'));
+    return impl_->sent;
 }
 std::uint64_t FileServer::requests() const noexcept {
     return impl_->requests.load();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "execution/context.hpp"
@@ -23,8 +24,8 @@ public:
     [[nodiscard]] std::uint16_t port() const noexcept;
     /// the certificate, PEM: what a client has to trust
     [[nodiscard]] const std::string& certificate() const noexcept;
-    /// Whether the content of a file was sent; `path`: relative to the directory, or a directory.
-    [[nodiscard]] bool sent(const std::string& path) const;
+    /// The files whose content was sent, relative to the directory.
+    [[nodiscard]] std::set<std::string> sent() const;
     /// requests answered so far, and bytes sent in them
     [[nodiscard]] std::uint64_t requests() const noexcept;
     [[nodiscard]] std::uint64_t bytes() const noexcept;

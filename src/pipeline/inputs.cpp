@@ -1,18 +1,16 @@
 #include "pipeline/inputs.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "blueprint/fields/digest.hpp"
-#include "support/error.hpp"
 #include "support/files/build_id.hpp"
 #include "support/files/digest.hpp"
+#include "support/source_date.hpp"
 
 namespace edgegpu {
 
@@ -65,14 +63,8 @@ std::string inputs_digest(const Blueprint& blueprint, const Resolution& resoluti
 }
 
 std::int64_t image_time(const Resolution& resolution) {
-    if (const char* text = std::getenv("SOURCE_DATE_EPOCH"); text != nullptr && *text != '\0') {
-        std::int64_t value = 0;
-        const char* end = text + std::strlen(text);
-        const auto [stop, code] = std::from_chars(text, end, value);
-        if (code != std::errc{} || stop != end || value < 0) {
-            throw error(ErrorKind::usage, "SOURCE_DATE_EPOCH: '{}' is not a Unix time", text);
-        }
-        return value;
+    if (const std::optional<std::int64_t> time = source_date_epoch()) {
+        return *time;
     }
     std::int64_t newest = 0;
     for (const ResolvedPackage& package : resolution.packages) {

@@ -300,7 +300,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
 
     stages.begin("commit", "committing");
     composed.deflating.finish();
-    Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer);
+    Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer,
+                                 options.max_upgrade_bytes);
     stages.end(commit.unchanged ? "the last commit has this image already"
                                 : fmt::format("{} new objects, {}", commit.new_objects,
                                               human_size(commit.new_bytes)));

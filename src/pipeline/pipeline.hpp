@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -21,6 +22,8 @@ struct BuildOptions {
     bool locked = false;
     /// If resolving fails, the error contains the solver's proof.
     bool explain = false;
+    /// The build fails if a device with the parent commit would download more bytes of objects.
+    std::optional<std::uint64_t> max_upgrade_bytes;
 };
 
 /// The result of a build.

@@ -187,6 +187,14 @@ std::vector<CommitView> delta_sources(const Repo& target, const std::vector<std:
     return sources;
 }
 
+void require_delta_sources(const RepositoryView& target, const std::vector<std::string>& wanted) {
+    for (const std::string& name : wanted) {
+        if (!number_in(name)) {
+            static_cast<void>(target.open(name));
+        }
+    }
+}
+
 std::vector<PublishedDelta> publish_deltas(const Context& ctx, const Repo& target,
                                            const std::string& commit,
                                            const std::vector<CommitView>& sources,

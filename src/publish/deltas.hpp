@@ -33,6 +33,9 @@ struct PublishedDelta {
                                                     const std::vector<std::string>& wanted,
                                                     const std::string& commit);
 
+/// Throws ErrorKind::usage for a name in `wanted` that `delta_sources` would not know.
+void require_delta_sources(const RepositoryView& target, const std::vector<std::string>& wanted);
+
 /// Makes those deltas from `sources` to `commit`, which is in the target with its signatures, that
 /// the target lacks, each complete before it has its name. One that saves less than a twentieth is
 /// removed again. Others to that commit that are damaged are removed, with a warning: clients would

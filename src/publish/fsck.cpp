@@ -16,6 +16,7 @@
 #include "publish/copy.hpp"
 #include "publish/leftovers.hpp"
 #include "publish/retention_record.hpp"
+#include "publish/verification.hpp"
 #include "repository/object_files.hpp"
 #include "repository/ostree_object.hpp"
 #include "repository/versions.hpp"
@@ -275,18 +276,7 @@ std::map<std::string, std::string> wanted_refs(const RepositoryView& repository,
     }
     std::map<std::string, std::string> chosen;
     for (const std::string& ref : wanted) {
-        const auto found = refs.find(ref);
-        if (found == refs.end()) {
-            std::vector<std::string> names;
-            names.reserve(refs.size());
-            for (const auto& [name, checksum] : refs) {
-                names.push_back(name);
-            }
-            throw error(ErrorKind::usage, "{}: there is no ref {}", repository.path(), ref)
-                .hinted(names.empty() ? "the repository has no refs"
-                                      : fmt::format("its refs are {}", fmt::join(names, ", ")));
-        }
-        chosen.insert(*found);
+        chosen.emplace(ref, commit_of_ref(repository, refs, ref));
     }
     return chosen;
 }

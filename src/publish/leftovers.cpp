@@ -130,11 +130,7 @@ void require_archive(const RepositoryView& repository, const std::string& comman
             .hinted(fmt::format("ostree {} --repo={} works on all", command,
                                 shell_word(repository.path())));
     }
-    if (ostree_repo_get_parent(repository.handle()) != nullptr) {
-        throw error("{}: has a parent repository (parent in its config), which clients do not see",
-                    repository.path())
-            .hinted("pull its refs into a repository of its own: ostree pull-local");
-    }
+    repository.require_own_objects();
 }
 
 }  // namespace edgegpu

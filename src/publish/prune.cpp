@@ -19,8 +19,8 @@
 #include "delta/static_delta.hpp"
 #include "publish/deltas.hpp"
 #include "publish/leftovers.hpp"
-#include "publish/signed_summary.hpp"
 #include "publish/summary_view.hpp"
+#include "publish/verification.hpp"
 #include "repository/object_files.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
@@ -55,7 +55,7 @@ public:
         }
         require_signed_summary(impl_.path, signer_);
         for (const auto& [ref, head] : impl_.view().refs()) {
-            require_verifiable_summary(ctx_, impl_.view().commit_at(head, ref), signer_);
+            require_summary_key(ctx_, impl_.view().commit_at(head, ref), signer_);
         }
     }
 

@@ -1,13 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "delta/static_delta.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
-#include "publish/copy.hpp"
-#include "publish/deltas.hpp"
+#include "publish/release.hpp"
 #include "repository/commit_view.hpp"
 #include "signing/signer.hpp"
 
@@ -23,20 +24,6 @@ struct PublishRequest {
     std::vector<std::string> delta_from;
     /// see DeltaOptions
     std::uint64_t largest_compared = DeltaOptions().largest_compared;
-};
-
-/// A ref that the target has now.
-struct PublishedRef {
-    std::string ref;
-    CommitInfo commit;
-    /// checksum of the commit that the target had, or empty
-    std::string before;
-    CopiedObjects copied;
-    /// all that the target has to this commit, and those that were not worth it
-    std::vector<PublishedDelta> deltas;
-    bool is_signed = false;
-    /// the target's ref, signatures, deltas and summary were so already
-    bool unchanged = false;
 };
 
 /// Publishes refs of `source` for devices that pull over HTTP: copies what the target lacks of

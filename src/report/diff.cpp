@@ -1,7 +1,10 @@
 #include "report/diff.hpp"
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,6 +59,51 @@ void compare_metadata(Diff& diff) {
     }
 }
 
+/// Whether the upgrade replaces a package of the first commit with this one; `nevra` is its text.
+bool replaces(const std::vector<PackageChange>& changes, const std::set<std::string>& replaced,
+              const std::string& nevra) {
+    return std::ranges::any_of(changes, [&](const PackageChange& change) {
+        // A downgrade fixes nothing, and a package that is new had nothing to be fixed.
+        return !change.now.empty() && std::string_view(change.kind()) != "downgraded" &&
+               replaced.contains(change.name) &&
+               nevra == fmt::format("{}-{}.{}", change.name, change.now, change.arch);
+    });
+}
+
+/// Security first, then the most severe.
+bool comes_first(const CommitAdvisory& one, const CommitAdvisory& other) {
+    constexpr std::uint32_t security = 1;
+    return std::tuple(one.kind != security, other.severity, std::string_view(one.id)) <
+           std::tuple(other.kind != security, one.severity, std::string_view(other.id));
+}
+
+void compare_advisories(Diff& diff) {
+    const auto& before = diff.before.advisories;
+    const auto& after = diff.after.advisories;
+    note_unknown(diff, "advisories", "rpmostree.advisories", before.has_value(), after.has_value());
+    if (!before || !after || !diff.before.packages) {
+        return;
+    }
+    std::set<std::string> known;
+    for (const CommitAdvisory& advisory : *before) {
+        known.insert(advisory.id);
+    }
+    std::set<std::string> replaced;
+    for (const Nevra& package : *diff.before.packages) {
+        replaced.insert(package.name);
+    }
+    for (const CommitAdvisory& advisory : *after) {
+        if (std::ranges::any_of(advisory.packages,
+                                [&](const std::string& package) {
+                                    return replaces(diff.packages, replaced, package);
+                                }) &&
+            known.insert(advisory.id).second) {
+            diff.advisories.push_back(advisory);
+        }
+    }
+    std::ranges::sort(diff.advisories, comes_first);
+}
+
 std::vector<ImageChange> compare_images(const std::vector<CommitImage>& before,
                                         const std::vector<CommitImage>& after) {
     std::map<std::string, ImageChange> changes;
@@ -83,6 +131,7 @@ Diff diff_commits(const Context& ctx, const CommitView& before, const CommitView
     diff.before = before.info();
     diff.after = after.info();
     compare_metadata(diff);
+    compare_advisories(diff);
     diff.images = compare_images(diff.before.images, diff.after.images);
     diff.paths = compare_trees(pair);
     diff.units = compare_units(pair, diff.paths);

@@ -59,6 +59,9 @@ struct Diff {
     TreeChanges paths;
     FileTotals files;
     NewContent new_content;
+    /// that the second commit has for packages that have changed, and the first has not: security
+    /// first, then by severity and id
+    std::vector<CommitAdvisory> advisories;
     /// of the repository from the first commit to the second, if it has one
     std::optional<StaticDelta> delta;
 };
@@ -68,20 +71,5 @@ struct Diff {
 /// or malformed, and ErrorKind::interrupted.
 [[nodiscard]] Diff diff_commits(const Context& ctx, const CommitView& before,
                                 const CommitView& after);
-
-/// Options of diff_text.
-struct DiffTextOptions {
-    bool colored = false;
-    /// every path, instead of the largest ones
-    bool all_files = false;
-};
-
-/// The differences as text: one section for each kind of change, with counts; long lists are
-/// truncated, with the number of lines left out.
-[[nodiscard]] std::string diff_text(const Diff& diff, const DiffTextOptions& options);
-
-/// The differences as a JSON document "edgegpu-diff/1" (docs/schemas/diff.json); `repository` is
-/// the repository's absolute path.
-[[nodiscard]] std::string diff_json(const Diff& diff, const std::string& repository);
 
 }  // namespace edgegpu

@@ -1,8 +1,12 @@
 #include "report/tree_changes.hpp"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "repository/tree_objects.hpp"
 #include "repository/tree_size.hpp"
 
 namespace edgegpu {
@@ -95,27 +99,73 @@ private:
     std::size_t visited_ = 0;
 };
 
-/// The checksums of all file objects of a commit. Each dirtree is read once.
-std::unordered_set<std::string> file_objects(const Context& ctx, const CommitView& view) {
+constexpr std::uint64_t block = 4096;
+
+std::uint64_t in_blocks(std::uint64_t bytes) {
+    return bytes / block * block + (bytes % block == 0 ? 0 : block);
+}
+
+/// The checksums of all objects of a commit but itself.
+std::unordered_set<std::string> all_objects(const Context& ctx, const CommitView& view) {
     std::unordered_set<std::string> objects;
-    std::unordered_set<std::string> trees;
-    std::vector<std::pair<CommitNode, std::string>> waiting{{view.root(), "/"}};
-    while (!waiting.empty()) {
-        ctx.check_cancelled();
-        const auto [directory, path] = std::move(waiting.back());
-        waiting.pop_back();
-        if (!trees.insert(directory.checksum).second) {
-            continue;
-        }
-        for (const auto& [name, node] : view.list(directory, path)) {
-            if (node.directory) {
-                waiting.emplace_back(node, path + name + '/');
-            } else {
-                objects.insert(node.checksum);
-            }
+    const TreeObjects found = list_objects(ctx, view);
+    for (const std::vector<TreeObject>* list : {&found.files, &found.directories}) {
+        for (const TreeObject& object : *list) {
+            objects.insert(object.checksum);
         }
     }
     return objects;
+}
+
+void add_directories(const CommitPair& pair, const std::unordered_set<std::string>& known,
+                     NewContent& content) {
+    for (const TreeObject& object : list_objects(pair.ctx, pair.after).directories) {
+        if (!known.contains(object.checksum)) {
+            const std::uint64_t size =
+                pair.after.metadata_size(object.type, object.checksum, object.path);
+            ++content.directories;
+            content.directory_bytes += size;
+            content.disk_bytes += in_blocks(size);
+        }
+    }
+}
+
+void add_commit(const CommitView& after, NewContent& content) {
+    const VariantHandle detached = after.detached_metadata();
+    const std::uint64_t own =
+        after.metadata_size(OSTREE_OBJECT_TYPE_COMMIT, after.info().checksum, "");
+    const std::uint64_t beside = detached ? g_variant_get_size(detached.get()) : 0;
+    content.commit_bytes = own + beside;
+    content.disk_bytes += in_blocks(own) + in_blocks(beside);
+}
+
+/// Of the whole set, since a device copies it as one whatever has changed in it.
+std::uint64_t boot_files(const CommitView& view) {
+    constexpr const char* modules = "/usr/lib/modules";
+    std::uint64_t bytes = 0;
+    const std::optional<CommitNode> top = view.find(modules);
+    if (!top || !top->directory) {
+        return 0;
+    }
+    for (const auto& [kernel, node] : view.list(*top, modules)) {
+        const std::string directory = fmt::format("{}/{}", modules, kernel);
+        for (const auto& [name, file] :
+             node.directory ? view.list(node, directory) : CommitDirectory()) {
+            const std::string path = directory + '/' + name;
+            if (!file.directory && is_boot_file(path)) {
+                bytes += in_blocks(view.describe(file, path).size);
+            }
+        }
+    }
+    return bytes;
+}
+
+bool has_new_boot_file(const TreeChanges& changes) {
+    const ChangeRange range = changes_below(changes, "/usr/lib/modules");
+    return std::any_of(range.begin(), range.end(), [](const auto& item) {
+        const PathChange& change = item.second;
+        return change.after && (!change.before || change.content) && is_boot_file(item.first);
+    });
 }
 
 }  // namespace
@@ -151,20 +201,44 @@ TreeChanges compare_trees(const CommitPair& pair) {
     return changes;
 }
 
+bool is_boot_file(std::string_view path) {
+    constexpr std::string_view top = "/usr/lib/modules/";
+    const std::size_t slash = path.find('/', std::min(top.size(), path.size()));
+    if (!path.starts_with(top) || slash == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view name = path.substr(slash + 1);
+    return name == "vmlinuz" || name == "initramfs.img" || name == "initramfs" ||
+           name == "devicetree" || name.starts_with("dtb/");
+}
+
 NewContent new_content(const CommitPair& pair, const TreeChanges& changes) {
     NewContent content;
+    if (pair.before.info().checksum == pair.after.info().checksum) {
+        return content;
+    }
+    add_commit(pair.after, content);
     if (changes.empty()) {
         return content;
     }
-    std::unordered_set<std::string> known = file_objects(pair.ctx, pair.before);
+    std::unordered_set<std::string> known = all_objects(pair.ctx, pair.before);
+    add_directories(pair, known, content);
     for (const auto& [path, change] : changes) {
-        if (change.after && !change.after->checksum.empty() &&
-            known.insert(change.after->checksum).second) {
-            ++content.objects;
-            content.bytes += change.after->size;
-            content.stored_bytes += pair.after.stored_size(change.after->checksum);
+        if (!change.after || change.after->checksum.empty() ||
+            !known.insert(change.after->checksum).second) {
+            continue;
+        }
+        const std::uint64_t stored = pair.after.stored_size(change.after->checksum);
+        ++content.objects;
+        content.bytes += change.after->size;
+        content.stored_bytes += stored;
+        content.disk_bytes += in_blocks(change.after->size);
+        if (content.largest_path.empty() || stored > content.largest_bytes) {
+            content.largest_path = path;
+            content.largest_bytes = stored;
         }
     }
+    content.boot_bytes = has_new_boot_file(changes) ? boot_files(pair.after) : 0;
     return content;
 }
 

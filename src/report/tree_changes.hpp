@@ -21,7 +21,7 @@ struct CommitPair {
 
 /// Something that could not be compared.
 struct Unknown {
-    /// "packages", "kernel arguments" or "SELinux rules"
+    /// "packages", "kernel arguments", "advisories" or "SELinux rules"
     std::string what;
     std::string why;
     bool operator==(const Unknown&) const = default;
@@ -44,7 +44,7 @@ struct PathChange {
 /// Absolute path → change, directories included.
 using TreeChanges = std::map<std::string, PathChange, std::less<>>;
 
-/// The file objects that a device with `before` needs for `after`.
+/// The objects that a device with `before` needs for `after`.
 struct NewContent {
     /// number of file objects
     std::uint64_t objects = 0;
@@ -52,13 +52,31 @@ struct NewContent {
     std::uint64_t bytes = 0;
     /// their size in the repository in bytes
     std::uint64_t stored_bytes = 0;
+    /// the largest of these sizes, and the first path of that file; empty if there is no file
+    std::uint64_t largest_bytes = 0;
+    std::string largest_path;
+    /// number of dirtrees and dirmetas
+    std::uint64_t directories = 0;
+    /// their size in bytes
+    std::uint64_t directory_bytes = 0;
+    /// size of the commit and of its detached metadata in bytes; 0: it is the same commit
+    std::uint64_t commit_bytes = 0;
+    /// what all of it takes on a device's disk, in whole blocks of 4 KiB
+    std::uint64_t disk_bytes = 0;
+    /// kernel and initramfs of `after` if a device needs a new copy of them in /boot, in blocks
+    std::uint64_t boot_bytes = 0;
+    bool operator==(const NewContent&) const = default;
 };
 
 /// Compares both trees, without reading directories with the same checksum. Throws Error for
 /// objects that are missing or malformed, and for trees of more than 200 levels or a million paths.
 [[nodiscard]] TreeChanges compare_trees(const CommitPair& pair);
 
-/// The objects of `after` that no path of `before` has. `changes` are those of the same pair.
+/// Whether a path is of what is copied to /boot: kernel, initramfs or device tree in
+/// /usr/lib/modules.
+[[nodiscard]] bool is_boot_file(std::string_view path);
+
+/// The objects of `after` that `before` does not have. `changes` are those of the same pair.
 [[nodiscard]] NewContent new_content(const CommitPair& pair, const TreeChanges& changes);
 
 /// A range of TreeChanges.

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "repository/commit_advisories.hpp"
 #include "repository/file_object.hpp"
 #include "repository/ostree_object.hpp"
 #include "support/error.hpp"
@@ -81,6 +82,11 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     }
     info.packages = packages_in(metadata.get(), info.name);
     info.images = images_in(metadata.get(), info.name);
+    info.advisories = advisories_in(metadata.get(), info.name);
+    if (!info.advisories && !info.inputs_digest.empty()) {
+        // A commit of edgegpu without this key has packages that no advisory names.
+        info.advisories.emplace();
+    }
     return info;
 }
 
@@ -284,14 +290,19 @@ std::string CommitView::read(const FileObject& object, std::string_view path,
     return content;
 }
 
-std::uint64_t CommitView::stored_size(const std::string& object) const {
+std::uint64_t CommitView::stored_size(const std::string& object, std::string_view path) const {
     GlibFailure failure;
     guint64 size = 0;
     if (ostree_repo_query_object_storage_size(repo_.get(), OSTREE_OBJECT_TYPE_FILE, object.c_str(),
                                               &size, nullptr, failure.out()) == FALSE) {
-        throw unreadable(failure, object, "a file");
+        throw unreadable(failure, object, path);
     }
     return size;
+}
+
+std::uint64_t CommitView::metadata_size(OstreeObjectType type, const std::string& checksum,
+                                        std::string_view path) const {
+    return g_variant_get_size(load(type, checksum, path).get());
 }
 
 bool CommitView::same_content(const CommitPath& file, const CommitView& other,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "image/tree.hpp"
+#include "repository/commit_advisories.hpp"
 #include "support/glib.hpp"
 #include "support/text/nevra.hpp"
 
@@ -53,6 +54,8 @@ struct CommitInfo {
     std::optional<std::vector<Nevra>> packages;
     /// container images; none if the metadata do not have the list
     std::vector<CommitImage> images;
+    /// in the order of the metadata; nothing if these do not have them
+    std::optional<std::vector<CommitAdvisory>> advisories;
 };
 
 /// An entry of a directory of a commit. Equal nodes have equal content, recursively.
@@ -117,8 +120,13 @@ public:
     /// link.
     [[nodiscard]] std::string read(const FileObject& object, std::string_view path,
                                    std::uint64_t limit) const;
-    /// Size of a file object in the repository, which is what a device downloads, in bytes.
-    [[nodiscard]] std::uint64_t stored_size(const std::string& object) const;
+    /// Size of a file object in the repository, which is what a device downloads, in bytes. `path`
+    /// is for errors.
+    [[nodiscard]] std::uint64_t stored_size(const std::string& object,
+                                            std::string_view path = "a file") const;
+    /// The same of a dirtree, a dirmeta or the commit; `path` is for errors.
+    [[nodiscard]] std::uint64_t metadata_size(OstreeObjectType type, const std::string& checksum,
+                                              std::string_view path) const;
     /// Whether `file` and `theirs`, a file of `other`, have the same content; `path` is for errors.
     [[nodiscard]] bool same_content(const CommitPath& file, const CommitView& other,
                                     const CommitPath& theirs, std::string_view path) const;
@@ -173,6 +181,11 @@ public:
     [[nodiscard]] CommitView commit_at(const std::string& checksum, const std::string& name) const;
     /// All refs ("REMOTE:REF" for those of remotes) with the checksums of their commits.
     [[nodiscard]] std::map<std::string, std::string> refs() const;
+    /// The checksums of all commits whose objects there are, sorted; whether they are complete is
+    /// another question.
+    [[nodiscard]] std::vector<std::string> commits() const { return commits_like(""); }
+    /// Throws Error if it has a parent: clients get nothing of what another repository has.
+    void require_own_objects() const;
     /// The repository itself, for what reads objects as they are.
     [[nodiscard]] OstreeRepo* handle() const noexcept { return repo_.get(); }
     /// Its path, for messages.

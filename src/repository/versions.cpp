@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "support/error.hpp"
-#include "support/glib.hpp"
 
 namespace edgegpu {
 
@@ -29,21 +28,8 @@ std::set<std::string> history_of(std::string checksum, const Commits& commits) {
 }  // namespace
 
 std::vector<CommitView> complete_commits(const RepositoryView& repository) {
-    GlibFailure failure;
-    GHashTable* table = nullptr;
-    if (ostree_repo_list_commit_objects_starting_with(repository.handle(), "", &table, nullptr,
-                                                      failure.out()) == FALSE) {
-        throw failure.to_error(repository.path(), "cannot list the commits");
-    }
-    const Handle<GHashTable, g_hash_table_unref> owned(table);
     std::vector<CommitView> commits;
-    GHashTableIter iterator;
-    g_hash_table_iter_init(&iterator, table);
-    gpointer key = nullptr;
-    while (g_hash_table_iter_next(&iterator, &key, nullptr) != FALSE) {
-        const char* checksum = nullptr;
-        OstreeObjectType type = OSTREE_OBJECT_TYPE_COMMIT;
-        ostree_object_name_deserialize(static_cast<GVariant*>(key), &checksum, &type);
+    for (const std::string& checksum : repository.commits()) {
         try {
             commits.push_back(repository.commit_at(checksum, checksum));
         } catch (const Error&) {

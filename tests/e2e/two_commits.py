@@ -107,6 +107,20 @@ name = "edgegpu-lab-canary"
 [[packages]]
 name = "podman"
 
+[[packages]]
+name = "curl"
+
+# None of these servers is there: a machine that is tested is none of the fleet, and does not wait for the window.
+[updates]
+lock = "https://locks.example.invalid"
+report_to = "https://reports.example.invalid"
+time_zone = "Europe/Berlin"
+
+[[updates.windows]]
+days = ["Sun"]
+start = "03:00"
+length = "15m"
+
 # One attempt instead of three, each of which takes a boot; counting down is the same.
 [[customizations.files]]
 path = "/etc/greenboot/greenboot.conf"

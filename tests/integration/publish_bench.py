@@ -52,7 +52,7 @@ error_log {place}/error.log;
 {"user root;" if os.geteuid() == 0 else ""}
 events {{}}
 http {{
-    access_log off;
+    access_log {place}/access.log;
     client_body_temp_path {place}/body;
     proxy_temp_path {place}/proxy;
     fastcgi_temp_path {place}/fastcgi;
@@ -75,7 +75,8 @@ http {{
             time.sleep(0.05)
         sys.exit("not ok nginx does not answer")
 
-    def commit(self, content, ref=REF, sign=KEY, key="RPM-GPG-KEY-lab", older=0, bound=None, repo=None, remote=REMOTE):
+    def commit(self, content, ref=REF, sign=KEY, key="RPM-GPG-KEY-lab", older=0, bound=None, repo=None, remote=REMOTE,
+               files=None, metadata=()):
         """A commit whose image verifies what it pulls with `key`, an hour later than the one before; its checksum."""
         tree = self.work / "tree"
         shutil.rmtree(tree, ignore_errors=True)
@@ -83,6 +84,8 @@ http {{
                            "usr/lib/same": "the same in each\n" * 1000, "usr/lib/sub/deep/file": f"{content} below\n"}.items():
             (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_text(text)
+        for path, data in (files or {}).items():
+            (tree / path).write_bytes(data)
         (tree / "usr/bin").mkdir()
         (tree / "usr/bin/link").symlink_to("../share/content")
         if key:
@@ -91,7 +94,7 @@ http {{
         self.time += 3600
         return lab.run("ostree", "commit", f"--repo={repo or self.source}", f"--branch={ref}", f"--tree=dir={tree}", *sign,
                        f"--timestamp=@{self.time - older}", "--owner-uid=0", "--owner-gid=0",
-                       *([f"--bind-ref={bound}"] if bound else [])).strip()
+                       *([f"--bind-ref={bound}"] if bound else []), *[f"--add-metadata={pair}" for pair in metadata]).strip()
 
     def words(self, *more, refs=(REF,), source=None, target=None):
         return [str(word) for word in (lab.EDGEGPU, "--color", "never", "publish", *refs, "--from", source or self.source,
@@ -122,17 +125,21 @@ http {{
         done = self.run("ostree", "fsck", f"--repo={copy}", "--all")
         return "" if done.returncode == 0 else (done.stdout + done.stderr)[-800:]
 
+    def promote(self, source, ref, *more, wrapper=(), repo=None):
+        return self.run(lab.EDGEGPU, "--color", "never", "promote", source, "--to", ref, "--repo", repo or self.target, *more,
+                        wrapper=wrapper)
+
     def good(self, name, *more, **options):
         """A run that has to succeed: its document."""
         done = self.publish("--json", *more, **options)
         self.checks.check(name, done.returncode == 0, done.stderr[-2000:])
         return json.loads(done.stdout) if done.returncode == 0 else {"refs": [{}]}
 
-    def killed_at(self, number, *more, command=None):
-        """A run, of publish or of another command, that is killed at its call of this number of those in STEPS; false if it
-        has ended, well, before."""
-        done = self.run(*(command or self.words(*more)), wrapper=("strace", "-f", "-q", "-o", "/dev/null", "-e", f"trace={STEPS}", "-e",
-                                                                  f"inject={STEPS}:signal=KILL:when={number}"))
+    def killed_at(self, number, *more, run=None):
+        """A run, of publish or of what `run` calls with a wrapper, that is killed at its call of this number of those in
+        STEPS; false if it has ended, well, before."""
+        done = (run or self.publish)(*more, wrapper=("strace", "-f", "-q", "-o", "/dev/null", "-e", f"trace={STEPS}", "-e",
+                                                     f"inject={STEPS}:signal=KILL:when={number}"))
         if done.returncode not in (0, -signal.SIGKILL):
             sys.exit(f"not ok a run that was to be killed at step {number} ended with {done.returncode}: {done.stderr[-1000:]}")
         return done.returncode != 0
@@ -166,14 +173,14 @@ http {{
                 f"http://127.0.0.1:{self.port}/repo")
 
     def pull(self, ref=REF, client=None):
-        return subprocess.run(["ostree", f"--repo={client or self.client}", "pull", "edge", ref], text=True, check=False,
+        return subprocess.run(["ostree", f"--repo={client or self.client}", "pull", "--disable-fsync", "edge", ref], text=True, check=False,
                               env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    def head(self, **options):
+    def head(self, ref=REF, **options):
         """What a new device gets: the checksum, or an empty text; and what ostree says."""
         self.remote(self.client, **options)
-        done = self.pull()
-        return lab.run("ostree", f"--repo={self.client}", "rev-parse", f"edge:{REF}").strip() if done.returncode == 0 else "", done.stdout
+        done = self.pull(ref)
+        return lab.run("ostree", f"--repo={self.client}", "rev-parse", f"edge:{ref}").strip() if done.returncode == 0 else "", done.stdout
 
     def pulled(self, name, expected, ref=REF):
         """A new device pulls, with all signatures verified: it gets this commit, whole."""

@@ -1,11 +1,11 @@
-// A stand-in for rpm-ostree, for tests: of the booted system, `deploy REVISION` (as `upgrade` does
-// it once everything is there), `kargs` and `rollback`. What it does to deployments and arguments
-// is done by libostree's own functions, called as rpm-ostree v2023.7 calls them, and the deployment
-// that it stages is a real one; so it has the ways of that version. A new deployment has the
-// arguments of the first deployment, staged ones among them, and the /etc of the booted one. A
-// change of arguments is a new deployment of the same commit, so that it replaces the one to which
-// a rollback would return.
-// There is no daemon, no lock against other transactions, and no rpm in it.
+// A stand-in for rpm-ostree, for tests: of the booted system, `deploy REVISION`, `upgrade` with one
+// of --check, --download-only and --cache-only, or without, `kargs`, `cleanup --pending` and
+// `rollback`. What it does to deployments and arguments is done by libostree's own functions,
+// called as rpm-ostree v2023.7 calls them, and the deployment that it stages is a real one; so it
+// has the ways of that version. A new deployment has the arguments of the first deployment, staged
+// ones among them, and the /etc of the booted one. A change of arguments is a new deployment of the
+// same commit, so that it replaces the one to which a rollback would return. There is no daemon, no
+// lock against other transactions, and no rpm in it.
 
 #include <cstring>
 #include <iostream>
@@ -78,6 +78,72 @@ public:
         g_clear_object(&staged);
     }
 
+    /// Pulls the ref of the first deployment's origin, as rpmostree_sysroot_upgrader_pull_base
+    /// does; whether it has another commit then.
+    bool pull(OstreeRepoPullFlags flags) {
+        const Owned<char, g_free> refspec(origin());
+        char* remote = nullptr;
+        char* ref = nullptr;
+        must(ostree_parse_refspec, refspec.get(), &remote, &ref);
+        const Owned<char, g_free> owned_remote(remote);
+        const Owned<char, g_free> owned_ref(ref);
+        GVariantDict options;
+        g_variant_dict_init(&options, nullptr);
+        g_variant_dict_insert(&options, "flags", "i", static_cast<gint32>(flags));
+        g_variant_dict_insert(&options, "timestamp-check", "b", TRUE);
+        const char* const refs[] = {ref, nullptr};
+        g_variant_dict_insert_value(&options, "refs", g_variant_new_strv(refs, -1));
+        const Owned<GVariant, g_variant_unref> values(
+            g_variant_ref_sink(g_variant_dict_end(&options)));
+        must(ostree_repo_pull_with_options, ostree_sysroot_repo(sysroot_.get()), remote,
+             values.get(), static_cast<OstreeAsyncProgress*>(nullptr),
+             static_cast<GCancellable*>(nullptr));
+        return changed();
+    }
+
+    /// Whether the ref of the origin has another commit than the first deployment. Throws if it is
+    /// older.
+    [[nodiscard]] bool changed() const {
+        const Owned<char, g_free> refspec(origin());
+        char* found = nullptr;
+        must(ostree_repo_resolve_rev, ostree_sysroot_repo(sysroot_.get()), refspec.get(), FALSE,
+             &found);
+        const Owned<char, g_free> owned(found);
+        if (commit() != found) {
+            must(ostree_sysroot_upgrader_check_timestamps, ostree_sysroot_repo(sysroot_.get()),
+                 commit().c_str(), static_cast<const char*>(found));
+        }
+        return commit() != found;
+    }
+
+    /// The refspec that the first deployment follows.
+    [[nodiscard]] char* origin() const {
+        char* refspec = g_key_file_get_string(ostree_deployment_get_origin(first()), "origin",
+                                              "refspec", nullptr);
+        if (refspec == nullptr) {
+            throw std::runtime_error("No refspec");
+        }
+        return refspec;
+    }
+
+    /// Removes what is started before the booted deployment.
+    void remove_pending() {
+        const Owned<GPtrArray, g_ptr_array_unref> all(
+            ostree_sysroot_get_deployments(sysroot_.get()));
+        const Owned<GPtrArray, g_ptr_array_unref> kept(
+            g_ptr_array_new_with_free_func(g_object_unref));
+        bool reached = false;
+        for (guint i = 0; i < all->len; ++i) {
+            auto* deployment = static_cast<OstreeDeployment*>(g_ptr_array_index(all.get(), i));
+            reached = reached || ostree_deployment_equal(deployment, booted_) != FALSE;
+            if (reached) {
+                g_ptr_array_add(kept.get(), g_object_ref(deployment));
+            }
+        }
+        must(ostree_sysroot_write_deployments, sysroot_.get(), kept.get(),
+             static_cast<GCancellable*>(nullptr));
+    }
+
     void roll_back() {
         OstreeDeployment* pending = nullptr;
         OstreeDeployment* older = nullptr;
@@ -140,6 +206,35 @@ void kargs(const std::vector<std::string>& words) {
     }
 }
 
+void deploy(const std::string& revision);
+
+/// The exit status.
+int upgrade(const std::string& option) {
+    std::string refspec;
+    {
+        System system;
+        const bool changed =
+            option == "--cache-only"
+                ? system.changed()
+                : system.pull(option == "--check" ? OSTREE_REPO_PULL_FLAGS_COMMIT_ONLY
+                                                  : OSTREE_REPO_PULL_FLAGS_NONE);
+        if (!changed) {
+            std::cout << "No upgrade available.\n";
+            return option == "--check" ? 77 : 0;
+        }
+        if (option == "--check") {
+            std::cout << "AvailableUpdate:\n";
+        }
+        if (option == "--check" || option == "--download-only") {
+            return 0;
+        }
+        const Owned<char, g_free> owned(system.origin());
+        refspec = owned.get();
+    }
+    deploy(refspec);
+    return 0;
+}
+
 void deploy(const std::string& revision) {
     System system;
     const Texts texts(g_strsplit(system.arguments().c_str(), " ", -1));
@@ -153,8 +248,12 @@ int main(int argc, char** argv) {
     try {
         if (words == std::vector<std::string>{"rollback"}) {
             System().roll_back();
+        } else if (words == std::vector<std::string>{"cleanup", "--pending"}) {
+            System().remove_pending();
         } else if (words.size() == 2 && words[0] == "deploy") {
             deploy(words[1]);
+        } else if ((words.size() == 1 || words.size() == 2) && words[0] == "upgrade") {
+            return upgrade(words.size() == 2 ? words[1] : "");
         } else if (!words.empty() && words[0] == "kargs") {
             kargs({words.begin() + 1, words.end()});
         } else {

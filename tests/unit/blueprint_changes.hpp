@@ -55,6 +55,10 @@ public:
             fill(value);
         }
     }
+    template <NamedEnum Enum>
+    void fill(std::vector<Enum>& values) {
+        values = {static_cast<Enum>(0), static_cast<Enum>(1)};
+    }
     template <typename Value>
     void fill(std::map<std::string, Value>& values) {
         fill(values["a"]);
@@ -133,9 +137,8 @@ private:
     }
     template <NamedEnum Enum>
     void walk(Enum& value, bool counts, const std::string& name) {
-        each_value<Enum>([&](Enum other) {
-            if (other != static_cast<Enum>(0) &&
-                now(counts, name + " " + std::string(enum_name(other)))) {
+        each_value<Enum>([&, filled = value](Enum other) {
+            if (other != filled && now(counts, name + " " + std::string(enum_name(other)))) {
                 value = other;
             }
         });

@@ -119,10 +119,10 @@ TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
     const std::string key("\x98\x08\x04\0\0\0\0\x01\0\0", 10);
     host_file("key.gpg", fmt::format("{0}{0}", block));
     blueprint.ostree.url = "https://edge.example/repo";
-    add_remote(ctx, blueprint.ostree, tree);
+    add_remote(ctx, blueprint.ostree, "", tree);
     EXPECT_EQ(console.warnings().size(), 1U);
     blueprint.ostree.gpg_public_key = scratch / "key.gpg";
-    add_remote(ctx, blueprint.ostree, tree);
+    add_remote(ctx, blueprint.ostree, "", tree);
     EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
               "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=true\n"
               "gpgkeypath=/etc/pki/edgegpu/edge.gpg\n");

@@ -39,6 +39,14 @@ TEST_F(MachineCommitFacts, OfAnImageWithoutAnything) {
     EXPECT_EQ(found.upgrader, "");
 }
 
+TEST_F(MachineCommitFacts, ThePolicyOfUpdatesUpgradesADevice) {
+    fixture_.add_file("/usr/bin/ostree", "");
+    fixture_.add_file("/usr/bin/rpm-ostree", "");
+    EXPECT_EQ(facts().upgrader, "rpm-ostree");
+    fixture_.add_file("/usr/bin/edgegpu-update", "");
+    EXPECT_EQ(facts().upgrader, "edgegpu-update");
+}
+
 TEST_F(MachineCommitFacts, BlacklistsOfFilesAndArguments) {
     directories({"/usr/lib/modprobe.d", "/usr/etc/modprobe.d"});
     fixture_.add_file("/usr/lib/modprobe.d/a.conf", "blacklist gone\n");

@@ -63,6 +63,37 @@ TEST(UpgradeSteps, AnUpgradeHasToDeployTheCommit) {
     EXPECT_THAT(failed.details, testing::ElementsAre("GPG: no signature"));
     EXPECT_EQ(upgrade("rpm-ostree() { return 1; }\njournalctl() { :; }", "rpm-ostree").text,
               "the upgrade failed: rpm-ostree ended with status 1");
+    EXPECT_EQ(upgrade("edgegpu-update() { echo \"$@\"; return 1; }\njournalctl() { :; }",
+                      "edgegpu-update")
+                  .details,
+              std::vector<std::string>{"now --no-restart"});
+}
+
+TEST(UpgradeSteps, WhatWasDownloadedIsToldAndADeltaHasToBeUsed) {
+    const std::string commit = "objects/bb/" + new_commit.substr(2) + ".commit";
+    const std::string superblock = delta_path(old_commit, new_commit) + "/superblock";
+    StaticDelta delta;
+    delta.bytes = 2048;
+    delta.fallbacks = 1;
+    const auto check = [&](const std::optional<StaticDelta>& there,
+                           const std::set<std::string>& files) {
+        return download_check(old_commit, new_commit, there, {files, 3, 4096});
+    };
+    EXPECT_EQ(check({}, {"config", "summary"}).verdict, Verdict::failed);
+    EXPECT_EQ(check(delta, {"config", "deltas/x"}).verdict, Verdict::failed);
+    const CheckResult unused = check(delta, {commit, "objects/00/1.filez"});
+    EXPECT_EQ(unused.verdict, Verdict::failed);
+    EXPECT_EQ(unused.text,
+              "4.0 KiB in 3 requests: the repository has a static delta of 2.0 KiB between the "
+              "two, and the machine did not use it");
+    EXPECT_EQ(check({}, {commit}).text,
+              "4.0 KiB in 3 requests; the repository has no static delta between the two");
+    EXPECT_EQ(check(delta, {commit, superblock, "objects/00/1.filez"}).text,
+              "4.0 KiB in 3 requests with the static delta");
+    const CheckResult beside =
+        check(delta, {superblock, "objects/00/1.filez", "objects/00/1.dirtree"});
+    EXPECT_EQ(beside.verdict, Verdict::passed);
+    EXPECT_NE(beside.text.find(", 1 objects beside it"), std::string::npos) << beside.text;
 }
 
 TEST(UpgradeSteps, ABootStateIsACommitOrNothing) {

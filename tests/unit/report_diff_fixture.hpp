@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "report/diff.hpp"
+#include "report/format/formats.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/files/file.hpp"
 #include "unit/selinux_cil.hpp"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "report/format/formats.hpp"
 #include "support/error.hpp"
 #include "unit/report_diff_fixture.hpp"
 
@@ -200,16 +201,13 @@ TEST_F(ReportDiff, FilesAreCountedAndTheLargestShown) {
     commit("two");
     EXPECT_EQ(section(text(), "Files"),
               "Files: 3 added (800 B), 2 removed (300 B), 1 changed (1000 B -> 2.0 KiB), 1 with "
-              "another mode, owner or label alone\n" +
-                  fmt::format("  new to a device: 5 objects, 2.8 KiB of content; {} to download "
-                              "without a delta\n",
-                              human_size(diff().new_content.stored_bytes)) +
-                  "  ~ /usr/lib/grows          1000 B -> 2.0 KiB\n"
-                  "  + /usr/lib/new/           1 file, 500 B\n"
-                  "  + /usr/lib/new-neighbour  300 B\n"
-                  "  - /usr/lib/old/           2 files, 300 B\n"
-                  "  ~ /usr/bin/tool           mode 0755 -> 0700, owner 0:0 -> 7:0\n"
-                  "  + /usr/lib/link           -> new\n");
+              "another mode, owner or label alone\n"
+              "  ~ /usr/lib/grows          1000 B -> 2.0 KiB\n"
+              "  + /usr/lib/new/           1 file, 500 B\n"
+              "  + /usr/lib/new-neighbour  300 B\n"
+              "  - /usr/lib/old/           2 files, 300 B\n"
+              "  ~ /usr/bin/tool           mode 0755 -> 0700, owner 0:0 -> 7:0\n"
+              "  + /usr/lib/link           -> new\n");
     const std::string all = section(text({false, true}), "Files");
     EXPECT_NE(all.find("\n  + /usr/lib/new/\n"
                        "  + /usr/lib/new-neighbour  300 B\n"
@@ -255,9 +253,10 @@ TEST_F(ReportDiff, CommitsOfOthersAreComparedAsFarAsTheyGo) {
     const CommitView theirs = repository.open("other");
     const Diff found = diff_commits(fixture_.ctx(), ours, theirs);
     const std::string whose = "commit " + theirs.info().checksum + " has no ";
-    EXPECT_EQ(found.unknown,
-              (std::vector<Unknown>{{"packages", whose + "rpmostree.rpmdb.pkglist in its metadata"},
-                                    {"kernel arguments", whose + "edgegpu.kargs in its metadata"}}))
+    EXPECT_EQ(found.unknown, (std::vector<Unknown>{
+                                 {"packages", whose + "rpmostree.rpmdb.pkglist in its metadata"},
+                                 {"kernel arguments", whose + "edgegpu.kargs in its metadata"},
+                                 {"advisories", whose + "rpmostree.advisories in its metadata"}}))
         << output;
     EXPECT_GT(found.files.removed, 3U);
     EXPECT_EQ(found.files.added, 1U);
@@ -266,7 +265,7 @@ TEST_F(ReportDiff, CommitsOfOthersAreComparedAsFarAsTheyGo) {
     EXPECT_NE(shown.find("\n\nNot compared: packages: " + whose), std::string::npos) << shown;
     EXPECT_NE(shown.find("\nNo difference: Units, "), std::string::npos) << shown;
     const nlohmann::json document = nlohmann::json::parse(diff_json(found, "/r"));
-    EXPECT_EQ(document.at("unknown").size(), 2U);
+    EXPECT_EQ(document.at("unknown").size(), 3U);
     EXPECT_EQ(document.at("format"), "edgegpu-diff/1");
 }
 

@@ -75,4 +75,22 @@ consteval auto fields_of(const FirstbootScript*) {
         input("ignore_failure", &Script::ignore_failure), place(&Script::location));
 }
 
+consteval auto fields_of(const UpdateWindow*) {
+    using Window = UpdateWindow;
+    return all_fields_of<Window>(unordered_input("days", &Window::days),
+                                 input("start", &Window::start),
+                                 input("minutes", &Window::minutes));
+}
+
+consteval auto fields_of(const UpdatesRequest*) {
+    using Updates = UpdatesRequest;
+    return all_fields_of<Updates>(
+        input("policy", &Updates::policy), input("check_every", &Updates::check_every),
+        input("spread", &Updates::spread), input("time_zone", &Updates::time_zone),
+        place(&Updates::time_zone_location), input("windows", &Updates::windows),
+        input<Shown::url>("lock", &Updates::lock), input("lock_group", &Updates::lock_group),
+        input<Shown::url>("report_to", &Updates::report_to),
+        input<Shown::url>("proxy", &Updates::proxy), place(&Updates::location));
+}
+
 }  // namespace edgegpu

@@ -248,6 +248,13 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (const auto accounts = root.table("accounts")) {
         read_accounts_table(*accounts, blueprint.accounts);
     }
+    if (const auto updates = root.table("updates")) {
+        blueprint.updates = read_updates(*updates);
+        if (blueprint.ostree.url.empty()) {
+            root.note(error_at(updates->location(), "devices would have nothing to update from")
+                          .hinted("set url in [ostree], from which devices pull"));
+        }
+    }
     if (const auto test = root.table("test")) {
         blueprint.test = read_test_table(*test, scope);
     }

@@ -20,8 +20,8 @@ void read_image_table(const TableReader& root, const ParseScope& scope, Blueprin
 void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// edgegpu's own tables: `[ostree]`, `[nvidia]`, `[selinux]`, `[modprobe]`, `[systemd]`,
-/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[test]`, `[health]`. Distro and architecture must
-/// have been read, for the default ref.
+/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[updates]`, `[test]`, `[health]`. Distro and
+/// architecture must have been read, for the default ref.
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// `[ostree]`. Notes mistakes.
@@ -46,6 +46,9 @@ void read_microshift(const TableReader& table, const ParseScope& scope,
 
 /// `[modprobe]`. Throws ErrorKind::usage.
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
+
+/// `[updates]`. Notes mistakes.
+[[nodiscard]] UpdatesRequest read_updates(const TableReader& table);
 
 /// `[accounts]`: who can log in, numbers of users and groups of packages. Notes invalid names and
 /// duplicate numbers as mistakes.

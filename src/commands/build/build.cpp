@@ -26,6 +26,7 @@
 #include "signing/signer.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/text/quantity.hpp"
 #include "support/text/shell_text.hpp"
 
 namespace edgegpu {
@@ -367,6 +368,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     ctx.deflate_level = deflate_level(options.repo, command.compression);
     options.locked = command.locked;
     options.explain = command.explain;
+    options.max_upgrade_bytes = parse_size(command.max_upgrade_bytes);
     options.lockfile = lockfile_of(command, blueprint, console);
 
     const BuildResult result = build_image(ctx, blueprint, options, signer);

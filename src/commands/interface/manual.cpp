@@ -89,7 +89,11 @@ If not empty, messages have no colours, unless \fB\-\-color always\fR is given.
 The default cache directory is \fI$XDG_CACHE_HOME/edgegpu\fR, else \fI$HOME/.cache/edgegpu\fR.
 .TP
 .B SOURCE_DATE_EPOCH
-The time inside the image, in seconds since 1970, instead of the build time of its newest package.
+The time inside the image, in seconds since 1970, instead of the build time of its newest package;
+of \fBpromote\fR, the time of the promotion instead of the present.
+.TP
+.BR GITLAB_USER_LOGIN ", " GITHUB_ACTOR ", " SUDO_USER
+Who promotes, if \fB\-\-by\fR does not say it: the first that is set, else the user.
 .TP
 .B EDGEGPU_DATADIR
 Directory of the shipped overlays, manifests and policy modules, instead of the installed ones.

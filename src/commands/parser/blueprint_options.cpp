@@ -95,6 +95,12 @@ void add_build(CLI::App& app, BuildCommand& build) {
             "else level 6)")
         ->check(one_of({"fast", "default", "best"}))
         ->type_name("fast|default|best");
+    verb->add_option("--max-upgrade-bytes", build.max_upgrade_bytes,
+                     "Fail, and leave the ref as it is, if a device with the parent commit would "
+                     "have to download more than this, such as 200M, without a static delta "
+                     "(default: no limit)")
+        ->type_name("SIZE")
+        ->check(size_text());
     verb->add_option(
             "--jobs", build.jobs,
             "Number of worker threads; with several blueprints, number of parallel builds, "

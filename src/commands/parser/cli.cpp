@@ -16,6 +16,7 @@
 #include "commands/parser/options.hpp"
 #include "commands/parser/usage.hpp"
 #include "support/error.hpp"
+#include "upload/remote_name.hpp"
 
 namespace edgegpu {
 
@@ -125,11 +126,20 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "publish") {
         return run_publish(arguments.global, arguments.publish);
     }
+    if (verb == "promote") {
+        return run_promote(arguments.global, arguments.promote);
+    }
+    if (verb == "channels") {
+        return run_channels(arguments.global, arguments.channels);
+    }
     if (verb == "fsck") {
         return run_fsck(arguments.global, arguments.fsck);
     }
     if (verb == "prune") {
         return run_prune(arguments.global, arguments.prune);
+    }
+    if (verb == "upload") {
+        return run_upload(arguments.global, arguments.upload);
     }
     if (verb == "check") {
         return run_check(arguments.global, arguments.check, running);
@@ -191,6 +201,9 @@ int run_command_line(int argc, char** argv, RunningCommand& running) {
         arguments.build.given = given_to_each(app);
     }
     global.log = running.log = open_log(global, build_name(running.name, arguments));
+    for (const std::string& secret : secrets_of_remote(arguments.upload.to)) {
+        global.log.secrets().add(secret);
+    }
     const auto began = std::chrono::steady_clock::now();
     running.log.info(
         "edgegpu begins",

@@ -118,7 +118,10 @@ void add_diff(CLI::App& app, DiffCommand& diff) {
     verb->add_option("--repo", diff.repo,
                      "ostree repository of both commits (default: repo, in the working directory)")
         ->type_name("DIR");
-    verb->add_flag("--files", diff.all_files, "List all files, not only the largest");
+    CLI::Option* files =
+        verb->add_flag("--files", diff.all_files, "List all files, not only the largest");
+    verb->add_flag("--markdown", diff.markdown, "Print Markdown, as release notes of B")
+        ->excludes(files);
 }
 
 void add_cache(CLI::App& app, CacheCommand& cache) {
@@ -168,8 +171,11 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_diff(app, arguments.diff);
     add_image(app, arguments.image);
     add_publish(app, arguments.publish);
+    add_promote(app, arguments.promote);
+    add_channels(app, arguments.channels);
     add_fsck(app, arguments.fsck);
     add_prune(app, arguments.prune);
+    add_upload(app, arguments.upload);
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);

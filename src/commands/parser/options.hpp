@@ -20,8 +20,11 @@ struct CommandLine {
     ImageCommand image;
     CheckCommand check;
     PublishCommand publish;
+    PromoteCommand promote;
+    ChannelsCommand channels;
     FsckCommand fsck;
     PruneCommand prune;
+    UploadCommand upload;
     CacheCommand cache;
     /// of `doctor`
     std::filesystem::path doctor_cache_dir;
@@ -51,8 +54,11 @@ void add_image(CLI::App& app, ImageCommand& image);
 
 /// The same for what repositories of devices are for (publish_options.cpp).
 void add_publish(CLI::App& app, PublishCommand& publish);
+void add_promote(CLI::App& app, PromoteCommand& promote);
+void add_channels(CLI::App& app, ChannelsCommand& channels);
 void add_fsck(CLI::App& app, FsckCommand& fsck);
 void add_prune(CLI::App& app, PruneCommand& prune);
+void add_upload(CLI::App& app, UploadCommand& upload);
 
 /// `--set` and `--parameters` of a command (blueprint_options.cpp). `blueprint`: the option that
 /// names the blueprint, without which they are an error; null if the command always has one.

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "commands/parser/option_values.hpp"
 #include "commands/parser/options.hpp"
@@ -10,6 +11,7 @@ namespace edgegpu {
 namespace {
 
 constexpr int most_versions = 10000;
+constexpr const char* summary_key = "GPG key that signs the summary (default: it is not signed)";
 
 /// `--grace` of a command that removes versions.
 CLI::Option* add_grace(CLI::App& verb, std::string& grace) {
@@ -21,13 +23,29 @@ CLI::Option* add_grace(CLI::App& verb, std::string& grace) {
         ->check(duration_or_zero());
 }
 
+/// `--delta-from` and `--delta-max-file` of a command that gives a ref a commit. `repository`
+/// says, with a blank before it, which one has the commits.
+void add_delta_options(CLI::App& verb, std::vector<std::string>& from, std::string& largest,
+                       const std::string& repository) {
+    verb.add_option("--delta-from", from,
+                    "What devices have that are to download a static delta: a number of versions "
+                    "(1: the published one), or a commit or ref of the repository" +
+                        repository + "; can be given several times")
+        ->type_name("N|COMMIT")
+        ->allow_extra_args(false)
+        ->check(not_empty());
+    verb.add_option("--delta-max-file", largest,
+                    "Largest file of which deltas have differences, up to 480M (default: 256M); a "
+                    "device needs as much memory")
+        ->type_name("SIZE")
+        ->check(size_text());
+}
+
 /// `--sign` and `--gpg-homedir` of a command that makes a summary.
-void add_signing(CLI::App& verb, std::string& key, std::filesystem::path& home) {
-    CLI::Option* sign = verb.add_option("--sign", key,
-                                        "GPG key that signs the summary (default: it is not "
-                                        "signed)")
-                            ->type_name("KEY")
-                            ->check(not_empty());
+void add_signing_options(CLI::App& verb, std::string& key, std::filesystem::path& home,
+                         const std::string& description) {
+    CLI::Option* sign =
+        verb.add_option("--sign", key, description)->type_name("KEY")->check(not_empty());
     verb.add_option("--gpg-homedir", home, "GPG home with the secret key (default: the user's)")
         ->type_name("DIR")
         ->check(not_empty())
@@ -51,18 +69,7 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
         ->required()
         ->type_name("DIR")
         ->check(not_empty());
-    verb->add_option("--delta-from", publish.delta_from,
-                     "What devices have that are to download a static delta: a number of versions "
-                     "(1: the published one), or a commit or ref of the repository of --to; can be "
-                     "given several times")
-        ->type_name("N|COMMIT")
-        ->allow_extra_args(false)
-        ->check(not_empty());
-    verb->add_option("--delta-max-file", publish.delta_max_file,
-                     "Largest file of which deltas have differences, up to 480M (default: 256M); a "
-                     "device needs as much memory")
-        ->type_name("SIZE")
-        ->check(size_text());
+    add_delta_options(*verb, publish.delta_from, publish.delta_max_file, " of --to");
     CLI::Option* keep =
         verb->add_option("--keep", publish.keep,
                          "Then remove what is older than this number of versions of each ref from "
@@ -70,7 +77,56 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
             ->type_name("N")
             ->check(number_in(1, most_versions));
     add_grace(*verb, publish.grace)->needs(keep);
-    add_signing(*verb, publish.sign, publish.gpg_homedir);
+    add_signing_options(*verb, publish.sign, publish.gpg_homedir, summary_key);
+}
+
+void add_promote(CLI::App& app, PromoteCommand& promote) {
+    CLI::App* verb = app.add_subcommand(
+        "promote", "Give the devices of one ref what another ref has, or had: a new commit of it");
+    verb->add_option("SOURCE", promote.source,
+                     "Ref, checksum or abbreviated checksum of the commit that they are to get; a "
+                     "trailing ^ selects the parent")
+        ->required()
+        ->type_name("COMMIT");
+    verb->add_option("--to", promote.to, "Ref that the devices follow; created if it is absent")
+        ->required()
+        ->type_name("REF")
+        ->check(not_empty());
+    verb->add_option("--repo", promote.repo,
+                     "Repository of both, from which devices pull (default: repo, in the working "
+                     "directory)")
+        ->type_name("DIR");
+    add_delta_options(*verb, promote.delta_from, promote.delta_max_file, "");
+    add_signing_options(*verb, promote.sign, promote.gpg_homedir,
+                        "GPG key that signs commit and summary (default: neither is signed)");
+    verb->add_option("--by", promote.by,
+                     "Who promotes, for the history (default: $GITLAB_USER_LOGIN, $GITHUB_ACTOR, "
+                     "$SUDO_USER, or the user)")
+        ->type_name("NAME")
+        ->check(not_empty());
+    verb->add_option("--reason", promote.reason, "Why, for the history")->type_name("TEXT");
+    CLI::Option* end =
+        verb->add_option("--end-of-life", promote.end_of_life,
+                         "The ref ends with this commit: what devices are to show of that")
+            ->type_name("TEXT")
+            ->check(not_empty());
+    verb->add_option("--rebase-to", promote.rebase_to,
+                     "Ref of the repository that `ostree admin upgrade` goes on with by itself; "
+                     "rpm-ostree shows the text only")
+        ->type_name("REF")
+        ->check(not_empty())
+        ->needs(end);
+    verb->add_flag("--dry-run", promote.dry_run, "Change nothing, only show what would change");
+}
+
+void add_channels(CLI::App& app, ChannelsCommand& channels) {
+    CLI::App* verb = app.add_subcommand(
+        "channels", "Show what each ref has and where that comes from, or what one ref has had");
+    verb->add_option("REF", channels.ref, "The ref whose history is shown (default: all refs)")
+        ->type_name("COMMIT");
+    verb->add_option("--repo", channels.repo,
+                     "ostree repository (default: repo, in the working directory)")
+        ->type_name("DIR");
 }
 
 void add_fsck(CLI::App& app, FsckCommand& fsck) {
@@ -114,7 +170,37 @@ void add_prune(CLI::App& app, PruneCommand& prune) {
             ->check(not_empty())
             ->excludes(keep, grace, dry);
     }
-    add_signing(*verb, prune.sign, prune.gpg_homedir);
+    add_signing_options(*verb, prune.sign, prune.gpg_homedir, summary_key);
+}
+
+void add_upload(CLI::App& app, UploadCommand& upload) {
+    CLI::App* verb = app.add_subcommand(
+        "upload", "Copy a published repository to an object store or another server, with rclone");
+    verb->add_option("--repo", upload.repo, "The repository that edgegpu publish made")
+        ->required()
+        ->type_name("DIR")
+        ->check(not_empty());
+    verb->add_option("--to", upload.to,
+                     "Where devices pull from, as rclone names it: NAME:BUCKET/PATH, or a "
+                     "connection string; nothing else may be there")
+        ->required()
+        ->type_name("REMOTE")
+        ->check(not_empty());
+    verb->add_option("--bandwidth", upload.bandwidth,
+                     "Most that is sent per second, as rclone takes it (bwlimit): 10M, or a "
+                     "timetable (default: no limit)")
+        ->type_name("LIMIT")
+        ->check(not_empty());
+    verb->add_flag("--verify", upload.verify,
+                   "Compare everything that is there, and mend it: by hashes, or, where the server "
+                   "has none, by reading it");
+    verb->add_flag("--overwrite", upload.overwrite,
+                   "Replace refs of commits that the repository never had, or that are newer");
+    verb->add_option("--delete-after", upload.delete_after,
+                     "Remove what the repository has no more, if refs and summary there have been "
+                     "the same for this long, such as 1d; 0s: at once (default: it is kept)")
+        ->type_name("TIME")
+        ->check(duration_text());
 }
 
 }  // namespace edgegpu

@@ -87,7 +87,8 @@ void set_locale(const Context& ctx, const LocaleRequest& locale, Tree& tree) {
     }
 }
 
-void add_remote(const Context& ctx, const OstreeRequest& ostree, Tree& tree) {
+void add_remote(const Context& ctx, const OstreeRequest& ostree, const std::string& proxy,
+                Tree& tree) {
     if (ostree.url.empty()) {
         return;
     }
@@ -108,6 +109,9 @@ void add_remote(const Context& ctx, const OstreeRequest& ostree, Tree& tree) {
             read_file(ostree.gpg_public_key), "gpg_public_key " + ostree.gpg_public_key.string()));
         put_entry(tree, key, make_file_entry(ctx, keyring, 0644));
         text += fmt::format("gpg-verify=true\ngpgkeypath={}\n", key);
+    }
+    if (!proxy.empty()) {
+        text += fmt::format("proxy={}\n", proxy);
     }
     put_entry(tree, fmt::format("/etc/ostree/remotes.d/{}.conf", ostree.remote),
               make_file_entry(ctx, text, 0644));

@@ -20,7 +20,9 @@ void set_timezone(const Context& ctx, const TimezoneRequest& timezone, Tree& tre
 void set_locale(const Context& ctx, const LocaleRequest& locale, Tree& tree);
 
 /// If `[ostree] url` is set, writes /etc/ostree/remotes.d/REMOTE.conf, and the public key below
-/// /etc/pki/edgegpu. Without a key the remote is not verified, with a warning.
-void add_remote(const Context& ctx, const OstreeRequest& ostree, Tree& tree);
+/// /etc/pki/edgegpu. Without a key the remote is not verified, with a warning. `proxy` may be
+/// empty.
+void add_remote(const Context& ctx, const OstreeRequest& ostree, const std::string& proxy,
+                Tree& tree);
 
 }  // namespace edgegpu

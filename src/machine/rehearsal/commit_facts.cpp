@@ -321,9 +321,12 @@ CommitFacts commit_facts(const CommitView& commit) {
     if (commit.find("/usr/sbin/sshd") || commit.find("/usr/bin/sshd")) {
         facts.sshd_config = read_config(commit, "/usr/etc/ssh/sshd_config");
     }
-    facts.upgrader = commit.find("/usr/bin/rpm-ostree") ? "rpm-ostree"
-                     : commit.find("/usr/bin/ostree")   ? "ostree"
-                                                        : "";
+    for (const char* const program : {"edgegpu-update", "rpm-ostree", "ostree"}) {
+        if (commit.find(fmt::format("/usr/bin/{}", program))) {
+            facts.upgrader = program;
+            break;
+        }
+    }
     facts.sets_next_arguments = sets_next_arguments(commit);
     return facts;
 }

@@ -67,7 +67,8 @@ struct CommitFacts {
     std::vector<ImageRemote> remotes;
     /// text of /etc/ssh/sshd_config; nothing without sshd
     std::optional<std::string> sshd_config;
-    /// the program that upgrades a device is there: "rpm-ostree", "ostree", or empty
+    /// the program that upgrades a device is there: "edgegpu-update", "rpm-ostree", "ostree", or
+    /// empty
     std::string upgrader;
     /// A machine that runs the commit sets the kernel arguments of the next one before that is
     /// started for the first time.

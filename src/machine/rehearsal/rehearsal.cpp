@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "delta/static_delta.hpp"
 #include "execution/stage.hpp"
 #include "machine/file_server.hpp"
 #include "machine/rehearsal/device_under_test.hpp"
@@ -175,16 +176,12 @@ private:
         if (!device.check(phase, upgrade_check(device.facts(), facts_.commit))) {
             return false;
         }
-        const std::string object = fmt::format("objects/{}/{}.commit", facts_.commit.substr(0, 2),
-                                               facts_.commit.substr(2));
-        if (!server.sent(object) && !server.sent("deltas")) {
-            CheckResult& result = phase.results.back();
-            result.verdict = Verdict::failed;
-            result.text = "the machine says that it has upgraded, but never fetched the commit: " +
-                          result.text;
-            return false;
-        }
-        return true;
+        CheckResult download =
+            download_check(result_.from, facts_.commit, delta_between(repository_, *old_, commit_),
+                           {server.sent(), server.requests(), server.bytes()});
+        const bool fetched = download.verdict == Verdict::passed;
+        DeviceUnderTest::add(phase, std::move(download));
+        return fetched;
     }
 
     /// Where the commit before does not set the kernel arguments of the next one, they take effect

@@ -5,6 +5,7 @@
 #include "embedded_upgrade_steps.hpp"
 #include "machine/rehearsal/guest_files.hpp"
 #include "support/text/shell_text.hpp"
+#include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -78,6 +79,43 @@ Check upgrade_check(const CommitFacts& facts, const std::string& commit) {
             {{"PROGRAM", facts.upgrader}, {"WANTED", commit}},
             upgrade_limit,
             ""};
+}
+
+CheckResult download_check(const std::string& from, const std::string& to,
+                           const std::optional<StaticDelta>& delta, const SentFiles& sent) {
+    CheckResult result;
+    result.name = "download";
+    result.verdict = Verdict::passed;
+    std::size_t objects = 0;
+    for (const std::string& file : sent.files) {
+        objects += static_cast<std::size_t>(
+            file.ends_with(".filez") || file.ends_with(".dirtree") || file.ends_with(".dirmeta"));
+    }
+    const std::string took =
+        fmt::format("{} in {} requests", human_size(sent.bytes), sent.requests);
+    const bool used =
+        sent.files.contains(fmt::format("{}/{}", delta_path(from, to), superblock_name));
+    if (!used &&
+        !sent.files.contains(fmt::format("objects/{}/{}.commit", to.substr(0, 2), to.substr(2)))) {
+        result.verdict = Verdict::failed;
+        result.text = "the machine says that it has upgraded, but never fetched the commit";
+    } else if (delta && !used) {
+        result.verdict = Verdict::failed;
+        result.text = fmt::format(
+            "{}: the repository has a static delta of {} between the two, "
+            "and the machine did not use it",
+            took, human_size(delta->bytes));
+    } else if (!used) {
+        result.text = took + "; the repository has no static delta between the two";
+    } else if (delta && objects > delta->fallbacks) {
+        result.text = fmt::format(
+            "{} with the static delta of {}, {} objects beside it: libostree "
+            "before 2023.7 does that unless it has the commit's metadata first",
+            took, human_size(delta->bytes), objects - delta->fallbacks);
+    } else {
+        result.text = took + " with the static delta";
+    }
+    return result;
 }
 
 Check deployments_check(const std::vector<std::string>& commits) {

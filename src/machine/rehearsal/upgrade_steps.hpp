@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "delta/static_delta.hpp"
 #include "machine/guest.hpp"
 #include "machine/rehearsal/checks.hpp"
 #include "machine/rehearsal/commit_facts.hpp"
@@ -24,6 +28,20 @@ void redirect_remote(Guest& guest, const ImageRemote& remote, const std::string&
 
 /// Upgrades with the image's own program to `commit`.
 [[nodiscard]] Check upgrade_check(const CommitFacts& facts, const std::string& commit);
+/// What a server sent to a device for an upgrade.
+struct SentFiles {
+    /// relative to the repository
+    std::set<std::string> files;
+    std::uint64_t requests = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// What the upgrade from one commit to another took. Failed if the device was sent neither the new
+/// commit nor `delta`, which the repository has between the two, or if it has one that was not
+/// used.
+[[nodiscard]] CheckResult download_check(const std::string& from, const std::string& to,
+                                         const std::optional<StaticDelta>& delta,
+                                         const SentFiles& sent);
 /// Whether the deployments of these commits are on the machine.
 [[nodiscard]] Check deployments_check(const std::vector<std::string>& commits);
 /// Whether the boot is marked as good and the boot loader counts no more.

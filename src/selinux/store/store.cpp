@@ -112,7 +112,7 @@ std::set<ModuleId> stored_modules(const Tree& tree, const PolicyPaths& paths) {
     return result;
 }
 
-ScratchDirectory::ScratchDirectory(const Context& ctx) {
+StoreDirectory::StoreDirectory(const Context& ctx) {
     // No name that differs from build to build: programs of the image can read it.
     make_directories(ctx.visible());
     for (int number = 0; path_.empty(); ++number) {
@@ -125,7 +125,7 @@ ScratchDirectory::ScratchDirectory(const Context& ctx) {
     }
 }
 
-ScratchDirectory::~ScratchDirectory() {
+StoreDirectory::~StoreDirectory() {
     try {
         remove_tree(path_);
     } catch (const Error&) {

@@ -44,12 +44,12 @@ using ModuleId = std::pair<int, std::string>;
 [[nodiscard]] std::set<ModuleId> stored_modules(const Tree& tree, const PolicyPaths& paths);
 
 /// A temporary directory in the build's slot of work/, removed on destruction.
-class ScratchDirectory {
+class StoreDirectory {
 public:
-    explicit ScratchDirectory(const Context& ctx);
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-    ~ScratchDirectory();
+    explicit StoreDirectory(const Context& ctx);
+    StoreDirectory(const StoreDirectory&) = delete;
+    StoreDirectory& operator=(const StoreDirectory&) = delete;
+    ~StoreDirectory();
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
@@ -85,7 +85,7 @@ public:
 private:
     const Context& ctx_;
     PolicyPaths paths_;
-    ScratchDirectory scratch_;
+    StoreDirectory scratch_;
     ImageRoot root_;
 };
 

@@ -21,6 +21,18 @@ std::string digits_of(std::string_view bytes, std::string_view digits) {
     return text;
 }
 
+/// UTC, for strftime; "no date" if the year is out of range.
+std::string date_text(std::int64_t seconds, const char* form) {
+    const auto time = static_cast<std::time_t>(seconds);
+    std::tm parts{};
+    std::array<char, 32> text{};
+    if (::gmtime_r(&time, &parts) == nullptr ||
+        std::strftime(text.data(), text.size(), form, &parts) == 0) {
+        return "no date";
+    }
+    return text.data();
+}
+
 }  // namespace
 
 std::string_view trim(std::string_view text, std::string_view blanks) {
@@ -125,15 +137,15 @@ std::string text_of(const char* text) {
 }
 
 std::string day_text(std::int64_t seconds) {
-    const auto time = static_cast<std::time_t>(seconds);
-    std::tm parts{};
-    std::array<char, 32> text{};
-    // Fails if the year is out of range.
-    if (::gmtime_r(&time, &parts) == nullptr ||
-        std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts) == 0) {
-        return "no date";
-    }
-    return text.data();
+    return date_text(seconds, "%Y-%m-%d");
+}
+
+std::string minute_text(std::int64_t seconds) {
+    return date_text(seconds, "%Y-%m-%d %H:%M");
+}
+
+std::string iso_time(std::int64_t seconds) {
+    return date_text(seconds, "%Y-%m-%dT%H:%M:%SZ");
 }
 
 std::string toml_string(std::string_view text) {

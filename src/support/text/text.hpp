@@ -63,6 +63,9 @@ void words_of(Temporary&& text, std::string_view separators = {}) = delete;
 
 /// The day of a time (seconds since 1970, UTC), "2025-12-31"; "no date" if it is out of range.
 [[nodiscard]] std::string day_text(std::int64_t seconds);
+/// The same to the minute, "2025-12-31 23:59", and as ISO 8601 has it, "2025-12-31T23:59:00Z".
+[[nodiscard]] std::string minute_text(std::int64_t seconds);
+[[nodiscard]] std::string iso_time(std::int64_t seconds);
 
 /// `text` as a basic string of TOML 1.0, with its quotation marks.
 [[nodiscard]] std::string toml_string(std::string_view text);

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # common.bash sets it
 # Upgrades with PROGRAM, the image's own, to commit WANTED, which is then to be started next.
 case $PROGRAM in
+    edgegpu-update) edgegpu-update now --no-restart 2>&1 ;;
     rpm-ostree) rpm-ostree upgrade 2>&1 ;;
     # Staged, as rpm-ostree does it: deployed when the machine goes down, before which greenboot begins to count.
     *) ostree admin upgrade --stage 2>&1 ;;

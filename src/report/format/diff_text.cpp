@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "image/account_files.hpp"
-#include "report/diff.hpp"
-#include "report/diff_page.hpp"
+#include "report/format/diff_page.hpp"
+#include "report/format/formats.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
@@ -17,12 +17,12 @@ namespace {
 constexpr std::size_t rule_lines_shown = 30;
 
 void show_commits(DiffPage& page, const Diff& diff) {
-    std::vector<std::vector<std::string>> rows;
+    PageRows rows;
     for (const CommitInfo* info : {&diff.before, &diff.after}) {
         rows.push_back({info == &diff.before ? "---" : "+++", info->name,
                         info->checksum.substr(0, 12), day_text(info->time), info->version});
     }
-    page.columns(rows, "");
+    page.columns(rows, {"Commit", "Checksum", "Date", "Version"});
     const auto row = [&](const char* what, const std::string& before, const std::string& after) {
         if (!before.empty() || !after.empty()) {
             const auto shown = [](const std::string& text) { return text.empty() ? "none" : text; };
@@ -38,7 +38,7 @@ void show_commits(DiffPage& page, const Diff& diff) {
 }
 
 void show_packages(DiffPage& page, const std::vector<PackageChange>& packages) {
-    std::vector<std::vector<std::string>> rows;
+    PageRows rows;
     DiffCounts counts({"added", "removed", "upgraded", "downgraded"});
     for (const PackageChange& package : packages) {
         const std::string kind = package.kind();
@@ -53,7 +53,7 @@ void show_packages(DiffPage& page, const std::vector<PackageChange>& packages) {
                                           kind == "downgraded" ? "  (downgrade)" : "")});
     }
     page.section("Packages", counts.text(), !packages.empty());
-    page.columns(rows);
+    page.columns(rows, {"Package", "Version"});
 }
 
 void show_images(DiffPage& page, const Diff& diff) {
@@ -61,7 +61,7 @@ void show_images(DiffPage& page, const Diff& diff) {
     const auto side = [](const CommitImage& image) {
         return fmt::format("{}, {}", image.digest.substr(0, shown_digits), human_size(image.size));
     };
-    std::vector<std::vector<std::string>> rows;
+    PageRows rows;
     DiffCounts counts({"added", "removed", "changed"});
     for (const ImageChange& image : diff.images) {
         counts.add(image.kind());
@@ -81,7 +81,7 @@ void show_images(DiffPage& page, const Diff& diff) {
                                      : fmt::format("{}; {} -> {} in all", counts.text(),
                                                    human_size(before), human_size(after)),
                  !diff.images.empty());
-    page.columns(rows);
+    page.columns(rows, {"Image", "Digest and size"});
 }
 
 void show_arguments(DiffPage& page, const ArgumentChanges& arguments) {
@@ -97,7 +97,7 @@ void show_arguments(DiffPage& page, const ArgumentChanges& arguments) {
 
 void show_units(DiffPage& page, const UnitChanges& units) {
     DiffCounts counts({"enabled", "disabled", "masked", "unmasked", "added", "removed", "changed"});
-    std::vector<std::vector<std::string>> rows;
+    PageRows rows;
     const auto links = [&](const std::vector<Enablement>& list, const char* sign,
                            const char* what) {
         for (const Enablement& link : list) {
@@ -125,7 +125,7 @@ void show_units(DiffPage& page, const UnitChanges& units) {
                         file.path.substr(0, file.path.size() - file.name.size() - 1)});
     }
     page.section("Units", counts.text(), !units.empty());
-    page.columns(rows);
+    page.columns(rows, {"Change", "Unit", "By or in"});
 }
 
 /// The changes of a group's members: "members +a, -b".
@@ -156,7 +156,7 @@ std::string field_text(const AccountField& field, bool changed) {
 
 void show_accounts(DiffPage& page, const std::vector<AccountChange>& accounts, const char* title) {
     DiffCounts counts({"added", "removed", "changed"});
-    std::vector<std::vector<std::string>> rows;
+    PageRows rows;
     for (const AccountChange& account : accounts) {
         counts.add(account.change);
         std::vector<std::string> fields;
@@ -167,7 +167,7 @@ void show_accounts(DiffPage& page, const std::vector<AccountChange>& accounts, c
                         fmt::format("{}", fmt::join(fields, ", "))});
     }
     page.section(title, counts.text(), !accounts.empty());
-    page.columns(rows);
+    page.columns(rows, {"Name", "Fields"});
 }
 
 std::string on_off(const std::optional<bool>& value) {
@@ -175,8 +175,8 @@ std::string on_off(const std::optional<bool>& value) {
 }
 
 /// The rows before the lists of rules.
-std::vector<std::vector<std::string>> policy_rows(const PolicyChanges& policy) {
-    std::vector<std::vector<std::string>> rows;
+PageRows policy_rows(const PolicyChanges& policy) {
+    PageRows rows;
     const auto setting = [&](const char* what, const std::string& before,
                              const std::string& after) {
         if (before != after) {
@@ -258,11 +258,11 @@ std::string policy_summary(const PolicyChanges& policy) {
 
 void show_policy(DiffPage& page, const PolicyChanges& policy) {
     page.section("SELinux", policy_summary(policy), !policy.empty());
-    std::vector<std::vector<std::string>> rows = policy_rows(policy);
+    PageRows rows = policy_rows(policy);
     const std::size_t shown = std::min(rows.size(), 2 * rule_lines_shown);
     const std::size_t left_out = rows.size() - shown;
     rows.resize(shown);
-    page.columns(rows);
+    page.columns(rows, {"Kind", "Name"});
     page.more(left_out);
     show_rules(page, "rules", merged_rules(policy.rules.gained), merged_rules(policy.rules.lost));
     show_rules(page, "attributes of types", merged_attributes(policy.attributes.gained),
@@ -299,15 +299,10 @@ void show_bundles(DiffPage& page, const std::vector<BundleChange>& bundles) {
     }
 }
 
-}  // namespace
-
-std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
-    DiffPage page(options.colored);
-    if (diff.before.checksum == diff.after.checksum) {
-        page.plain(fmt::format("Both are commit {}: nothing differs.", diff.after.checksum));
-        return page.text();
-    }
+void show_sections(DiffPage& page, const Diff& diff, bool all_files) {
     show_commits(page, diff);
+    show_upgrade(page, diff);
+    show_advisories(page, diff.advisories);
     show_packages(page, diff.packages);
     if (!diff.before.images.empty() || !diff.after.images.empty()) {
         show_images(page, diff);
@@ -319,13 +314,43 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
     show_policy(page, diff.policy);
     show_modprobe(page, diff.modprobe);
     show_bundles(page, diff.bundles);
-    show_files(page, diff, options.all_files);
+    show_files(page, diff, all_files);
     for (const Unknown& one : diff.unknown) {
         page.not_compared(one.what == "packages"           ? "Packages"
                           : one.what == "kernel arguments" ? "Kernel arguments"
-                                                           : "SELinux");
+                          : one.what == "SELinux rules"    ? "SELinux"
+                                                           : one.what);
     }
     page.end(diff.unknown);
+}
+
+std::string nothing_differs(const Diff& diff) {
+    return fmt::format("Both are commit {}: nothing differs.", diff.after.checksum);
+}
+
+bool is_same_commit(const Diff& diff) {
+    return diff.before.checksum == diff.after.checksum;
+}
+
+}  // namespace
+
+std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
+    TextPage page(options.colored);
+    if (is_same_commit(diff)) {
+        page.plain(nothing_differs(diff));
+    } else {
+        show_sections(page, diff, options.all_files);
+    }
+    return page.text();
+}
+
+std::string diff_markdown(const Diff& diff) {
+    MarkdownPage page(diff.after.name);
+    if (is_same_commit(diff)) {
+        page.plain(nothing_differs(diff));
+    } else {
+        show_sections(page, diff, false);
+    }
     return page.text();
 }
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "report/diff_page.hpp"
+#include "report/format/diff_page.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -139,15 +139,6 @@ void show_files(DiffPage& page, const Diff& diff, bool all) {
     if (diff.paths.empty()) {
         return;
     }
-    const NewContent& content = diff.new_content;
-    page.plain(fmt::format("  new to a device: {}, {} of content; {} to download without a delta",
-                           counted(content.objects, "object"), human_size(content.bytes),
-                           human_size(content.stored_bytes)));
-    if (diff.delta) {
-        page.plain(fmt::format("  by the static delta: {} to download; a device needs {} free",
-                               human_size(diff.delta->bytes + diff.delta->fallback_bytes),
-                               human_size(diff.delta->unpacked)));
-    }
     std::vector<Row> rows;
     if (all) {
         for (const auto& [path, change] : diff.paths) {
@@ -162,12 +153,12 @@ void show_files(DiffPage& page, const Diff& diff, bool all) {
     const std::size_t shown = all || rows.size() <= files_shown + 1 ? rows.size() : files_shown;
     const std::size_t left_out = rows.size() - shown;
     rows.resize(shown);
-    std::vector<std::vector<std::string>> cells;
+    PageRows cells;
     cells.reserve(rows.size());
     for (Row& row : rows) {
         cells.push_back({row.sign, row.path, row.detail});
     }
-    page.columns(cells);
+    page.columns(cells, {"Path", "Size or change"});
     page.more(left_out, "--files shows all");
 }
 

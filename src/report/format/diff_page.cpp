@@ -1,4 +1,4 @@
-#include "report/diff_page.hpp"
+#include "report/format/diff_page.hpp"
 
 #include <algorithm>
 
@@ -36,28 +36,17 @@ std::string DiffPage::sign(std::string_view change) {
     return change == "changed" ? "~" : "-";
 }
 
-std::string DiffPage::marked(std::string_view sign, std::string_view text) const {
+std::string TextPage::marked(std::string_view sign, std::string_view text) const {
     return colored_ ? fmt::format("{}{}{}{}", color_of(sign), sign, text, plain_again)
                     : fmt::format("{}{}", sign, text);
 }
 
 void DiffPage::section(std::string_view title, std::string_view summary, bool differs) {
-    if (!differs) {
+    if (differs) {
+        heading(title, summary);
+    } else {
         same_.emplace_back(title);
-        return;
     }
-    const std::string rest = summary.empty() ? "" : fmt::format(": {}", summary);
-    text_ += colored_ ? fmt::format("\n{}{}{}{}\n", bold, title, plain_again, rest)
-                      : fmt::format("\n{}{}\n", title, rest);
-}
-
-void DiffPage::subsection(std::string_view title, std::string_view summary) {
-    text_ += colored_ ? fmt::format("  {}{}{}: {}\n", bold, title, plain_again, summary)
-                      : fmt::format("  {}: {}\n", title, summary);
-}
-
-void DiffPage::plain(std::string_view line) {
-    text_ += printable_line(line) + '\n';
 }
 
 void DiffPage::lines(std::string_view sign, const std::vector<std::string>& lines,
@@ -66,12 +55,47 @@ void DiffPage::lines(std::string_view sign, const std::vector<std::string>& line
     const std::size_t shown =
         lines.size() > limit && lines.size() - limit > 1 ? limit : lines.size();
     for (std::size_t i = 0; i < shown; ++i) {
-        text_ += std::string(2 * indent, ' ') + marked(sign, ' ' + printable_line(lines[i])) + '\n';
+        line(sign, lines[i], indent);
     }
     more(lines.size() - shown);
 }
 
-void DiffPage::columns(const std::vector<std::vector<std::string>>& rows, std::string_view indent) {
+void DiffPage::more(std::size_t count, std::string_view where) {
+    if (count > 0) {
+        left_out(count, where);
+    }
+}
+
+void DiffPage::end(const std::vector<Unknown>& unknown) {
+    if (!same_.empty()) {
+        add(fmt::format("\nNo difference: {}.\n", fmt::join(same_, ", ")));
+    }
+    add(unknown.empty() ? "" : "\n");
+    for (const Unknown& one : unknown) {
+        unknown_line(one);
+    }
+}
+
+void TextPage::heading(std::string_view title, std::string_view summary) {
+    const std::string rest = summary.empty() ? "" : fmt::format(": {}", summary);
+    add(colored_ ? fmt::format("\n{}{}{}{}\n", bold, title, plain_again, rest)
+                 : fmt::format("\n{}{}\n", title, rest));
+}
+
+void TextPage::subsection(std::string_view title, std::string_view summary) {
+    add(colored_ ? fmt::format("  {}{}{}: {}\n", bold, title, plain_again, summary)
+                 : fmt::format("  {}: {}\n", title, summary));
+}
+
+void TextPage::plain(std::string_view line) {
+    add(printable_line(line) + '\n');
+}
+
+void TextPage::line(std::string_view sign, std::string_view line, std::size_t indent) {
+    add(std::string(2 * indent, ' ') + marked(sign, ' ' + printable_line(line)) + '\n');
+}
+
+void TextPage::columns(const PageRows& rows, const std::vector<std::string>& /*titles*/) {
     std::vector<std::size_t> widths;
     for (const std::vector<std::string>& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
@@ -85,28 +109,24 @@ void DiffPage::columns(const std::vector<std::vector<std::string>>& rows, std::s
         for (std::size_t i = 1; i < row.size(); ++i) {
             const std::string cell = printable_line(row[i]);
             const std::size_t width = width_of(cell);
-            line += (i == 1 ? " " : "  ") + cell +
+            line += (i == 1 ? "" : "  ") + cell +
                     std::string(widths[i] - std::min(widths[i], width), ' ');
         }
         line.erase(line.find_last_not_of(' ') + 1);
-        text_ += std::string(indent) + marked(row.front(), line) + '\n';
+        const std::string& sign = row.front();
+        // Those of the two commits begin a line, as in other differences.
+        add(sign.empty()
+                ? fmt::format("  {}\n", line)
+                : fmt::format("{}{}\n", sign.size() > 1 ? "" : "  ", marked(sign, ' ' + line)));
     }
 }
 
-void DiffPage::more(std::size_t count, std::string_view where) {
-    if (count > 0) {
-        text_ += fmt::format("    … {} more ({})\n", count, where);
-    }
+void TextPage::left_out(std::size_t count, std::string_view where) {
+    add(fmt::format("    … {} more ({})\n", count, where));
 }
 
-void DiffPage::end(const std::vector<Unknown>& unknown) {
-    if (!same_.empty()) {
-        text_ += fmt::format("\nNo difference: {}.\n", fmt::join(same_, ", "));
-    }
-    text_ += unknown.empty() ? "" : "\n";
-    for (const Unknown& one : unknown) {
-        text_ += fmt::format("Not compared: {}: {}.\n", one.what, printable_line(one.why));
-    }
+void TextPage::unknown_line(const Unknown& one) {
+    add(fmt::format("Not compared: {}: {}.\n", one.what, printable_line(one.why)));
 }
 
 DiffCounts::DiffCounts(const std::vector<std::string>& names) {

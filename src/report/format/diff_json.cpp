@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include "report/diff.hpp"
+#include "report/format/formats.hpp"
+#include "report/upgrade.hpp"
 
 namespace edgegpu {
 
@@ -174,6 +175,36 @@ ordered_json bundles_json(const std::vector<BundleChange>& bundles) {
     return list;
 }
 
+ordered_json advisories_json(const std::vector<CommitAdvisory>& advisories) {
+    ordered_json list = ordered_json::array();
+    for (const CommitAdvisory& advisory : advisories) {
+        list.push_back({{"id", advisory.id},
+                        {"kind", advisory_kind(advisory)},
+                        {"severity", advisory_severity(advisory)},
+                        {"cves", advisory.cves},
+                        {"packages", advisory.packages}});
+    }
+    return list;
+}
+
+ordered_json upgrade_json(const Diff& diff) {
+    const UpgradeCost cost = upgrade_cost(diff);
+    const NewContent& content = diff.new_content;
+    ordered_json restart = ordered_json::array();
+    for (const RestartClass& one : cost.restart) {
+        restart.push_back({{"class", one.name}, {"reasons", one.reasons}});
+    }
+    ordered_json upgrade = {{"download_bytes", cost.download_bytes},
+                            {"requests", cost.requests},
+                            {"free_bytes_needed", cost.free_bytes},
+                            {"boot_bytes_needed", content.boot_bytes},
+                            {"restart", restart}};
+    if (!content.largest_path.empty()) {
+        upgrade["largest"] = {{"path", content.largest_path}, {"bytes", content.largest_bytes}};
+    }
+    return upgrade;
+}
+
 ordered_json unknown_json(const std::vector<Unknown>& unknown) {
     ordered_json list = ordered_json::array();
     for (const Unknown& one : unknown) {
@@ -209,13 +240,14 @@ std::string diff_json(const Diff& diff, const std::string& repository) {
         {"new_content",
          {{"objects", diff.new_content.objects},
           {"bytes", diff.new_content.bytes},
-          {"stored_bytes", diff.new_content.stored_bytes}}}};
+          {"stored_bytes", diff.new_content.stored_bytes}}},
+        {"upgrade", upgrade_json(diff)},
+        {"advisories", advisories_json(diff.advisories)}};
     if (diff.delta) {
-        document["delta"] = {{"bytes", diff.delta->bytes},
-                             {"parts", diff.delta->parts},
-                             {"object_bytes", diff.delta->fallback_bytes},
-                             {"objects", diff.delta->fallbacks},
-                             {"free_bytes_needed", diff.delta->unpacked}};
+        document["delta"] = {
+            {"bytes", diff.delta->bytes},       {"parts", diff.delta->parts},
+            {"requests", diff.delta->requests}, {"object_bytes", diff.delta->fallback_bytes},
+            {"objects", diff.delta->fallbacks}, {"free_bytes_needed", diff.delta->unpacked}};
     }
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

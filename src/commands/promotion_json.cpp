@@ -1,0 +1,57 @@
+#include "commands/promotion_json.hpp"
+
+#include <fmt/format.h>
+
+#include "commands/publish_result.hpp"
+#include "support/text/text.hpp"
+
+namespace edgegpu {
+
+std::string promotion_text(const Promotion& promotion) {
+    std::string text = promotion.from.substr(0, 10);
+    if (!promotion.from_ref.empty()) {
+        text = promotion.from_ref + ' ' + text;
+    }
+    if (!promotion.by.empty()) {
+        text += " by " + promotion.by;
+    }
+    text += ", " + minute_text(promotion.at);
+    if (!promotion.reason.empty()) {
+        text += ": " + promotion.reason;
+    }
+    return text;
+}
+
+std::string end_of_life_rows(const EndOfLife& end) {
+    std::string text;
+    if (!end.text.empty()) {
+        text += result_row("ended", end.text);
+    }
+    if (!end.rebase.empty()) {
+        text += result_row("goes on as", end.rebase);
+    }
+    return text;
+}
+
+void add_channel_record(nlohmann::ordered_json& document, const ChannelRecord& record) {
+    if (record.promotion) {
+        nlohmann::ordered_json promoted{{"from", record.promotion->from}};
+        if (!record.promotion->from_ref.empty()) {
+            promoted["ref"] = record.promotion->from_ref;
+        }
+        promoted["by"] = record.promotion->by;
+        promoted["at"] = iso_time(record.promotion->at);
+        if (!record.promotion->reason.empty()) {
+            promoted["reason"] = record.promotion->reason;
+        }
+        document["promoted"] = std::move(promoted);
+    }
+    if (!record.end.text.empty()) {
+        document["end_of_life"] = record.end.text;
+    }
+    if (!record.end.rebase.empty()) {
+        document["rebase_to"] = record.end.rebase;
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,81 @@
+#include "commands/publish_result.hpp"
+
+#include <fmt/format.h>
+
+#include "delta/static_delta.hpp"
+#include "support/error.hpp"
+#include "support/text/quantity.hpp"
+#include "support/text/terminal_text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+std::string delta_text(const PublishedDelta& published) {
+    const StaticDelta& delta = published.delta;
+    const std::uint64_t bytes = delta.bytes + delta.fallback_bytes;
+    std::string text = fmt::format(
+        "from {}: {}", published.from.empty() ? "nothing" : published.from.substr(0, 10),
+        human_size(bytes));
+    if (delta.stored != 0) {
+        text += fmt::format(" instead of {}", human_size(delta.stored));
+    }
+    return published.useless
+               ? text + ": not kept"
+               : text + fmt::format("; devices need {} free", human_size(delta.unpacked));
+}
+
+nlohmann::ordered_json delta_json(const PublishedDelta& published) {
+    const StaticDelta& delta = published.delta;
+    nlohmann::ordered_json one;
+    if (!published.from.empty()) {
+        one["from"] = published.from;
+    }
+    one["bytes"] = delta.bytes;
+    one["object_bytes"] = delta.fallback_bytes;
+    if (delta.stored != 0) {
+        one["bytes_without"] = delta.stored;
+    }
+    one["free_bytes_needed"] = delta.unpacked;
+    one["parts"] = delta.parts;
+    one["objects"] = delta.fallbacks;
+    one["new"] = published.made || published.renewed;
+    one["kept"] = !published.useless;
+    return one;
+}
+
+}  // namespace
+
+std::string result_row(std::string_view name, std::string_view value) {
+    return fmt::format("  {:<11}{}\n", name, printable_line(value));
+}
+
+std::string delta_rows(const std::vector<PublishedDelta>& deltas) {
+    std::string text;
+    for (const PublishedDelta& delta : deltas) {
+        text += result_row("delta", delta_text(delta));
+    }
+    return text;
+}
+
+nlohmann::ordered_json deltas_json(const std::vector<PublishedDelta>& deltas) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const PublishedDelta& delta : deltas) {
+        list.push_back(delta_json(delta));
+    }
+    return list;
+}
+
+std::uint64_t largest_compared(const std::string& delta_max_file) {
+    if (delta_max_file.empty()) {
+        return DeltaOptions().largest_compared;
+    }
+    const std::uint64_t size = parse_size(delta_max_file).value_or(0);
+    if (size == 0 || size > largest_comparable) {
+        throw error(ErrorKind::usage, "--delta-max-file {}: not between 1 and 480M", delta_max_file)
+            .hinted("devices take no delta of larger files; they get these as objects");
+    }
+    return size;
+}
+
+}  // namespace edgegpu

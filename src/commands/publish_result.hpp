@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "publish/deltas.hpp"
+
+namespace edgegpu {
+
+/// What the results of `publish` and `promote` have in common.
+
+/// "  NAME       VALUE\n", on one line.
+[[nodiscard]] std::string result_row(std::string_view name, std::string_view value);
+
+/// A row for each delta: "from 0123456789: 3.1 MB instead of 58 MB; devices need 120 MB free".
+[[nodiscard]] std::string delta_rows(const std::vector<PublishedDelta>& deltas);
+
+/// `deltas` of their schemas.
+[[nodiscard]] nlohmann::ordered_json deltas_json(const std::vector<PublishedDelta>& deltas);
+
+/// The value of --delta-max-file in bytes; the default if it is empty. Throws ErrorKind::usage.
+[[nodiscard]] std::uint64_t largest_compared(const std::string& delta_max_file);
+
+}  // namespace edgegpu

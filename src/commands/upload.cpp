@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.hpp"
+#include "execution/context.hpp"
+#include "execution/interrupt.hpp"
+#include "execution/processors.hpp"
+#include "execution/stage.hpp"
+#include "support/text/quantity.hpp"
+#include "support/text/terminal_text.hpp"
+#include "upload/remote_name.hpp"
+#include "upload/upload.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string uploaded_row(std::string_view name, std::string_view value) {
+    return fmt::format("  {:<11}{}\n", name, printable_line(value));
+}
+
+std::string count_text(const FileCount& count) {
+    return count.files == 0 ? "nothing"
+                            : fmt::format("{} files, {}", count.files, human_size(count.bytes));
+}
+
+std::string uploaded_text(const UploadResult& result) {
+    std::string text;
+    for (const UploadedRef& ref : result.refs) {
+        text += "\n" + uploaded_row("ref", ref.ref) + uploaded_row("commit", ref.commit);
+        text += uploaded_row("before", ref.before.empty()         ? "nothing"
+                                       : ref.before == ref.commit ? "the same commit"
+                                                                  : ref.before);
+    }
+    text += "\n" + uploaded_row("uploaded", count_text(result.uploaded));
+    if (result.removed.files != 0) {
+        text += uploaded_row("removed", count_text(result.removed));
+    }
+    if (result.left.files != 0) {
+        text += uploaded_row("left", count_text(result.left) + " that the repository has not");
+    }
+    return text + uploaded_row("to", result.remote);
+}
+
+ordered_json count_json(const FileCount& count) {
+    return {{"files", count.files}, {"bytes", count.bytes}};
+}
+
+std::string uploaded_json(const UploadResult& result, const std::string& repository) {
+    ordered_json list = ordered_json::array();
+    for (const UploadedRef& ref : result.refs) {
+        ordered_json one{{"ref", ref.ref}, {"commit", ref.commit}};
+        if (!ref.before.empty()) {
+            one["before"] = ref.before;
+        }
+        list.push_back(std::move(one));
+    }
+    const ordered_json document{{"format", "edgegpu-upload/1"},
+                                {"edgegpu", EDGEGPU_VERSION},
+                                {"repository", repository},
+                                {"remote", result.remote},
+                                {"refs", std::move(list)},
+                                {"uploaded", count_json(result.uploaded)},
+                                {"removed", count_json(result.removed)},
+                                {"left", count_json(result.left)}};
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+int run_upload(const GlobalOptions& global, const UploadCommand& command) {
+    Console console(console_output(global));
+    Context ctx;
+    ctx.cache = cache_directory({});
+    ctx.log = global.log;
+    ctx.console = &console;
+    ctx.cancelled = &interrupted();
+    ctx.jobs = available_processors();
+    UploadRequest request{command.repo,   command.to,        command.bandwidth,
+                          command.verify, command.overwrite, {}};
+    if (!command.delete_after.empty()) {
+        request.delete_after = parse_duration(command.delete_after);
+    }
+    const std::string repository =
+        std::filesystem::absolute(command.repo).lexically_normal().string();
+    Stages stages(ctx, fmt::format("{} to {}", repository, shown_remote(command.to)));
+    const UploadResult result = stages.run([&] { return upload(ctx, stages, request); });
+    print_result(global.json ? uploaded_json(result, repository) : uploaded_text(result));
+    return 0;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,352 @@
+#include "publish/promote.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "commit/head.hpp"
+#include "commit/object.hpp"
+#include "commit/repository.hpp"
+#include "publish/end_of_life.hpp"
+#include "publish/verification.hpp"
+#include "repository/tree_objects.hpp"
+#include "support/error.hpp"
+#include "support/files/digest.hpp"
+#include "support/text/terminal_text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// What is known before anything is written.
+struct Plan {
+    CommitView source;
+    std::optional<CommitView> head;
+    PromotedCommit commit;
+    /// the ref has that tree from that commit already
+    bool unchanged = false;
+    bool going_back = false;
+};
+
+std::optional<CommitView> head_of(const RepositoryView& view, const std::string& ref) {
+    const std::map<std::string, std::string> refs = view.refs();
+    const auto found = refs.find(ref);
+    return found == refs.end() ? std::nullopt : std::optional(view.commit_at(found->second, ref));
+}
+
+/// The ref by which the source was named, without ^, or the one that it was made for; empty if
+/// there is none.
+std::string ref_of_source(const RepositoryView& view, const CommitInfo& source) {
+    std::string name = source.name;
+    name.resize(name.find_last_not_of('^') + 1);
+    if (view.refs().contains(name)) {
+        return name;
+    }
+    return source.bound_refs.size() == 1 ? source.bound_refs.front() : std::string();
+}
+
+std::string collection_of(const RepositoryView& view) {
+    const char* collection = ostree_repo_get_collection_id(view.handle());
+    return collection == nullptr ? std::string() : std::string(collection);
+}
+
+/// Throws Error unless the repository has all of the commit, and its directories are what their
+/// checksums say. So is what they name then, or devices refuse that when they get it.
+void require_whole(const Context& ctx, const CommitView& commit) {
+    const auto require = [&](OstreeObjectType type, const std::string& checksum,
+                             const std::string& path) {
+        const VariantHandle object = commit.load(type, checksum, path);
+        if (sha256_hex(bytes_of(object.get())) != checksum) {
+            throw commit.malformed(path, "it does not have its checksum");
+        }
+    };
+    require(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "");
+    const TreeObjects objects = list_objects(ctx, commit);
+    for (const TreeObject& object : objects.directories) {
+        require(object.type, object.checksum, object.path);
+    }
+    for (const TreeObject& object : objects.files) {
+        ctx.check_cancelled();
+        if (commit.stored_size(object.checksum, object.path) == 0) {
+            throw commit.malformed(object.path, "it is empty");
+        }
+    }
+}
+
+/// What is signed now was signed before: by a key of its own image, or of the one that devices run.
+void require_signed_source(const Context& ctx, const CommitView& source,
+                           const std::optional<CommitView>& head) {
+    try {
+        require_signed_commit(ctx, source, source);
+    } catch (Error& own) {
+        if (!head || reason_of_failure([&] { require_signed_commit(ctx, source, *head); })) {
+            throw own.traced("what is promoted has to be signed already")
+                .hinted(
+                    "publish it again with its signature, or sign it with a key that devices have: "
+                    "ostree gpg-sign");
+        }
+    }
+}
+
+bool has_tree_of(const CommitView& one, const CommitView& other) {
+    return one.root() == other.root();
+}
+
+/// Throws ErrorKind::usage for a ref that is promoted to itself, where nothing would become of it.
+void require_other_ref(const PromoteRequest& request, const Plan& plan) {
+    if (request.source == request.to && plan.unchanged && request.end == EndOfLife()) {
+        throw error(ErrorKind::usage, "{}: is the ref that the commit comes from", request.to)
+            .hinted(
+                "name another ref with --to, or an older commit of this one: edgegpu channels "
+                "shows "
+                "them; --end-of-life ends a ref");
+    }
+}
+
+Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequest& request,
+               std::optional<CommitView> head, Signer& signer) {
+    view.require_own_objects();
+    Plan plan{view.open(request.source), std::move(head), {}, false, false};
+    const CommitInfo& source = plan.source.info();
+    const ChannelRecord record = read_channel_record(plan.source);
+    plan.commit = {
+        request.to,
+        collection_of(view),
+        "",
+        source.time,
+        {source.checksum, ref_of_source(view, source), request.by, request.at, request.reason},
+        request.end};
+    if (plan.head) {
+        const ChannelRecord now = read_channel_record(*plan.head);
+        const CommitInfo& info = plan.head->info();
+        const bool from_it = info.checksum == source.checksum ||
+                             (now.promotion && now.promotion->from == source.checksum);
+        plan.unchanged = from_it && has_tree_of(*plan.head, plan.source) && now.end == request.end;
+        plan.going_back =
+            record.image_time < now.image_time && !has_tree_of(*plan.head, plan.source);
+        plan.commit.parent = info.checksum;
+    }
+    require_other_ref(request, plan);
+    require_end_of_life(view, request.to, request.end, plan.head);
+    require_whole(ctx, plan.source);
+    const CommitView& image = plan.head ? *plan.head : plan.source;
+    if (!plan.unchanged) {
+        // With a time that none can follow, it would be the last commit of the ref.
+        Parent origin;
+        origin.checksum = source.checksum;
+        origin.time = source.time;
+        static_cast<void>(commit_time(0, origin, std::nullopt));
+        plan.commit.time = commit_time(source.time, std::nullopt, plan.head);
+        require_signed_source(ctx, plan.source, plan.head);
+        require_commit_key(ctx, image, signer);
+    }
+    require_summary_key(ctx, image, signer);
+    return plan;
+}
+
+/// What is done all the same.
+void warn(const Context& ctx, const Plan& plan, Signer& signer) {
+    if (!plan.unchanged && plan.head && has_tree_of(*plan.head, plan.source) &&
+        read_channel_record(*plan.head).end == plan.commit.end) {
+        ctx.console->warn(fmt::format(
+            "{} has this tree already, in commit {}: devices get another commit, and start anew, "
+            "for nothing",
+            plan.commit.ref, plan.head->info().checksum));
+    }
+    // Where the image is another one, devices have its keys from then on.
+    if (!plan.unchanged && signer.signs_commits() && !verifies_key(ctx, plan.source, signer)) {
+        ctx.console->warn(fmt::format(
+            "devices that have got the tree of commit {} verify what comes next with its keys, and "
+            "none of these verifies what the key of --sign signs: the next commit of {} needs "
+            "another signature",
+            plan.source.info().checksum, plan.commit.ref));
+    }
+}
+
+/// The commit that an earlier run wrote, which was ended before the ref had it; nothing if there is
+/// none. It differs from the one that this run would write in its time at most.
+std::optional<std::string> find_begun(const RepositoryView& view, const Plan& plan) {
+    for (const std::string& checksum : view.commits()) {
+        try {
+            const CommitView commit = view.commit_at(checksum, checksum);
+            if (commit.info().parent != plan.commit.parent || !has_tree_of(commit, plan.source)) {
+                continue;
+            }
+            PromotedCommit same = plan.commit;
+            same.promotion.at = read_channel_record(commit).promotion.value_or(Promotion()).at;
+            std::string object = promoted_object(plan.source, same);
+            if (sha256_hex(object) == checksum) {
+                return object;
+            }
+        } catch (const Error&) {
+            // What an interrupted pull or prune left is none.
+        }
+    }
+    return std::nullopt;
+}
+
+/// Writes the commit and its signature, and returns it as the repository has it.
+CommitView write_promoted(const Repo::Impl& target, const Plan& plan, Signer& signer) {
+    const RepositoryView view = target.view();
+    const std::string bytes =
+        find_begun(view, plan).value_or(promoted_object(plan.source, plan.commit));
+    const std::string checksum = sha256_hex(bytes);
+    const std::string object = object_path(checksum, "commit");
+    const Staging staging(target);
+    if (!staging.repository_has(object)) {
+        staging.put(object, bytes);
+        staging.publish({object});
+    }
+    const VariantHandle detached =
+        signed_metadata(target, signer, checksum, bytes, unsigned_metadata(plan.source).get());
+    if (detached && g_variant_n_children(detached.get()) != 0) {
+        write_detached(target, checksum, detached.get());
+    }
+    return view.commit_at(checksum, checksum);
+}
+
+/// Signs a commit that the ref has had without a signature by this key. Returns whether it did.
+bool sign_later(const Repo::Impl& target, const CommitView& head, Signer& signer) {
+    const VariantHandle present = head.detached_metadata();
+    if (!lacks_signature(present.get(), signer)) {
+        return false;
+    }
+    const std::string& checksum = head.info().checksum;
+    const VariantHandle object = head.load(OSTREE_OBJECT_TYPE_COMMIT, checksum, "");
+    const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
+    const VariantHandle detached = signed_metadata(target, signer, checksum, bytes_of(object.get()),
+                                                   present ? present.get() : none.get());
+    write_detached(target, checksum, detached.get());
+    return true;
+}
+
+DeviceDownload download_of(const Context& ctx, const CommitView& source, const CommitView& head) {
+    std::set<std::string> present;
+    const TreeObjects old = list_objects(ctx, head);
+    for (const std::vector<TreeObject>* list : {&old.files, &old.directories}) {
+        for (const TreeObject& object : *list) {
+            present.insert(object.checksum);
+        }
+    }
+    DeviceDownload download;
+    const TreeObjects all = list_objects(ctx, source);
+    for (const TreeObject& object : all.files) {
+        if (!present.contains(object.checksum)) {
+            ++download.objects;
+            download.bytes += source.stored_size(object.checksum, object.path);
+        }
+    }
+    for (const TreeObject& object : all.directories) {
+        if (!present.contains(object.checksum)) {
+            const VariantHandle content = source.load(object.type, object.checksum, object.path);
+            ++download.objects;
+            download.bytes += g_variant_get_size(content.get());
+        }
+    }
+    return download;
+}
+
+/// What is so already, and what the plan says.
+Promoted begin_result(const Plan& plan) {
+    Promoted promoted;
+    promoted.source = plan.source.info();
+    promoted.going_back = plan.going_back && !plan.unchanged;
+    promoted.ref.ref = plan.commit.ref;
+    promoted.ref.unchanged = plan.unchanged;
+    promoted.record.promotion = plan.commit.promotion;
+    promoted.record.end = plan.commit.end;
+    promoted.record.image_time = read_channel_record(plan.source).image_time;
+    if (plan.head) {
+        promoted.ref.before = plan.head->info().checksum;
+        promoted.before_version = plan.head->info().version;
+    }
+    if (plan.unchanged) {
+        promoted.ref.commit = plan.head->info();
+        promoted.record = read_channel_record(*plan.head);
+    } else {
+        promoted.ref.commit.time = plan.commit.time;
+        promoted.ref.commit.version = plan.source.info().version;
+    }
+    return promoted;
+}
+
+bool is_signed(const CommitView& commit) {
+    return !signatures_of(commit.detached_metadata().get()).empty();
+}
+
+}  // namespace
+
+Promoted plan_promotion(const Context& ctx, Stages& stages, const PromoteRequest& request,
+                        Signer& signer) {
+    stages.begin_quietly("check", "checking");
+    const RepositoryView view(request.repository);
+    require_ref_name(request.to);
+    require_place_of_ref(ostree_repo_get_dfd(view.handle()), request.repository, request.to);
+    require_delta_sources(view, request.delta_from);
+    require_signed_summary(request.repository, signer);
+    const Plan plan = make_plan(ctx, view, request, head_of(view, request.to), signer);
+    warn(ctx, plan, signer);
+    Promoted promoted = begin_result(plan);
+    promoted.ref.is_signed = plan.unchanged ? is_signed(*plan.head) : signer.signs_commits();
+    if (plan.head && !plan.unchanged) {
+        // Of what is published already nothing is promised here.
+        static_cast<void>(reason_of_failure(
+            [&] { promoted.download = download_of(ctx, plan.source, *plan.head); }));
+        ctx.check_cancelled();
+    }
+    stages.end("");
+    return promoted;
+}
+
+Promoted promote(const Context& ctx, Stages& stages, const PromoteRequest& request,
+                 Signer& signer) {
+    stages.begin_quietly("check", "checking");
+    // Does not create a repository, as the next one would.
+    static_cast<void>(RepositoryView(request.repository));
+    require_signed_summary(request.repository, signer);
+    Repo target(ctx, request.repository, request.to);
+    const Repo::Impl& impl = target.impl();
+    std::vector<Release> releases;
+    // What is promoted may be pruned otherwise, and what is written before the ref has it. It ends
+    // before the repository, which is among the releases then, is closed.
+    const SharedLock lock(ctx, impl);
+    Plan plan = make_plan(ctx, impl.view(), request, read_head(impl), signer);
+    warn(ctx, plan, signer);
+    // Before anything is written, as there may be mistakes in these.
+    std::vector<CommitView> sources = delta_sources(
+        target, request.delta_from, plan.unchanged ? plan.head->info().checksum : std::string());
+    stages.end("");
+
+    stages.begin_quietly("commit", "writing the commit of");
+    Promoted promoted = begin_result(plan);
+    if (plan.unchanged) {
+        promoted.ref.unchanged = !sign_later(impl, *plan.head, signer);
+    }
+    CommitView commit = plan.unchanged
+                            ? impl.view().commit_at(plan.head->info().checksum, request.to)
+                            : write_promoted(impl, plan, signer);
+    if (!plan.unchanged) {
+        require_signed_commit(ctx, commit, plan.head ? *plan.head : plan.source);
+        promoted.record = read_channel_record(commit);
+    }
+    promoted.ref.commit = commit.info();
+    promoted.ref.is_signed = is_signed(commit);
+    std::erase_if(sources, [&](const CommitView& source) {
+        return source.info().checksum == commit.info().checksum;
+    });
+    stages.end("");
+
+    releases.push_back(
+        {std::move(commit), std::move(target), std::move(plan.head), std::move(sources)});
+    std::vector<PublishedRef> published;
+    published.push_back(std::move(promoted.ref));
+    finish_releases(ctx, stages, releases, published, request.largest_compared, signer);
+    promoted.ref = std::move(published.front());
+    return promoted;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "execution/context.hpp"
+#include "repository/commit_view.hpp"
+#include "signing/signer.hpp"
+
+namespace edgegpu {
+
+/// What devices verify, asked before anything is written for them. `image` is always the one that
+/// they run when they do. Where it names no keys, they have others, of which nothing is known.
+
+/// Throws Error unless devices will take the signatures of `commit`.
+void require_signed_commit(const Context& ctx, const CommitView& commit, const CommitView& image);
+
+/// Throws Error unless devices will take a commit that `signer` signs, if they verify any.
+void require_commit_key(const Context& ctx, const CommitView& image, Signer& signer);
+
+/// Throws Error unless devices will take a summary that `signer` signs, if they verify any.
+void require_summary_key(const Context& ctx, const CommitView& image, Signer& signer);
+
+/// Whether what `signer` signs is verified by a key that the image has, for each of its remotes
+/// that verify commits and have keys.
+[[nodiscard]] bool verifies_key(const Context& ctx, const CommitView& image, Signer& signer);
+
+/// Throws ErrorKind::usage for a repository whose summary is signed if `signer` does not sign:
+/// clients with gpg-verify-summary refuse a summary without a signature.
+void require_signed_summary(const std::filesystem::path& target, const Signer& signer);
+
+/// The checksum of the commit that a ref of a repository has. Throws ErrorKind::usage if there is
+/// no such ref.
+[[nodiscard]] std::string commit_of_ref(const RepositoryView& repository, const std::string& ref);
+/// The same among `refs`, those of the repository with the checksums of their commits.
+[[nodiscard]] std::string commit_of_ref(const RepositoryView& repository,
+                                        const std::map<std::string, std::string>& refs,
+                                        const std::string& ref);
+
+/// Whether none of the OpenPGP signatures in `metadata`, which may be null, is by the key with
+/// which `signer` signs commits, if it does.
+[[nodiscard]] bool lacks_signature(GVariant* metadata, Signer& signer);
+
+}  // namespace edgegpu

@@ -1,0 +1,192 @@
+#include "upload/published_state.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+
+#include "cache/file_lock.hpp"
+#include "execution/parallel.hpp"
+#include "repository/file_object.hpp"
+#include "repository/ostree_object.hpp"
+#include "repository/refs.hpp"
+#include "repository/tree_objects.hpp"
+#include "signing/signing_keys.hpp"
+#include "support/error.hpp"
+#include "support/files/digest.hpp"
+#include "support/files/file.hpp"
+#include "support/glib.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Commits could stay where they are, but are compared together with what is copied.
+bool is_copied(UploadStep step) noexcept {
+    return step >= UploadStep::commits && step != UploadStep::delta_parts;
+}
+
+OstreeObjectType type_of(std::string_view extension) {
+    return extension == "commit"    ? OSTREE_OBJECT_TYPE_COMMIT
+           : extension == "dirtree" ? OSTREE_OBJECT_TYPE_DIR_TREE
+           : extension == "dirmeta" ? OSTREE_OBJECT_TYPE_DIR_META
+                                    : OSTREE_OBJECT_TYPE_FILE;
+}
+
+/// The checksum of an object as it is; empty if it cannot be read.
+std::string found_checksum(const RepositoryView& view, const std::string& checksum,
+                           OstreeObjectType type) {
+    GlibFailure failure;
+    if (type == OSTREE_OBJECT_TYPE_FILE) {
+        const std::optional<FileObject> object = load_file_object(view.handle(), checksum, failure);
+        return object ? checksum_of(*object, failure) : std::string();
+    }
+    const VariantHandle object = load_object(view.handle(), type, checksum, failure);
+    return object ? sha256_hex(bytes_of(object.get())) : std::string();
+}
+
+}  // namespace
+
+PublishedState::PublishedState(const Context& ctx, const fs::path& path)
+    : view_(path),
+      directory_(::fcntl(ostree_repo_get_dfd(view_.handle()), F_DUPFD_CLOEXEC, 0)),
+      scratch_(large_temporary_directory() / "edgegpu-upload") {
+    if (!directory_) {
+        throw errno_error(shown(), errno);
+    }
+    if (ostree_repo_get_mode(view_.handle()) != OSTREE_REPO_MODE_ARCHIVE) {
+        throw error(ErrorKind::usage, "{}: only archive repositories can be uploaded", shown())
+            .hinted("publish the refs into one: edgegpu publish REF --to DIR");
+    }
+    view_.require_own_objects();
+    // An open file of its own: the lock is that of the file.
+    directory_ = open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY, 0);
+    wait_for_lock(ctx, directory_.get(), shown(), "is uploading it");
+    const RepositoryLock exclusive(ctx, view_.handle(), shown(), OSTREE_REPO_LOCK_EXCLUSIVE);
+    require_finished();
+    files_ = files_of_repository(directory_.get(), shown());
+    for (auto& [ref, checksum] : read_refs(directory_.get(), shown())) {
+        if (ref.find(':') == std::string::npos) {
+            refs_.emplace(ref, std::move(checksum));
+        }
+    }
+    if (refs_.empty()) {
+        throw error(ErrorKind::usage, "{}: the repository has no refs", shown())
+            .hinted("publish some first: edgegpu publish REF --to DIR");
+    }
+    copy_changeable(ctx);
+    lock_.emplace(ctx, view_.handle(), shown(), OSTREE_REPO_LOCK_SHARED);
+    require_complete(ctx);
+}
+
+void PublishedState::require_finished() const {
+    Fd locks = open_at(directory_.get(), locks_directory, O_RDONLY | O_DIRECTORY,
+                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    const auto names = locks ? names_in(std::move(locks)) : std::nullopt;
+    if (names && std::ranges::any_of(
+                     *names, [](const std::string& name) { return name.ends_with(".summary"); })) {
+        throw error("{}: its summary is not that of its refs: what published there did not end",
+                    shown())
+            .hinted(
+                "publish or prune again, which ends that, or wait for the command that is writing "
+                "to it");
+    }
+}
+
+std::set<std::string> PublishedState::objects_of(const Context& ctx, const std::string& checksum,
+                                                 const std::string& name) const {
+    std::set<std::string> files;
+    const auto add = [&](const std::string& file, const std::string& path) {
+        if (!files_.contains(file)) {
+            throw error("{}: ref {} lacks {} ({})", shown(), name, path, file)
+                .hinted(
+                    "edgegpu fsck finds all such objects, and with --repair-from mends them from "
+                    "another repository");
+        }
+        files.insert(file);
+    };
+    add(object_file(checksum, "commit"), "its commit");
+    const TreeObjects objects = list_objects(ctx, view_.commit_at(checksum, name));
+    for (const TreeObject& object : objects.files) {
+        add(object_file(object.checksum, "filez"), object.path);
+    }
+    for (const TreeObject& object : objects.directories) {
+        add(object_file(object.checksum, ostree_object_type_to_string(object.type)), object.path);
+    }
+    return files;
+}
+
+void PublishedState::require_complete(const Context& ctx) {
+    const std::string summary = content("summary");
+    for (const auto& [ref, checksum] : refs_) {
+        if (!summary.empty() && commit_in_summary(summary, ref) != checksum) {
+            throw error("{}: its summary does not have the commit of ref {}, and clients go by it",
+                        shown(), ref)
+                .hinted("publish the ref again, or `ostree summary --update`");
+        }
+        needed_.merge(objects_of(ctx, checksum, ref));
+    }
+}
+
+/// Their times are those of the upload, by which it is known later how long clients have had them.
+void PublishedState::copy_changeable(const Context& ctx) {
+    const fs::path place = directory_of(UploadStep::summary);
+    for (auto& [path, size] : files_) {
+        if (!is_copied(step_of(path).value())) {
+            continue;
+        }
+        ctx.check_cancelled();
+        const Fd source = open_at(directory_.get(), path, O_RDONLY | O_NONBLOCK,
+                                  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+        if (!source) {
+            throw errno_error(shown() + '/' + path, errno);
+        }
+        make_directories((place / path).parent_path());
+        const Fd copy(
+            ::open((place / path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        if (!copy) {
+            throw errno_error((place / path).string(), errno);
+        }
+        copy_content(source.get(), copy.get(), (place / path).string());
+        size = state_of(copy.get(), path).size;
+    }
+    for (const auto& [ref, checksum] : refs_) {
+        const std::string path = std::string(heads_prefix) + ref;
+        make_directories((place / path).parent_path());
+        write_file(place / path, checksum + '\n');
+        files_.emplace(path, checksum.size() + 1);
+    }
+}
+
+fs::path PublishedState::directory_of(UploadStep step) const {
+    return is_copied(step) ? scratch_ / "files" : fs::absolute(view_.path());
+}
+
+std::string PublishedState::content(const std::string& path) const {
+    return files_.contains(path) ? read_file(directory_of(UploadStep::summary) / path)
+                                 : std::string();
+}
+
+bool PublishedState::has_commit(const std::string& checksum) const {
+    return files_.contains(object_file(checksum, "commit"));
+}
+
+void PublishedState::verify(const Context& ctx, const std::vector<std::string>& files) const {
+    parallel_for(ctx, files.size(), [&](std::size_t i) {
+        const std::string checksum = checksum_of_object(files[i]);
+        const std::string found =
+            found_checksum(view_, checksum, type_of(extension_of_object(files[i])));
+        if (found != checksum) {
+            throw error("{}/{}: the object is damaged: {}", shown(), files[i],
+                        found.empty() ? "it cannot be read" : "it does not have its checksum")
+                .hinted("edgegpu fsck --repair-from mends it from a repository that has it");
+        }
+    });
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,314 @@
+#include "upload/rclone.hpp"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "execution/background_process.hpp"
+#include "execution/program_path.hpp"
+#include "support/error.hpp"
+#include "support/files/file.hpp"
+#include "support/handles.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
+#include "upload/rclone_environment.hpp"
+
+namespace edgegpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Status of a directory that is not there.
+constexpr int no_directory = 3;
+/// Beyond as many, listing directories takes less than asking for each file.
+constexpr std::size_t asked_one_by_one = 500;
+constexpr std::uint64_t largest_listing = 4ULL << 30U;
+constexpr std::chrono::milliseconds look_again{20};
+/// For rclone to end uploads in parts, which some servers would keep, and charge, for ever.
+constexpr std::chrono::seconds patience{5};
+
+/// What newest statistics in the output say of transfers.
+void report(std::string_view output,
+            const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
+    const std::size_t end = output.rfind("}\n");
+    const std::size_t stats =
+        end == std::string_view::npos ? end : output.rfind("\"stats\":{", end);
+    if (stats == std::string_view::npos) {
+        return;
+    }
+    const std::size_t begin = output.rfind('\n', stats) + 1;
+    const nlohmann::json record = nlohmann::json::parse(
+        output.substr(begin, output.find('\n', stats) - begin), nullptr, false);
+    const auto found = record.is_object() ? record.find("stats") : record.end();
+    const auto number = [&](const char* key) {
+        const auto value = found->find(key);
+        return value != found->end() && value->is_number_unsigned() ? value->get<std::uint64_t>()
+                                                                    : 0;
+    };
+    if (found != record.end() && found->is_object()) {
+        progress(number("transfers"), number("bytes"));
+    }
+}
+
+/// Asks rclone to end, and waits a little.
+void end_in_order(BackgroundProcess& process) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    // Of one that has ended there is no number, and -1 would be everybody.
+    if (process.pid() > 0) {
+        ::kill(process.pid(), SIGTERM);
+    }
+    while (!process.status() && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(look_again);
+    }
+}
+
+}  // namespace
+
+std::string usable_rclone_version(std::string_view output) {
+    constexpr std::string_view begin = "rclone v";
+    if (!output.starts_with(begin)) {
+        return {};
+    }
+    output.remove_prefix(begin.size());
+    const std::string_view version = output.substr(0, output.find_first_not_of("0123456789."));
+    std::pair<unsigned, unsigned> number{0, 0};
+    const char* const end = version.data() + version.size();
+    const auto major = std::from_chars(version.data(), end, number.first);
+    if (major.ec == std::errc() && major.ptr != end) {
+        std::from_chars(major.ptr + 1, end, number.second);
+    }
+    return number < std::pair(1U, 60U) ? std::string() : std::string(version);
+}
+
+RcloneProgram find_rclone(const Context& ctx) {
+    constexpr const char* cure =
+        "install rclone 1.60 or newer: Debian's package rclone, or rclone.org";
+    RcloneProgram program{find_in_path("rclone"), {}};
+    if (program.file.empty()) {
+        throw error("not installed: rclone").hinted(cure);
+    }
+    ProcessRequest request;
+    request.argv = {program.file.string(), "version"};
+    request.env = rclone_environment();
+    request.purpose = "rclone's version";
+    request.limits.time = std::chrono::seconds(60);
+    const ProcessResult result = run_process(ctx, request);
+    program.version = usable_rclone_version(result.output);
+    if (program.version.empty()) {
+        const std::string_view said = lines_of(result.output).front();
+        throw error("{} is too old, or does not say its version: {}", program.file.string(),
+                    printable_line(said))
+            .hinted(cure);
+    }
+    return program;
+}
+
+struct RcloneRemote::Run {
+    int status = 0;
+    std::string output;
+    std::string messages;
+};
+
+RcloneRemote::RcloneRemote(const Context& ctx, std::string remote, std::string bandwidth,
+                           fs::path scratch)
+    : ctx_(ctx),
+      remote_(std::move(remote)),
+      bandwidth_(std::move(bandwidth)),
+      scratch_(std::move(scratch)) {
+    if (!is_remote(remote_)) {
+        throw error(ErrorKind::usage, "\"{}\" is not a remote of rclone", shown())
+            .hinted(
+                "it has a colon: NAME:BUCKET/PATH, or NAME:PATH; 'rclone listremotes' lists "
+                "the names. To copy to a directory, publish to it");
+    }
+}
+
+RcloneRemote::Run RcloneRemote::run(
+    const std::vector<std::string>& arguments, const std::string& purpose,
+    const std::function<void(std::uint64_t, std::uint64_t)>& progress) const {
+    const Fd output(::memfd_create("rclone", MFD_CLOEXEC));
+    if (!output) {
+        throw errno_error("memory file for rclone's output", errno);
+    }
+    ProcessRequest request;
+    // Attempts are ours: those of rclone would begin with the first file again.
+    request.argv = {"rclone", "--use-json-log", "--retries=1", "--stats=1s",
+                    "--stats-log-level=NOTICE"};
+    if (!bandwidth_.empty()) {
+        request.argv.push_back("--bwlimit=" + bandwidth_);
+    }
+    request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+    request.env = rclone_environment();
+    request.purpose = fmt::format("{}: {}", shown(), purpose);
+    request.standard_output = output.get();
+    BackgroundProcess process(ctx_, request);
+    std::optional<int> status;
+    try {
+        while (!(status = process.status())) {
+            ctx_.check_cancelled();
+            if (progress) {
+                report(process.output(), progress);
+            }
+            std::this_thread::sleep_for(look_again);
+        }
+    } catch (const Error&) {
+        end_in_order(process);
+        throw;
+    }
+    return {*status, read_file(output.get(), "rclone's output", largest_listing), process.output()};
+}
+
+std::string RcloneRemote::list_file(const std::vector<std::string>& names) const {
+    std::string text;
+    for (const std::string& name : names) {
+        text += name + '\n';
+    }
+    const fs::path file = scratch_ / "names";
+    write_file(file, text, 0600);
+    return file.string();
+}
+
+Error RcloneRemote::to_error(std::string_view doing, const RcloneProblem& problem) const {
+    return error(problem.kind == RcloneProblem::Kind::configuration ? ErrorKind::usage
+                                                                    : ErrorKind::fetch,
+                 "cannot {} {}: {}", doing, shown(), problem.reason)
+        .hinted(hint_for(problem, remote_));
+}
+
+FileSizes RcloneRemote::list() const {
+    const Run done = run({"lsf", "--recursive", "--files-only", "--fast-list", "--format=sp",
+                          "--separator=;", "--", remote_},
+                         "its files");
+    if (done.status == no_directory) {
+        return {};
+    }
+    if (done.status != 0) {
+        throw to_error("list", problem_in(done.messages));
+    }
+    FileSizes files;
+    for (const std::string_view line : lines_of(done.output)) {
+        const std::size_t separator = line.find(';');
+        std::uint64_t size = 0;
+        if (separator != std::string_view::npos &&
+            std::from_chars(line.data(), line.data() + separator, size).ptr ==
+                line.data() + separator) {
+            files.emplace(line.substr(separator + 1), size);
+        }
+    }
+    return files;
+}
+
+bool RcloneRemote::has_hashes() const {
+    if (!has_hashes_) {
+        const Run done = run({"backend", "features", "--", remote_}, "what it can do");
+        if (done.status != 0) {
+            throw to_error("use", problem_in(done.messages));
+        }
+        const nlohmann::json features = nlohmann::json::parse(done.output, nullptr, false);
+        has_hashes_ = features.is_object() && features.contains("Hashes") &&
+                      features["Hashes"].is_array() && !features["Hashes"].empty();
+    }
+    return *has_hashes_;
+}
+
+std::vector<std::string> RcloneRemote::differing(const fs::path& directory,
+                                                 const std::vector<std::string>& names,
+                                                 Comparison comparison) const {
+    if (names.empty()) {
+        return {};
+    }
+    std::vector<std::string> arguments{"check", "--one-way", "--combined=-",
+                                       "--files-from-raw=" + list_file(names)};
+    arguments.emplace_back(names.size() <= asked_one_by_one ? "--no-traverse" : "--fast-list");
+    if (comparison == Comparison::content && !has_hashes()) {
+        arguments.emplace_back("--download");
+    }
+    arguments.insert(arguments.end(), {"--", directory.string(), remote_});
+    const Run done = run(arguments, "comparing");
+    // Only what it says to be equal is: of files that it has not looked at it says nothing.
+    std::unordered_set<std::string> equal;
+    for (const std::string_view line : lines_of(done.output)) {
+        if (line.starts_with("= ")) {
+            equal.emplace(line.substr(2));
+        }
+    }
+    if (done.status != 0 && done.output.empty()) {
+        throw to_error("compare with", problem_in(done.messages));
+    }
+    std::vector<std::string> others;
+    for (const std::string& name : names) {
+        if (!equal.contains(name)) {
+            others.push_back(name);
+        }
+    }
+    return others;
+}
+
+std::optional<RcloneProblem> RcloneRemote::put(
+    const fs::path& directory, const std::vector<std::string>& names, const std::string& header,
+    const std::function<void(std::uint64_t, std::uint64_t)>& progress) const {
+    const Run done =
+        run({"copy", "--no-traverse", "--no-check-dest", "--files-from-raw=" + list_file(names),
+             "--header-upload=" + header, "--", directory.string(), remote_},
+            fmt::format("{} files", names.size()), progress);
+    return done.status == 0 ? std::nullopt : std::optional(problem_in(done.messages));
+}
+
+void RcloneRemote::fetch(const std::vector<std::string>& names, const fs::path& directory) const {
+    if (names.empty()) {
+        return;
+    }
+    const Run done =
+        run({"copy", "--no-traverse", "--no-check-dest", "--files-from-raw=" + list_file(names),
+             "--", remote_, directory.string()},
+            "reading what it has");
+    if (done.status != 0 && done.status != no_directory) {
+        throw to_error("read from", problem_in(done.messages));
+    }
+}
+
+void RcloneRemote::remove(const std::vector<std::string>& names) const {
+    if (names.empty()) {
+        return;
+    }
+    const Run done =
+        run({"delete", "--no-traverse", "--files-from-raw=" + list_file(names), "--", remote_},
+            fmt::format("removing {} files", names.size()));
+    if (done.status != 0) {
+        throw to_error("remove files from", problem_in(done.messages));
+    }
+}
+
+std::optional<std::chrono::system_clock::time_point> RcloneRemote::newest(
+    const std::vector<std::string>& names) const {
+    const Run done = run({"lsf", "--recursive", "--files-only", "--no-traverse", "--format=t",
+                          "--files-from-raw=" + list_file(names), "--", remote_},
+                         "when it was changed");
+    if (done.status != 0) {
+        throw to_error("list", problem_in(done.messages));
+    }
+    std::optional<std::chrono::system_clock::time_point> newest;
+    for (const std::string_view line : lines_of(done.output)) {
+        std::tm parts{};
+        // The environment says UTC.
+        if (::strptime(std::string(line).c_str(), "%Y-%m-%d %H:%M:%S", &parts) != nullptr) {
+            const auto time = std::chrono::system_clock::from_time_t(::timegm(&parts));
+            newest = newest ? std::max(*newest, time) : time;
+        }
+    }
+    return newest;
+}
+
+}  // namespace edgegpu

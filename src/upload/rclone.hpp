@@ -1,0 +1,103 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "execution/context.hpp"
+#include "upload/contents.hpp"
+#include "upload/rclone_problem.hpp"
+#include "upload/remote_name.hpp"
+
+namespace edgegpu {
+
+/// The rclone of the build machine.
+struct RcloneProgram {
+    std::filesystem::path file;
+    /// "1.60.1"
+    std::string version;
+};
+
+/// Finds rclone 1.60 or newer in PATH. Throws Error, with what to do, if there is none.
+[[nodiscard]] RcloneProgram find_rclone(const Context& ctx);
+
+/// "1.60.1" in what `rclone version` prints; empty if it is not in it, or the version is older than
+/// what is used of it.
+[[nodiscard]] std::string usable_rclone_version(std::string_view output);
+
+/// How files of two places are compared.
+enum class Comparison {
+    /// sizes, and hashes where the server has some
+    known,
+    /// the same, but where the server has none, the files are read
+    content
+};
+
+/// A place that rclone reaches: a directory of a server, or of a bucket. rclone runs as the user,
+/// with the user's configuration and environment, but for variables that would change what is
+/// copied or how that is reported. All functions throw Error with what rclone says, and a hint;
+/// interrupted, they end rclone.
+class RcloneRemote {
+public:
+    /// `remote` as rclone names it: "NAME:PATH", or a connection string. `bandwidth` is what rclone
+    /// takes for --bwlimit, or empty. Files for rclone are made in `scratch`. `ctx` must outlive
+    /// it. Throws ErrorKind::usage if it is no remote.
+    RcloneRemote(const Context& ctx, std::string remote, std::string bandwidth,
+                 std::filesystem::path scratch);
+
+    /// For messages.
+    [[nodiscard]] std::string shown() const { return shown_remote(remote_); }
+
+    /// Whether the server knows hashes of its files.
+    [[nodiscard]] bool has_hashes() const;
+
+    /// All files there, with their sizes; none if there is no such directory.
+    [[nodiscard]] FileSizes list() const;
+
+    /// Which of the files `names` are not there as `directory` has them.
+    [[nodiscard]] std::vector<std::string> differing(const std::filesystem::path& directory,
+                                                     const std::vector<std::string>& names,
+                                                     Comparison comparison) const;
+
+    /// Copies files of `directory` there, whatever has their names. `header` is sent with each,
+    /// "Cache-Control: no-cache". `progress` gets the number of files so far, and their bytes.
+    /// Returns why not all of them could be copied, or nothing.
+    [[nodiscard]] std::optional<RcloneProblem> put(
+        const std::filesystem::path& directory, const std::vector<std::string>& names,
+        const std::string& header,
+        const std::function<void(std::uint64_t, std::uint64_t)>& progress) const;
+
+    /// Copies those of the files that are there into `directory`.
+    void fetch(const std::vector<std::string>& names, const std::filesystem::path& directory) const;
+
+    /// Removes files that are there.
+    void remove(const std::vector<std::string>& names) const;
+
+    /// When the newest of the files was written; nothing if none is there.
+    [[nodiscard]] std::optional<std::chrono::system_clock::time_point> newest(
+        const std::vector<std::string>& names) const;
+
+    /// The Error for a problem with this remote.
+    [[nodiscard]] Error to_error(std::string_view doing, const RcloneProblem& problem) const;
+
+private:
+    struct Run;
+    [[nodiscard]] Run run(
+        const std::vector<std::string>& arguments, const std::string& purpose,
+        const std::function<void(std::uint64_t, std::uint64_t)>& progress = {}) const;
+    [[nodiscard]] std::string list_file(const std::vector<std::string>& names) const;
+
+    const Context& ctx_;
+    std::string remote_;
+    std::string bandwidth_;
+    std::filesystem::path scratch_;
+    mutable std::optional<bool> has_hashes_;
+};
+
+}  // namespace edgegpu

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "upload/contents.hpp"
+#include "upload/published_state.hpp"
+#include "upload/rclone.hpp"
+
+namespace edgegpu {
+
+/// What a remote has.
+struct RemoteState {
+    /// all files
+    FileSizes files;
+    /// path → content of refs, config, summary and its signature, as far as they have a size that
+    /// they may have
+    std::map<std::string, std::string, std::less<>> heads;
+
+    /// The content of one of `heads`, or nothing.
+    [[nodiscard]] std::string head(std::string_view path) const;
+};
+
+/// Reads the heads of the listed files. `scratch` is a directory for temporary files.
+[[nodiscard]] RemoteState read_heads(const RcloneRemote& remote, FileSizes files,
+                                     const std::filesystem::path& scratch);
+
+/// Throws Error for a remote that has files, and is no repository.
+void require_repository(const RcloneRemote& remote, const RemoteState& there);
+
+/// Throws Error for a ref of the remote, in its file or in the summary, with a commit that `local`
+/// never had, or that is newer than its own: somebody else has uploaded that.
+void require_ours(const PublishedState& local, const RcloneRemote& remote,
+                  const RemoteState& there);
+
+}  // namespace edgegpu

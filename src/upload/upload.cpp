@@ -1,0 +1,286 @@
+#include "upload/upload.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
+#include "upload/published_state.hpp"
+#include "upload/rclone.hpp"
+#include "upload/remote_state.hpp"
+#include "upload/upload_plan.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr int most_attempts = 3;
+constexpr std::chrono::milliseconds first_pause{500};
+
+/// docs/publish.md says why.
+constexpr std::string_view for_ever = "Cache-Control: public, max-age=31536000, immutable";
+constexpr std::string_view ask_each_time = "Cache-Control: no-cache";
+
+void pause(const Context& ctx, std::chrono::milliseconds time) {
+    constexpr std::chrono::milliseconds slice{50};
+    for (; time.count() > 0; time -= slice) {
+        ctx.check_cancelled();
+        std::this_thread::sleep_for(slice);
+    }
+}
+
+class Uploading {
+public:
+    Uploading(const Context& ctx, const UploadRequest& request, const PublishedState& local,
+              const RcloneRemote& remote)
+        : ctx_(ctx), request_(request), local_(local), remote_(remote) {}
+
+    /// Looks at what is there, and finds out what is to be done.
+    void plan() {
+        there_ = read_heads(remote_, remote_.list(), local_.scratch());
+        require_repository(remote_, there_);
+        if (!request_.overwrite) {
+            require_ours(local_, remote_, there_);
+        }
+        plan_ = plan_upload(ctx_, local_, remote_, there_, request_.verify);
+        for (const auto& [step, paths] : plan_.missing) {
+            total_ += paths.size();
+            if (is_immutable(step)) {
+                local_.verify(ctx_, paths);
+            }
+        }
+        total_ += plan_.late_superblocks.size();
+    }
+
+    /// What clients do not ask for yet. Parts of deltas are sent with contents: neither refers to
+    /// anything.
+    void put_contents() {
+        remote_.remove(plan_.replaced_superblocks);
+        put({UploadStep::contents, UploadStep::delta_parts});
+        put({UploadStep::directories});
+        put({UploadStep::commits, UploadStep::commit_metadata, UploadStep::superblocks,
+             UploadStep::delta_indexes, UploadStep::config});
+    }
+
+    /// What clients ask for first.
+    void put_heads() {
+        if (plan_.changes_heads()) {
+            require_unchanged();
+            put({UploadStep::refs, UploadStep::summary});
+            remote_.remove(plan_.stale_summary);
+        }
+        plan_.missing[UploadStep::superblocks] = std::move(plan_.late_superblocks);
+        put({UploadStep::superblocks});
+    }
+
+    void remove_superfluous() {
+        FileCount& count = may_remove() ? result_.removed : result_.left;
+        for (const std::string& path : plan_.superfluous) {
+            ++count.files;
+            count.bytes += there_.files.find(path)->second;
+        }
+        if (&count == &result_.left) {
+            return;
+        }
+        // Those of one step at a time: nothing loses what it refers to.
+        for (auto begin = plan_.superfluous.begin(); begin != plan_.superfluous.end();) {
+            const auto step = step_of(*begin);
+            const auto end =
+                std::find_if(begin, plan_.superfluous.end(),
+                             [&](const std::string& path) { return step_of(path) != step; });
+            remote_.remove({begin, end});
+            begin = end;
+        }
+    }
+
+    UploadResult result() {
+        result_.remote = remote_.shown();
+        for (const auto& [ref, checksum] : local_.refs()) {
+            const std::string before = there_.head(std::string(heads_prefix) + ref);
+            result_.refs.push_back({ref, checksum, std::string(trim_end(before))});
+            if (!is_sha256(result_.refs.back().before)) {
+                result_.refs.back().before.clear();
+            }
+        }
+        return std::move(result_);
+    }
+
+    [[nodiscard]] const FileCount& uploaded() const { return result_.uploaded; }
+    [[nodiscard]] const FileCount& removed() const { return result_.removed; }
+
+private:
+    /// Uploads the files of some steps, all of one directory, in this order, and compares what has
+    /// arrived; those that have not arrived, again.
+    void put(const std::vector<UploadStep>& steps) {
+        const std::filesystem::path directory = local_.directory_of(steps.front());
+        const bool large = steps.front() == UploadStep::contents;
+        for (int attempt = 1;; ++attempt) {
+            std::vector<std::string> sent;
+            std::optional<RcloneProblem> problem;
+            UploadStep last = steps.front();
+            for (auto step = steps.begin(); step != steps.end() && !problem; ++step) {
+                last = *step;
+                problem = send(directory, last, sent);
+            }
+            const std::vector<std::string> left = remote_.differing(
+                directory, sent,
+                large && !request_.verify ? Comparison::known : Comparison::content);
+            const FileCount all = count_of(sent);
+            const FileCount again = count_of(left);
+            result_.uploaded.files += all.files - again.files;
+            result_.uploaded.bytes += all.bytes - again.bytes;
+            if (left.empty() && !problem) {
+                return;
+            }
+            if (attempt == most_attempts) {
+                throw problem ? failed(last, *problem) : not_kept(directory, left);
+            }
+            for (const std::string& path : left) {
+                plan_.missing[step_of(path).value()].push_back(path);
+            }
+            ctx_.log.info("not all files have arrived",
+                          {{"remote", remote_.shown()}, {"files", left.size()}});
+            pause(ctx_, first_pause * (1 << attempt));
+        }
+    }
+
+    /// Uploads what is missing of a step, and adds it to `sent`. Returns what may be over at
+    /// another attempt.
+    std::optional<RcloneProblem> send(const std::filesystem::path& directory, UploadStep step,
+                                      std::vector<std::string>& sent) {
+        const std::vector<std::string> paths = std::exchange(plan_.missing[step], {});
+        if (paths.empty()) {
+            return std::nullopt;
+        }
+        const FileCount before = count_of(sent);
+        auto problem = remote_.put(directory, paths,
+                                   std::string(is_immutable(step) ? for_ever : ask_each_time),
+                                   [&](std::uint64_t files, std::uint64_t bytes) {
+                                       show(step, before.files + files, before.bytes + bytes);
+                                   });
+        if (problem && problem->kind != RcloneProblem::Kind::passing) {
+            throw failed(step, *problem);
+        }
+        sent.insert(sent.end(), paths.begin(), paths.end());
+        return problem;
+    }
+
+    [[nodiscard]] FileCount count_of(const std::vector<std::string>& paths) const {
+        FileCount count{paths.size(), 0};
+        for (const std::string& path : paths) {
+            count.bytes += local_.files().find(path)->second;
+        }
+        return count;
+    }
+
+    void show(UploadStep step, std::uint64_t files, std::uint64_t bytes) const {
+        ctx_.console->progress(
+            result_.uploaded.files + files, total_,
+            fmt::format("files, {}, {}", human_size(result_.uploaded.bytes + bytes),
+                        name_of(step)));
+    }
+
+    [[nodiscard]] Error failed(UploadStep step, const RcloneProblem& problem) const {
+        return remote_.to_error(fmt::format("upload {} to", name_of(step)), problem);
+    }
+
+    [[nodiscard]] Error not_kept(const std::filesystem::path& directory,
+                                 const std::vector<std::string>& paths) const {
+        for (const std::string& path : paths) {
+            if (!std::filesystem::exists(directory / path)) {
+                return error("{}/{}: has been removed while it was to be uploaded", local_.shown(),
+                             path)
+                    .hinted("upload again");
+            }
+        }
+        return error(ErrorKind::fetch,
+                     "{}: {} of the files that were uploaded are not there as they were sent, {} "
+                     "among them",
+                     remote_.shown(), paths.size(), paths.front())
+            .hinted(
+                "the server, or something before it, cuts, changes or loses files. Clients see "
+                "what they saw before: upload again when it is mended");
+    }
+
+    /// Somebody else's upload may have ended since.
+    void require_unchanged() {
+        const RemoteState now = read_heads(remote_, there_.files, local_.scratch());
+        for (const auto& [path, content] : there_.heads) {
+            if (step_of(path) != UploadStep::config && now.head(path) != content) {
+                throw error("{}: {} has changed during this upload: somebody else uploads there",
+                            remote_.shown(), path)
+                    .hinted(
+                        "upload from one place at a time: upload again when the other one has "
+                        "ended");
+            }
+        }
+    }
+
+    /// Clients, and caches on the way to them, may go by what they have read before.
+    [[nodiscard]] bool may_remove() const {
+        if (!request_.delete_after || plan_.superfluous.empty()) {
+            return false;
+        }
+        if (request_.delete_after->count() == 0) {
+            return true;
+        }
+        std::vector<std::string> heads{"summary"};
+        for (const auto& [ref, checksum] : local_.refs()) {
+            heads.push_back(std::string(heads_prefix) + ref);
+        }
+        const auto newest = remote_.newest(heads);
+        return !plan_.changes_heads() && newest &&
+               *newest + *request_.delete_after <= std::chrono::system_clock::now();
+    }
+
+    const Context& ctx_;
+    const UploadRequest& request_;
+    const PublishedState& local_;
+    const RcloneRemote& remote_;
+    RemoteState there_;
+    UploadPlan plan_;
+    std::uint64_t total_ = 0;
+    UploadResult result_;
+};
+
+UploadResult upload_in_order(const Context& ctx, Stages& stages, const UploadRequest& request) {
+    stages.begin("compare", "comparing");
+    const PublishedState local(ctx, request.repository);
+    const RcloneProgram program = find_rclone(ctx);
+    ctx.log.info("rclone", {{"file", program.file.string()}, {"version", program.version}});
+    const RcloneRemote remote(ctx, request.remote, request.bandwidth, local.scratch());
+    Uploading uploading(ctx, request, local, remote);
+    uploading.plan();
+    stages.end(fmt::format("{} files", local.files().size()));
+
+    stages.begin("upload", "uploading");
+    uploading.put_contents();
+    uploading.put_heads();
+    stages.end(fmt::format("{} files, {}", uploading.uploaded().files,
+                           human_size(uploading.uploaded().bytes)));
+    stages.begin_quietly("remove", "removing what is not used any more after uploading");
+    uploading.remove_superfluous();
+    stages.end(fmt::format("{} files", uploading.removed().files));
+    return uploading.result();
+}
+
+}  // namespace
+
+UploadResult upload(const Context& ctx, Stages& stages, const UploadRequest& request) {
+    try {
+        return upload_in_order(ctx, stages, request);
+    } catch (Error& failure) {
+        if (failure.kind() == ErrorKind::interrupted) {
+            failure.hinted("what has arrived is kept, and clients can read: upload again to go on");
+        }
+        throw;
+    }
+}
+
+}  // namespace edgegpu
