@@ -122,6 +122,9 @@ http {{
         copy = self.work / "looked-at"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(repo or self.target, copy, symlinks=True)
+        # Which ostree needs, and uploads do not.
+        for name in ("tmp", "state", "refs/remotes"):
+            (copy / name).mkdir(exist_ok=True)
         done = self.run("ostree", "fsck", f"--repo={copy}", "--all")
         return "" if done.returncode == 0 else (done.stdout + done.stderr)[-800:]
 
