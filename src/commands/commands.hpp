@@ -194,6 +194,10 @@ struct PublishCommand {
     std::vector<std::string> delta_from;
     /// largest file that deltas compare (parse_size); empty: the default
     std::string delta_max_file;
+    /// versions of each ref that the target keeps; 0: all
+    unsigned keep = 0;
+    /// see PruneCommand
+    std::string grace;
     /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
     std::string sign;
     std::filesystem::path gpg_homedir;
@@ -227,6 +231,31 @@ struct ChannelsCommand {
     /// empty: all
     std::string ref;
     std::filesystem::path repo = "repo";
+};
+
+/// `edgegpu fsck`
+struct FsckCommand {
+    /// of the repository; empty: all
+    std::vector<std::string> refs;
+    std::filesystem::path repo;
+    /// a repository that has what is damaged; empty: nothing is written
+    std::filesystem::path repair_from;
+};
+
+/// `edgegpu prune`
+struct PruneCommand {
+    std::filesystem::path repo;
+    /// versions of each ref
+    unsigned keep = 2;
+    /// parse_duration, or "0"; empty: the default
+    std::string grace;
+    /// commits, without which nothing is pruned
+    std::vector<std::string> pin;
+    std::vector<std::string> unpin;
+    bool dry_run = false;
+    /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
+    std::string sign;
+    std::filesystem::path gpg_homedir;
 };
 
 /// `edgegpu upload`
@@ -311,6 +340,12 @@ int run_promote(const GlobalOptions& global, const PromoteCommand& command);
 /// Prints what the refs of a repository have, or what one has had. Returns 1 if some commit cannot
 /// be read.
 int run_channels(const GlobalOptions& global, const ChannelsCommand& command);
+
+/// Checks a published repository, and mends it if asked to. Returns 1 if something is damaged.
+int run_fsck(const GlobalOptions& global, const FsckCommand& command);
+
+/// Removes old versions from a published repository, or changes what is pinned.
+int run_prune(const GlobalOptions& global, const PruneCommand& command);
 
 /// Makes a remote of rclone a copy of a published repository, and prints what was new.
 int run_upload(const GlobalOptions& global, const UploadCommand& command);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/prune.hpp"
 #include "commands/publish_result.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
 #include "execution/stage.hpp"
+#include "publish/prune.hpp"
 #include "repository/commit_view.hpp"
 #include "signing/signer.hpp"
 #include "support/error.hpp"
@@ -45,7 +48,15 @@ std::string published_text(const std::vector<PublishedRef>& refs, const std::str
     return text + "\n" + result_row("in", target);
 }
 
-std::string published_json(const std::vector<PublishedRef>& refs, const std::string& target) {
+/// What --keep did afterwards.
+struct Retention {
+    PruneRequest request;
+    /// nothing if it failed, which is a warning
+    std::optional<PrunePlan> plan;
+};
+
+std::string published_json(const std::vector<PublishedRef>& refs, const std::string& target,
+                           const std::optional<Retention>& retention) {
     ordered_json list = ordered_json::array();
     for (const PublishedRef& ref : refs) {
         ordered_json one{{"ref", ref.ref}, {"commit", ref.commit.checksum}};
@@ -62,10 +73,13 @@ std::string published_json(const std::vector<PublishedRef>& refs, const std::str
         one["signed"] = ref.is_signed;
         list.push_back(std::move(one));
     }
-    const ordered_json document{{"format", "edgegpu-publish/1"},
-                                {"edgegpu", EDGEGPU_VERSION},
-                                {"repository", target},
-                                {"refs", std::move(list)}};
+    ordered_json document{{"format", "edgegpu-publish/1"},
+                          {"edgegpu", EDGEGPU_VERSION},
+                          {"repository", target},
+                          {"refs", std::move(list)}};
+    if (retention && retention->plan) {
+        document["pruned"] = prune_json(*retention->plan, retention->request);
+    }
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 
@@ -77,6 +91,26 @@ void require_two_repositories(const PublishCommand& command) {
                     command.to.string())
             .hinted("name another directory with --to; devices can pull from this one, too");
     }
+}
+
+/// The refs are set: whatever fails now is a warning.
+std::optional<Retention> keep_versions(const Context& ctx, Stages& stages,
+                                       const PublishCommand& command, Signer& signer) {
+    if (command.keep == 0) {
+        return std::nullopt;
+    }
+    Retention retention{prune_request(command.to, command.keep, command.grace), std::nullopt};
+    const auto reason = reason_of_failure([&] {
+        retention.plan =
+            prune(ctx, stages, retention.request, signer, [](const PrunePlan& /*plan*/) {});
+    });
+    if (reason) {
+        ctx.console->warn(
+            fmt::format("{}: older versions stay ({}): edgegpu prune, or the next run, removes "
+                        "them",
+                        command.to.string(), *reason));
+    }
+    return retention;
 }
 
 }  // namespace
@@ -111,9 +145,13 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
         return publish(ctx, stages, source, {command.to, refs, command.delta_from, largest},
                        signer);
     });
+    const std::optional<Retention> retention = keep_versions(ctx, stages, command, signer);
     const std::string target = std::filesystem::absolute(command.to).lexically_normal().string();
-    print_result(global.json ? published_json(published, target)
-                             : published_text(published, target));
+    print_result(global.json ? published_json(published, target, retention)
+                             : published_text(published, target) +
+                                   (retention && retention->plan
+                                        ? prune_text(*retention->plan, retention->request)
+                                        : ""));
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,9 @@ public:
     /// left. Throws Error if it cannot be written or is not in archive mode, or if another build
     /// has locked `ref` (the message has its pid); ErrorKind::usage if `ref` is malformed.
     Repo(const Context& ctx, const std::filesystem::path& path, const std::string& ref);
+    /// Opens a repository that exists for work on all of its refs, with a lock that only one holds.
+    /// The same errors, and ErrorKind::usage if there is none.
+    [[nodiscard]] static Repo whole(const Context& ctx, const std::filesystem::path& path);
     Repo(Repo&&) noexcept;
     Repo& operator=(Repo&&) noexcept;
     ~Repo();
@@ -30,6 +34,8 @@ public:
     [[nodiscard]] Impl& impl() const noexcept { return *impl_; }
 
 private:
+    explicit Repo(std::unique_ptr<Impl> impl) noexcept;
+
     std::unique_ptr<Impl> impl_;
 };
 

@@ -3,13 +3,13 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commit/cancellable.hpp"
 #include "commit/repository.hpp"
 #include "repository/refs.hpp"
 #include "support/error.hpp"
@@ -24,6 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* staging_prefix = "edgegpu-";
+/// In the place of a ref's name, as none has an "@".
+constexpr const char* whole_repository = "@whole";
 /// Names of files have 255 bytes at most; what is made of a ref's adds to it.
 constexpr std::size_t longest_ref_file = 200;
 
@@ -167,6 +169,17 @@ void lock_ref(Repo::Impl& repo) {
     }
 }
 
+void lock_whole(Repo::Impl& repo) {
+    repo.make_directory(locks_directory);
+    const std::string name = fmt::format("{}/{}.lock", locks_directory, repo.ref_file);
+    repo.make_lock_file(name);
+    repo.lock = FileLock::try_take(repo.place(name), LockMode::exclusive);
+    if (!repo.lock) {
+        throw error("{}: another edgegpu prune or fsck is changing it", repo.path.string())
+            .hinted("try again when that has ended");
+    }
+}
+
 /// Only those of this ref: others may belong to a running build.
 void remove_leftovers(const Repo::Impl& repo) {
     const auto names = names_in(repo.open_directory("tmp"));
@@ -184,6 +197,9 @@ void remove_leftovers(const Repo::Impl& repo) {
     remove_leftovers_at(locks.get(), repo.summary_marker());
     remove_leftovers_at(locks.get(), repo.inputs_record());
     const fs::path ref = "refs/heads/" + repo.ref;
+    if (repo.ref.empty()) {
+        return;
+    }
     if (const Fd parent = open_at(repo.directory.get(), ref.parent_path(), O_PATH | O_DIRECTORY,
                                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)) {
         remove_leftovers_at(parent.get(), ref.filename());
@@ -288,69 +304,11 @@ bool Repo::Impl::is_staging(std::string_view name) const {
            process.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-namespace {
-
-/// Sets the ref. Throws Error if another process moved it since it was locked.
-void move_ref(const Repo::Impl& repo, const std::string& checksum) {
-    const std::string current = read_ref(repo.directory.get(), repo.path.string(), repo.ref);
-    if (current != repo.ref_at_start) {
-        throw error("{}: another process moved ref {} during this build, from {} to {}",
-                    repo.path.string(), repo.ref,
-                    repo.ref_at_start.empty() ? "nothing" : repo.ref_at_start,
-                    current.empty() ? "nothing" : current)
-            .hinted("build again; the new commit will have the new parent");
-    }
-    const std::string path = "refs/heads/" + repo.ref;
-    const std::size_t slash = path.rfind('/');
-    for (std::size_t end = path.find('/', path.find('/') + 1); end != std::string::npos;
-         end = path.find('/', end + 1)) {
-        repo.make_directory(path.substr(0, end));
-    }
-    const Fd parent = repo.open_directory(path.substr(0, slash));
-    const std::string name = path.substr(slash + 1);
-    struct stat status {};
-    if (::fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISDIR(status.st_mode)) {
-        remove_at(parent.get(), name, repo.shown(path));  // of refs that are gone
-    }
-    if (!try_write_file_at(parent.get(), name, checksum + "\n", 0644, repo.fsync)) {
-        throw write_error(repo.path.string(), repo.shown(path), errno);
-    }
-    if (repo.fsync) {
-        static_cast<void>(::fsync(parent.get()));
-    }
-    // Clients that ask for the repository's time see that something has changed, as with ostree.
-    static_cast<void>(::futimens(repo.directory.get(), nullptr));
-}
-
-}  // namespace
-
 void require_ref_name(const std::string& ref) {
     if (!is_ref(ref) || file_name(ref).size() > longest_ref_file) {
         throw error(ErrorKind::usage, "\"{}\" is not a valid ref{}", ref,
                     is_ref(ref) ? ": it is too long" : "")
             .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
-    }
-}
-
-void require_place_of_ref(int repository, const fs::path& path, const std::string& ref) {
-    const std::string name = "refs/heads/" + ref;
-    struct stat status {};
-    if (::fstatat(repository, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISLNK(status.st_mode)) {
-        throw error("{}: ref {} is an alias, which stands for another ref", path.string(), ref)
-            .hinted(fmt::format("build that one, or delete the alias: ostree refs --repo={} "
-                                "--delete {}",
-                                shell_word(path.string()), ref));
-    }
-    for (const auto& [other, checksum] : read_refs(repository, path.string())) {
-        if (ref.starts_with(other + '/') || other.starts_with(ref + '/')) {
-            throw error(
-                "{}: refs {} and {} exclude each other: one is a file where the other "
-                "needs a directory",
-                path.string(), other, ref)
-                .hinted("choose another ref in [ostree]");
-        }
     }
 }
 
@@ -369,32 +327,25 @@ Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
     impl_->ref_at_start = read_ref(impl_->directory.get(), impl_->path.string(), ref);
 }
 
+Repo Repo::whole(const Context& ctx, const fs::path& path) {
+    ctx.check_cancelled();
+    auto impl = std::make_unique<Impl>();
+    impl->path = fs::absolute(path).lexically_normal();
+    impl->ref_file = whole_repository;
+    impl->directory = Fd(::open(impl->path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!impl->directory || !is_repository(*impl)) {
+        throw error(ErrorKind::usage, "{}: not an ostree repository", impl->path.string())
+            .hinted("name the repository with --repo");
+    }
+    open_repository(ctx, *impl);
+    lock_whole(*impl);
+    remove_leftovers(*impl);
+    return Repo(std::move(impl));
+}
+
+Repo::Repo(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Repo::Repo(Repo&&) noexcept = default;
 Repo& Repo::operator=(Repo&&) noexcept = default;
 Repo::~Repo() = default;
-
-RepositoryLock::RepositoryLock(const Context& ctx, OstreeRepo* repo, const std::string& shown,
-                               OstreeRepoLockType type)
-    : repo_(repo), type_(type) {
-    const Cancellable cancellable(ctx);
-    GlibFailure failure;
-    if (ostree_repo_lock_push(repo_, type_, cancellable.get(), failure.out()) == FALSE) {
-        ctx.check_cancelled();
-        throw failure.to_error(shown, "cannot lock the repository")
-            .hinted(
-                "another program holds the lock, such as `ostree prune`: try again when it "
-                "has ended; how long is waited is lock-timeout-secs in the repository's "
-                "config");
-    }
-}
-
-RepositoryLock::~RepositoryLock() {
-    ostree_repo_lock_pop(repo_, type_, nullptr, nullptr);
-}
-
-void set_ref(const Repo::Impl& repo, const std::string& checksum) {
-    leave_summary_marker(repo, checksum);
-    move_ref(repo, checksum);
-}
 
 }  // namespace edgegpu

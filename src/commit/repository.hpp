@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ struct Repo::Impl {
     /// what is used, even if another directory has its path by now.
     Fd directory;
     std::string ref;
-    /// `ref` as a file name: "/" is "%2F"
+    /// `ref` as a file name: "/" is "%2F". For a whole repository a name that no ref has, with an
+    /// empty `ref`.
     std::string ref_file;
     RepoHandle ostree;
     /// on `edgegpu-locks/<ref_file>.lock`
@@ -92,7 +94,8 @@ void require_place_of_ref(int repository, const std::filesystem::path& path,
 /// once, for one open repository, is as strong as the strongest of them.
 class RepositoryLock {
 public:
-    /// Waits for it. `repo` must outlive it, `shown` is its path for messages. Throws Error.
+    /// Waits for it, as long as the repository's config says. `repo` must outlive it; with null,
+    /// nothing is locked. `shown` is its path for messages. Throws Error.
     RepositoryLock(const Context& ctx, OstreeRepo* repo, const std::string& shown,
                    OstreeRepoLockType type);
     RepositoryLock(const RepositoryLock&) = delete;
@@ -104,12 +107,23 @@ private:
     OstreeRepoLockType type_;
 };
 
-/// Keeps `ostree prune` from removing objects that no ref reaches yet, as long as it exists.
+/// Keeps `edgegpu prune` and `ostree prune` from removing objects that no ref reaches yet, as long
+/// as it exists.
 class SharedLock : public RepositoryLock {
 public:
     /// Waits for it. Throws Error.
-    SharedLock(const Context& ctx, const Repo::Impl& repo)
-        : RepositoryLock(ctx, repo.ostree.get(), repo.path.string(), OSTREE_REPO_LOCK_SHARED) {}
+    SharedLock(const Context& ctx, const Repo::Impl& repo);
+    /// The same for a reader: none if the lock's file cannot be opened, as that of somebody else's
+    /// repository, or is not there.
+    SharedLock(const Context& ctx, const RepositoryView& repository);
+};
+
+/// The lock for whoever removes objects: nobody has a SharedLock while it exists. What its holder
+/// calls may take a SharedLock.
+class ExclusiveLock : public RepositoryLock {
+public:
+    /// Waits for it. Throws Error, also for a repository whose config switches locks off.
+    ExclusiveLock(const Context& ctx, const Repo::Impl& repo);
 };
 
 /// Leaves the summary's marker: from before something changes that the summary names until it is
@@ -188,7 +202,11 @@ private:
 /// old summary with its signature or the new one with its own, but for the moment between two
 /// renames. Waits for other builds that do the same for other refs of the repository. Throws Error,
 /// interrupted if `ctx` is cancelled meanwhile; the marker is there then.
-void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer);
+///
+/// Neither the summary nor the indexes of deltas name those deltas whose directories ("deltas/…")
+/// are in `without`.
+void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer,
+                    const std::set<std::string>& without = {});
 
 /// Removes the marker that `set_ref` left, once the summary has the ref.
 void forget_summary_marker(const Repo::Impl& repo);

@@ -2,6 +2,7 @@
 #include <array>
 #include <cerrno>
 #include <ctime>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,16 +25,41 @@ namespace edgegpu {
 
 namespace {
 
+/// "deltas/XX/YYYY" of each delta that has a superblock.
+std::vector<std::string> delta_directories(const Repo::Impl& repo) {
+    const Fd deltas = repo.open_directory("deltas");
+    std::vector<std::string> found;
+    for (const std::string& start :
+         names_in(repo.open_directory("deltas")).value_or(std::vector<std::string>())) {
+        // Of others libostree makes nothing.
+        if (start.size() != 2) {
+            continue;
+        }
+        Fd directory = open_at(deltas.get(), start, O_RDONLY | O_DIRECTORY,
+                               RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+        for (const std::string& rest :
+             names_in(std::move(directory)).value_or(std::vector<std::string>())) {
+            const std::string name = start + '/' + rest;
+            if (::faccessat(deltas.get(), (name + "/superblock").c_str(), F_OK,
+                            AT_SYMLINK_NOFOLLOW) == 0) {
+                found.push_back("deltas/" + name);
+            }
+        }
+    }
+    return found;
+}
+
 /// A repository in `tmp/` that has the objects, refs and deltas of another one: libostree makes a
 /// new summary there. In the other one it would remove the signature of the old summary (before
 /// 2023.1), and clients that verify summaries would find none until the new one is signed.
 class SummaryDraft {
 public:
-    explicit SummaryDraft(const Repo::Impl& repo) : repo_(repo), directory_(repo, summary_suffix) {
+    SummaryDraft(const Repo::Impl& repo, const std::set<std::string>& without)
+        : repo_(repo), directory_(repo, summary_suffix) {
         link("objects");
         link("refs");
         if (::faccessat(repo.directory.get(), "deltas", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-            link("deltas");
+            without.empty() ? link("deltas") : link_deltas(without);
             // It is written to now. Through a link that leads nowhere, libostree would abort.
             repo.make_directory("delta-indexes");
             link("delta-indexes");
@@ -90,22 +116,34 @@ public:
     }
 
 private:
+    /// All deltas but these: of a delta, only its superblock is read.
+    void link_deltas(const std::set<std::string>& without) const {
+        repo_.make_directory_at(directory_.get(), "deltas", shown("deltas"));
+        for (const std::string& delta : delta_directories(repo_)) {
+            if (without.contains(delta)) {
+                continue;
+            }
+            const std::string start = delta.substr(0, delta.rfind('/'));
+            for (const std::string& name : {start, delta}) {
+                repo_.make_directory_at(directory_.get(), name, shown(name));
+            }
+            const std::string file = delta + "/superblock";
+            if (::symlinkat(("../../../../../" + file).c_str(), directory_.get(), file.c_str()) !=
+                0) {
+                throw write_error(repo_.path.string(), shown(file), errno);
+            }
+        }
+    }
     /// Those that libostree will write to, as everybody may who builds: it makes them for itself
     /// alone. "delta-indexes/XX" has the beginning of the new commit's name in a delta's.
     void make_index_directories() const {
-        const Fd deltas = repo_.open_directory("deltas");
-        for (const std::string& start :
-             names_in(repo_.open_directory("deltas")).value_or(std::vector<std::string>())) {
-            Fd directory = open_at(deltas.get(), start, O_RDONLY | O_DIRECTORY,
-                                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-            for (const std::string& rest :
-                 names_in(std::move(directory)).value_or(std::vector<std::string>())) {
-                // The names are base64 with a "_", so that a "-" is between two.
-                const std::string name = start + rest;
-                const std::string to = name.substr(name.find('-') + 1);
-                if (to.size() >= 2) {
-                    repo_.make_directory("delta-indexes/" + to.substr(0, 2));
-                }
+        for (const std::string& delta : delta_directories(repo_)) {
+            // The names are base64 with a "_", so that a "-" is between two.
+            const std::size_t slash = delta.rfind('/');
+            const std::string name = delta.substr(slash - 2, 2) + delta.substr(slash + 1);
+            const std::string to = name.substr(name.find('-') + 1);
+            if (to.size() >= 2) {
+                repo_.make_directory("delta-indexes/" + to.substr(0, 2));
             }
         }
     }
@@ -150,15 +188,17 @@ void forget_other_markers(const Repo::Impl& repo) {
 
 }  // namespace
 
-void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer) {
+void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer,
+                    const std::set<std::string>& without) {
+    // `ostree summary --update` takes the repository for itself; other builds do not. Before the
+    // lock below: whoever holds that one never waits for this one, which a prune may have.
+    const SharedLock shared(ctx, repo);
     // No ref has this name.
     const std::string name = fmt::format("{}/@summary.lock", locks_directory);
     repo.make_lock_file(name);
     const FileLock lock = FileLock::take(ctx, repo.place(name), LockMode::exclusive,
                                          "is writing the summary of the repository");
-    // `ostree summary --update` takes the repository for itself; other builds do not.
-    const SharedLock shared(ctx, repo);
-    const SummaryDraft draft(repo);
+    const SummaryDraft draft(repo, without);
     const std::string summary = draft.make(ctx);
     // A web server has to read it, whatever the umask.
     draft.put("summary", summary);

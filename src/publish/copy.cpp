@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "commit/object.hpp"
 #include "commit/repository.hpp"
 #include "execution/parallel.hpp"
 #include "repository/file_object.hpp"
+#include "repository/object_files.hpp"
 #include "repository/ostree_object.hpp"
 #include "repository/tree_objects.hpp"
 #include "support/error.hpp"
@@ -26,25 +26,99 @@ namespace edgegpu {
 
 namespace {
 
-/// Below `objects/` of an archive repository.
-std::string name_of(const TreeObject& object) {
-    return object_path(object.checksum, object.type == OSTREE_OBJECT_TYPE_FILE
-                                            ? "filez"
-                                            : ostree_object_type_to_string(object.type));
+/// Where objects come from, and what is said of those that cannot.
+struct CopySource {
+    const RepositoryView& repository;
+    /// whose objects they are; may be null
+    const CommitView* commit;
+
+    [[nodiscard]] Error unreadable(const GlibFailure& failure, const TreeObject& object) const {
+        if (commit != nullptr) {
+            return commit->unreadable(failure, object.checksum, object.path);
+        }
+        const std::string name = object_file_name(object.type, object.checksum);
+        return failure.is(G_IO_ERROR_NOT_FOUND)
+                   ? error("{}: it has no object {} either", repository.path(), name)
+                   : failure.to_error(repository.path(), "cannot read " + name);
+    }
+    [[nodiscard]] Error unequal(const TreeObject& object) const {
+        constexpr const char* what = "it does not have its checksum";
+        return commit != nullptr ? commit->malformed(object.path, what)
+                                 : error("{}: {}: {} either", repository.path(),
+                                         object_file_name(object.type, object.checksum), what);
+    }
+};
+
+/// The bytes are copied as they are, and the copy is what is verified. Its size in bytes.
+std::uint64_t copy_file(const CopySource& source, const TreeObject& object, const Staging& staging,
+                        const Repo::Impl& target) {
+    const std::string name = object_file_name(object.type, object.checksum);
+    GlibFailure failure;
+    OstreeRepo* holder = nullptr;
+    const Fd stored = open_object(source.repository.handle(), object.checksum, {"filez", "file"},
+                                  holder, failure);
+    if (!stored) {
+        throw source.unreadable(failure, object);
+    }
+    if (ostree_repo_get_mode(holder) != OSTREE_REPO_MODE_ARCHIVE) {
+        throw error("{}: only archive repositories can be published", source.repository.path())
+            .hinted(
+                "pull the commit into one: ostree init --mode=archive --repo=DIR, then "
+                "ostree pull-local --repo=DIR");
+    }
+    const Fd copy = staging.create(name);
+    copy_content(stored.get(), copy.get(), target.shown("objects/" + name));
+    const std::optional<FileObject> read =
+        read_archived_object(Fd(::fcntl(copy.get(), F_DUPFD_CLOEXEC, 0)), failure);
+    if (!read) {
+        throw source.unreadable(failure, object);
+    }
+    const std::string found = checksum_of(*read, failure);
+    if (found.empty()) {
+        throw source.unreadable(failure, object);
+    }
+    if (found != object.checksum) {
+        throw source.unequal(object);
+    }
+    return state_of(copy.get(), name).size;
+}
+
+std::uint64_t copy_metadata(const CopySource& source, const TreeObject& object,
+                            const Staging& staging) {
+    GlibFailure failure;
+    const VariantHandle variant =
+        source.commit != nullptr
+            ? source.commit->load(object.type, object.checksum, object.path)
+            : load_object(source.repository.handle(), object.type, object.checksum, failure);
+    if (!variant) {
+        throw source.unreadable(failure, object);
+    }
+    const std::string_view bytes = bytes_of(variant.get());
+    if (sha256_hex(bytes) != object.checksum) {
+        throw source.unequal(object);
+    }
+    staging.put(object_file_name(object.type, object.checksum), bytes);
+    return bytes.size();
+}
+
+std::uint64_t copy_object(const CopySource& source, const TreeObject& object,
+                          const Staging& staging, const Repo::Impl& target) {
+    return object.type == OSTREE_OBJECT_TYPE_FILE ? copy_file(source, object, staging, target)
+                                                  : copy_metadata(source, object, staging);
 }
 
 class ObjectCopies {
 public:
     ObjectCopies(const Context& ctx, const RepositoryView& source, const CommitView& commit,
                  const Repo::Impl& target)
-        : ctx_(ctx), source_(source), commit_(commit), target_(target), staging_(target) {}
+        : ctx_(ctx), source_{source, &commit}, target_(target), staging_(target) {}
 
     /// Copies those that the target lacks, and makes them durable.
     void copy(const std::vector<TreeObject>& objects) {
         std::vector<const TreeObject*> missing;
         std::vector<std::string> names;
         for (const TreeObject& object : objects) {
-            std::string name = name_of(object);
+            std::string name = object_file_name(object.type, object.checksum);
             if (!staging_.repository_has(name)) {
                 missing.push_back(&object);
                 names.push_back(std::move(name));
@@ -52,9 +126,7 @@ public:
         }
         std::atomic<std::uint64_t> bytes{0};
         parallel_for(ctx_, missing.size(), [&](std::size_t i) {
-            bytes += missing[i]->type == OSTREE_OBJECT_TYPE_FILE
-                         ? copy_file(*missing[i], names[i])
-                         : copy_metadata(*missing[i], names[i]);
+            bytes += copy_object(source_, *missing[i], staging_, target_);
             if (ctx_.console != nullptr) {
                 ctx_.console->progress(++done_, missing.size(), "objects copied");
             }
@@ -69,51 +141,8 @@ public:
     [[nodiscard]] CopiedObjects copied() const { return copied_; }
 
 private:
-    /// The bytes are copied as they are, and the copy is what is verified.
-    std::uint64_t copy_file(const TreeObject& object, const std::string& name) {
-        GlibFailure failure;
-        OstreeRepo* holder = nullptr;
-        const Fd stored =
-            open_object(source_.handle(), object.checksum, {"filez", "file"}, holder, failure);
-        if (!stored) {
-            throw commit_.unreadable(failure, object.checksum, object.path);
-        }
-        if (ostree_repo_get_mode(holder) != OSTREE_REPO_MODE_ARCHIVE) {
-            throw error("{}: only archive repositories can be published", source_.path())
-                .hinted(
-                    "pull the commit into one: ostree init --mode=archive --repo=DIR, then "
-                    "ostree pull-local --repo=DIR");
-        }
-        const Fd copy = staging_.create(name);
-        copy_content(stored.get(), copy.get(), target_.shown("objects/" + name));
-        const std::optional<FileObject> read =
-            read_archived_object(Fd(::fcntl(copy.get(), F_DUPFD_CLOEXEC, 0)), failure);
-        if (!read) {
-            throw commit_.unreadable(failure, object.checksum, object.path);
-        }
-        const std::string found = checksum_of(*read, failure);
-        if (found.empty()) {
-            throw commit_.unreadable(failure, object.checksum, object.path);
-        }
-        if (found != object.checksum) {
-            throw commit_.malformed(object.path, "it does not have its checksum");
-        }
-        return state_of(copy.get(), name).size;
-    }
-
-    std::uint64_t copy_metadata(const TreeObject& object, const std::string& name) {
-        const VariantHandle variant = commit_.load(object.type, object.checksum, object.path);
-        const std::string_view bytes = bytes_of(variant.get());
-        if (sha256_hex(bytes) != object.checksum) {
-            throw commit_.malformed(object.path, "it does not have its checksum");
-        }
-        staging_.put(name, bytes);
-        return bytes.size();
-    }
-
     const Context& ctx_;
-    const RepositoryView& source_;
-    const CommitView& commit_;
+    CopySource source_;
     const Repo::Impl& target_;
     Staging staging_;
     std::atomic<std::size_t> done_{0};
@@ -198,6 +227,17 @@ CopiedObjects copy_commit(const Context& ctx, const RepositoryView& source,
     copies.copy({{OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "commit"}});
     forget_partial(impl, commit.info().checksum);
     return copies.copied();
+}
+
+ObjectReplacements::ObjectReplacements(const RepositoryView& source, const Repo& target)
+    : source_(source), target_(target.impl()), staging_(std::make_unique<Staging>(target_)) {}
+
+ObjectReplacements::~ObjectReplacements() = default;
+
+void ObjectReplacements::replace(const TreeObject& object) const {
+    copy_object({source_, nullptr}, object, *staging_, target_);
+    const std::lock_guard lock(mutex_);
+    staging_->publish({object_file_name(object.type, object.checksum)});
 }
 
 bool copy_detached_metadata(const CommitView& commit, const Repo& target) {

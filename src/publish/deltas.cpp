@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -17,6 +16,8 @@
 #include <unistd.h>
 
 #include "commit/repository.hpp"
+#include "delta/delta_check.hpp"
+#include "repository/versions.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 
@@ -28,8 +29,6 @@ namespace {
 constexpr std::uint64_t percent_worth_it = 95;
 /// Clients before libostree 2023.4 read no larger ones.
 constexpr std::uint64_t largest_superblock = 10ULL << 20U;
-/// OSTREE_STATIC_DELTA_SIGNED_MAGIC
-constexpr std::string_view signed_magic = "OSTSGNDT";
 /// "12345678" is the beginning of a checksum, "12" a number of versions.
 constexpr std::size_t digits_of_number = 3;
 
@@ -56,23 +55,6 @@ std::set<std::string> present_sources(const Repo::Impl& target, const std::strin
         }
     }
     return sources;
-}
-
-/// Whether the superblock is in libostree's format for signed deltas, which is left alone.
-bool is_signed_format(const Fd& directory) {
-    const Fd file = open_at(directory.get(), superblock_name, O_RDONLY | O_NONBLOCK,
-                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-    struct stat status {};
-    return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
-           read_beginning(file.get(), superblock_name, signed_magic.size()) == signed_magic;
-}
-
-/// Superblock first: clients do without a delta that has none, but not without its parts.
-void remove_delta(const Repo::Impl& target, const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    ::unlinkat(target.directory.get(), fmt::format("{}/{}", path, superblock_name).c_str(), 0);
-    remove_at(target.open_directory(path.substr(0, slash)).get(), path.substr(slash + 1),
-              target.shown(path));
 }
 
 /// Whether the summary, or the index of deltas to `to`, has `text`: the name of a delta, "FROM-TO",
@@ -158,65 +140,29 @@ std::optional<unsigned> number_in(const std::string& text) {
     return number;
 }
 
-/// All commits of the target that are complete.
-std::vector<CommitView> complete_commits(const Repo::Impl& target) {
-    const RepositoryView view = target.view();
-    std::vector<CommitView> commits;
-    for (const std::string& checksum : view.commits()) {
-        try {
-            commits.push_back(view.commit_at(checksum, checksum));
-        } catch (const Error&) {
-            // What an interrupted pull or prune left; no device has got it from here.
-        }
-    }
-    return commits;
-}
-
-/// The checksums of a commit and of those before it, as far as they are among `commits`.
-std::set<std::string> history_of(std::string checksum, const std::vector<CommitView>& commits) {
-    std::set<std::string> history;
-    while (!checksum.empty() && history.insert(checksum).second) {
-        const auto found = std::ranges::find_if(
-            commits, [&](const CommitView& commit) { return commit.info().checksum == checksum; });
-        checksum = found == commits.end() ? std::string() : found->info().parent;
-    }
-    return history;
-}
-
-/// The newest `count` versions of the ref that devices may have, other than `commit`: the one that
-/// it has, and older ones. Not by their parents alone: versions that were not published are missing
-/// among these. Newer ones have been copied by a run that failed, or were taken back.
+/// The newest `count` versions of the ref that devices may have, other than `commit`.
 std::vector<CommitView> versions_before(const Repo::Impl& target, const std::string& commit,
                                         unsigned count) {
-    std::vector<CommitView> versions = complete_commits(target);
-    const auto head = std::ranges::find_if(versions, [&](const CommitView& version) {
-        return version.info().checksum == target.ref_at_start;
-    });
-    if (head == versions.end()) {
-        return {};
-    }
-    const std::int64_t newest = head->info().time;
-    const std::set<std::string> history = history_of(target.ref_at_start, versions);
-    std::erase_if(versions, [&](const CommitView& version) {
-        const CommitInfo& info = version.info();
-        const bool bound = std::ranges::find(info.bound_refs, target.ref) != info.bound_refs.end();
-        return info.checksum == commit || info.time > newest ||
-               (!bound && !history.contains(info.checksum));
-    });
-    std::ranges::sort(versions, [&](const CommitView& one, const CommitView& other) {
-        const auto rank = [&](const CommitView& version) {
-            return std::tuple(version.info().checksum == target.ref_at_start, version.info().time,
-                              version.info().checksum);
-        };
-        return rank(one) > rank(other);
-    });
-    if (versions.size() > count) {
-        versions.erase(versions.begin() + count, versions.end());
+    const RepositoryView view = target.view();
+    const std::vector<CommitView> commits = complete_commits(view);
+    std::vector<CommitView> versions;
+    for (const CommitView* version : versions_of_ref(target.ref, target.ref_at_start, commits)) {
+        const std::string& checksum = version->info().checksum;
+        if (checksum != commit && versions.size() < count) {
+            versions.push_back(view.commit_at(checksum, checksum));
+        }
     }
     return versions;
 }
 
 }  // namespace
+
+void remove_delta(const Repo::Impl& target, const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    ::unlinkat(target.directory.get(), fmt::format("{}/{}", path, superblock_name).c_str(), 0);
+    remove_at(target.open_directory(path.substr(0, slash)).get(), path.substr(slash + 1),
+              target.shown(path));
+}
 
 std::vector<CommitView> delta_sources(const Repo& target, const std::vector<std::string>& wanted,
                                       const std::string& commit) {

@@ -46,6 +46,10 @@ void require_delta_sources(const RepositoryView& target, const std::vector<std::
                                                          const std::vector<CommitView>& sources,
                                                          std::uint64_t largest_compared);
 
+/// Removes a delta, of which `path` is the directory ("deltas/XX/YYYY"). Superblock first: clients
+/// do without a delta that has none, but not without its parts. Throws Error.
+void remove_delta(const Repo::Impl& target, const std::string& path);
+
 /// Takes the deltas that have old signatures of `commit` away: without the superblock, which the
 /// summary names with its digest, clients get objects. `write_renewed` gives them back, when the
 /// summary has been made without them. Returns whether there was one.

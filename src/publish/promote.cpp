@@ -135,7 +135,7 @@ void require_other_ref(const PromoteRequest& request, const Plan& plan) {
 
 Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequest& request,
                std::optional<CommitView> head, Signer& signer) {
-    require_own_objects(view);
+    view.require_own_objects();
     Plan plan{view.open(request.source), std::move(head), {}, false, false};
     const CommitInfo& source = plan.source.info();
     const ChannelRecord record = read_channel_record(plan.source);

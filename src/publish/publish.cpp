@@ -47,7 +47,7 @@ Release open_release(const Context& ctx, CommitView commit, const PublishRequest
     const std::string ref = commit.info().name;
     Release release{std::move(commit), Repo(ctx, request.target, ref), std::nullopt, {}};
     const Repo::Impl& target = release.target.impl();
-    require_own_objects(target.view());
+    target.view().require_own_objects();
     release.head = read_head(target);
     if (release.head) {
         require_later(release.commit, *release.head, ref);
@@ -58,8 +58,6 @@ Release open_release(const Context& ctx, CommitView commit, const PublishRequest
         require_signed_commit(ctx, release.commit, image);
     }
     require_summary_key(ctx, image, signer);
-    release.delta_sources =
-        delta_sources(release.target, request.delta_from, release.commit.info().checksum);
     return release;
 }
 
@@ -98,10 +96,14 @@ std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const Repo
                                   const PublishRequest& request, Signer& signer) {
     stages.begin_quietly("check", "checking");
     require_signed_summary(request.target, signer);
-    const std::vector<Release> releases = open_releases(ctx, source, request, signer);
-    stages.end("");
-    // Until the refs reach what is copied.
+    std::vector<Release> releases = open_releases(ctx, source, request, signer);
+    // Until the refs reach what is copied; nothing that deltas are made from is pruned meanwhile.
     const SharedLock lock(ctx, releases.front().target.impl());
+    for (Release& release : releases) {
+        release.delta_sources =
+            delta_sources(release.target, request.delta_from, release.commit.info().checksum);
+    }
+    stages.end("");
 
     stages.begin("copy", "copying the objects of");
     std::vector<PublishedRef> published;

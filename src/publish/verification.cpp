@@ -142,7 +142,11 @@ void require_signed_summary(const std::filesystem::path& target, const Signer& s
 }
 
 std::string commit_of_ref(const RepositoryView& repository, const std::string& ref) {
-    const std::map<std::string, std::string> refs = repository.refs();
+    return commit_of_ref(repository, repository.refs(), ref);
+}
+
+std::string commit_of_ref(const RepositoryView& repository,
+                          const std::map<std::string, std::string>& refs, const std::string& ref) {
     if (const auto found = refs.find(ref); found != refs.end()) {
         return found->second;
     }
@@ -154,14 +158,6 @@ std::string commit_of_ref(const RepositoryView& repository, const std::string& r
     throw error(ErrorKind::usage, "{}: there is no ref {}", repository.path(), ref)
         .hinted(names.empty() ? "the repository has no refs: build a blueprint into it"
                               : fmt::format("its refs are {}", fmt::join(names, ", ")));
-}
-
-void require_own_objects(const RepositoryView& target) {
-    if (ostree_repo_get_parent(target.handle()) != nullptr) {
-        throw error("{}: has a parent repository (parent in its config), which clients do not see",
-                    target.path())
-            .hinted("publish to a repository of its own");
-    }
 }
 
 bool lacks_signature(GVariant* metadata, Signer& signer) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -40,9 +41,10 @@ void require_signed_summary(const std::filesystem::path& target, const Signer& s
 /// The checksum of the commit that a ref of a repository has. Throws ErrorKind::usage if there is
 /// no such ref.
 [[nodiscard]] std::string commit_of_ref(const RepositoryView& repository, const std::string& ref);
-
-/// Throws Error for a repository with a parent: devices get nothing of what another one has.
-void require_own_objects(const RepositoryView& target);
+/// The same among `refs`, those of the repository with the checksums of their commits.
+[[nodiscard]] std::string commit_of_ref(const RepositoryView& repository,
+                                        const std::map<std::string, std::string>& refs,
+                                        const std::string& ref);
 
 /// Whether none of the OpenPGP signatures in `metadata`, which may be null, is by the key with
 /// which `signer` signs commits, if it does.

@@ -184,6 +184,8 @@ public:
     /// The checksums of all commits whose objects there are, sorted; whether they are complete is
     /// another question.
     [[nodiscard]] std::vector<std::string> commits() const { return commits_like(""); }
+    /// Throws Error if it has a parent: clients get nothing of what another repository has.
+    void require_own_objects() const;
     /// The repository itself, for what reads objects as they are.
     [[nodiscard]] OstreeRepo* handle() const noexcept { return repo_.get(); }
     /// Its path, for messages.

@@ -38,6 +38,11 @@ void set_malformed(ErrorPlace out, const char* what) {
     g_set_error(out, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "malformed file object: %s", what);
 }
 
+void set_truncated(ErrorPlace out) {
+    g_set_error_literal(out, G_IO_ERROR, G_IO_ERROR_PARTIAL_INPUT,
+                        "malformed file object: it is truncated");
+}
+
 void set_errno(ErrorPlace out, int code) {
     g_set_error_literal(out, G_IO_ERROR, g_io_error_from_errno(code), g_strerror(code));
 }
@@ -57,7 +62,7 @@ VariantHandle read_header(int file, ErrorPlace out) {
         return {};
     }
     if (!read_exactly(file, reinterpret_cast<char*>(prefix.data()), prefix.size(), 0)) {
-        set_malformed(out, "it is truncated");
+        set_truncated(out);
         return {};
     }
     std::uint64_t size = 0;
@@ -71,7 +76,7 @@ VariantHandle read_header(int file, ErrorPlace out) {
     const Handle<void, g_free> buffer(g_malloc(size));
     if (!read_exactly(file, static_cast<char*>(buffer.get()), size, prefix_size) ||
         ::lseek(file, static_cast<off_t>(prefix_size + size), SEEK_SET) < 0) {
-        set_malformed(out, "it is truncated");
+        set_truncated(out);
         return {};
     }
     const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(buffer.get(), size));

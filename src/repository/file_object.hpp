@@ -22,7 +22,7 @@ struct FileObject {
 /// nothing in it for granted: that function trusts the headers of an archive repository, whose
 /// strings GLib then reads beyond their end, and aborts if the type in the metadata of a bare-user
 /// repository is neither file nor symlink. Returns nothing, with `failure` set, if the object is
-/// missing (G_IO_ERROR_NOT_FOUND) or malformed.
+/// missing (G_IO_ERROR_NOT_FOUND), truncated (G_IO_ERROR_PARTIAL_INPUT) or malformed.
 [[nodiscard]] std::optional<FileObject> load_file_object(OstreeRepo* repo,
                                                          const std::string& checksum,
                                                          GlibFailure& failure);
@@ -35,7 +35,8 @@ struct FileObject {
 [[nodiscard]] std::string hashed_header(const FileObject& object);
 
 /// The checksum of a file object, whose content is read to its end. Empty, with `failure` set, if
-/// that is not possible, or the content has another size than the object says.
+/// that is not possible (G_IO_ERROR_PARTIAL_INPUT: it is truncated), or the content has another
+/// size than the object says.
 [[nodiscard]] std::string checksum_of(const FileObject& object, GlibFailure& failure);
 
 /// Reads the label and other attributes from an `a(ayay)` into `path`.

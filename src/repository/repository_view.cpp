@@ -84,6 +84,14 @@ std::vector<std::string> RepositoryView::commits_like(const std::string& prefix)
     return commits;
 }
 
+void RepositoryView::require_own_objects() const {
+    if (ostree_repo_get_parent(repo_.get()) != nullptr) {
+        throw error("{}: has a parent repository (parent in its config), which clients do not see",
+                    path_)
+            .hinted("publish to a repository of its own: edgegpu publish REF --to DIR");
+    }
+}
+
 Error RepositoryView::unknown(const std::string& name,
                               const std::map<std::string, std::string>& refs) const {
     Error failure = error(ErrorKind::usage, "{}: no ref or commit \"{}\"", path_, name);

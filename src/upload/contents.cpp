@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 #include "commit/object.hpp"
+#include "repository/object_files.hpp"
 #include "repository/refs.hpp"
-#include "support/base64.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
@@ -244,15 +244,8 @@ std::string superblock_of_part(std::string_view path) {
 
 DeltaCommits commits_of_delta(std::string_view path) {
     const std::vector<std::string_view> parts = split(path, '/');
-    std::string text = std::string(parts[1]) + std::string(parts[2]);
-    std::ranges::replace(text, '_', '/');
-    const std::size_t separator = text.find('-');
-    const auto checksum = [](const std::string& base64) {
-        return hexadecimal(from_base64(base64 + '='));
-    };
-    return separator == std::string::npos ? DeltaCommits{{}, checksum(text)}
-                                          : DeltaCommits{checksum(text.substr(0, separator)),
-                                                         checksum(text.substr(separator + 1))};
+    const auto delta = delta_of_name(std::string(parts[1]) + std::string(parts[2]));
+    return delta ? DeltaCommits{delta->from, delta->to} : DeltaCommits();
 }
 
 std::string object_file(std::string_view checksum, std::string_view extension) {

@@ -51,7 +51,8 @@ struct DeltaCommits {
     std::string to;
 };
 
-/// Those of the delta that the file `path`, a part or superblock, belongs to.
+/// Those of the delta that the file `path`, a part or superblock, belongs to; empty for a name that
+/// no delta has.
 [[nodiscard]] DeltaCommits commits_of_delta(std::string_view path);
 
 /// The file of an object, "objects/ab/cd….commit".

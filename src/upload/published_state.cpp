@@ -63,11 +63,7 @@ PublishedState::PublishedState(const Context& ctx, const fs::path& path)
         throw error(ErrorKind::usage, "{}: only archive repositories can be uploaded", shown())
             .hinted("publish the refs into one: edgegpu publish REF --to DIR");
     }
-    if (ostree_repo_get_parent(view_.handle()) != nullptr) {
-        throw error("{}: has a parent repository (parent in its config), which clients do not see",
-                    shown())
-            .hinted("publish to a repository of its own, and upload that");
-    }
+    view_.require_own_objects();
     // An open file of its own: the lock is that of the file.
     directory_ = open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY, 0);
     wait_for_lock(ctx, directory_.get(), shown(), "is uploading it");
@@ -96,7 +92,9 @@ void PublishedState::require_finished() const {
                      *names, [](const std::string& name) { return name.ends_with(".summary"); })) {
         throw error("{}: its summary is not that of its refs: what published there did not end",
                     shown())
-            .hinted("publish again, which ends that, or wait for the build that is writing to it");
+            .hinted(
+                "publish or prune again, which ends that, or wait for the command that is writing "
+                "to it");
     }
 }
 
@@ -107,8 +105,8 @@ std::set<std::string> PublishedState::objects_of(const Context& ctx, const std::
         if (!files_.contains(file)) {
             throw error("{}: ref {} lacks {} ({})", shown(), name, path, file)
                 .hinted(
-                    "publish it again into the repository; `ostree fsck` finds all such "
-                    "objects");
+                    "edgegpu fsck finds all such objects, and with --repair-from mends them from "
+                    "another repository");
         }
         files.insert(file);
     };
@@ -186,7 +184,7 @@ void PublishedState::verify(const Context& ctx, const std::vector<std::string>& 
         if (found != checksum) {
             throw error("{}/{}: the object is damaged: {}", shown(), files[i],
                         found.empty() ? "it cannot be read" : "it does not have its checksum")
-                .hinted("remove the file, and publish again, from a repository that has it");
+                .hinted("edgegpu fsck --repair-from mends it from a repository that has it");
         }
     });
 }

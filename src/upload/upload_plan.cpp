@@ -85,7 +85,8 @@ private:
         const DeltaCommits commits = commits_of_delta(superblock);
         const std::string name =
             commits.from.empty() ? commits.to : commits.from + '-' + commits.to;
-        return there_.files.contains(superblock) || there_.files.contains(index_path(commits.to)) ||
+        return commits.to.empty() || there_.files.contains(superblock) ||
+               there_.files.contains(index_path(commits.to)) ||
                there_.head("summary").find(name) != std::string::npos;
     }
 

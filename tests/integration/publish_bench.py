@@ -100,12 +100,33 @@ http {{
         return [str(word) for word in (lab.EDGEGPU, "--color", "never", "publish", *refs, "--from", source or self.source,
                                        "--to", target or self.target, *more)]
 
-    def run(self, *words, wrapper=()):
-        return subprocess.run([str(word) for word in (*wrapper, *words)], text=True, env=self.environment, check=False,
+    def run(self, *words, wrapper=(), env=None):
+        return subprocess.run([str(word) for word in (*wrapper, *words)], text=True, env=env or self.environment, check=False,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def publish(self, *more, wrapper=(), **options):
         return self.run(*self.words(*more, **options), wrapper=wrapper)
+
+    def command(self, verb, *more, target=None):
+        """The words of `edgegpu fsck` or `prune`."""
+        return [lab.EDGEGPU, "--color", "never", verb, "--repo", target or self.target, *more]
+
+    def document(self, name, status, verb, *more, **options):
+        """What such a command prints with --json; {} if it ends with another status."""
+        done = self.run(*self.command(verb, "--json", *more, **options))
+        good = self.checks.check(name, done.returncode == status, f"exit status {done.returncode}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+        return json.loads(done.stdout) if good else {}
+
+    def is_whole(self, repo=None):
+        """What ostree finds wrong with a copy of a repository, as it marks commits; empty for nothing."""
+        copy = self.work / "looked-at"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(repo or self.target, copy, symlinks=True)
+        # Which ostree needs, and uploads do not.
+        for name in ("tmp", "state", "refs/remotes"):
+            (copy / name).mkdir(exist_ok=True)
+        done = self.run("ostree", "fsck", f"--repo={copy}", "--all")
+        return "" if done.returncode == 0 else (done.stdout + done.stderr)[-800:]
 
     def promote(self, source, ref, *more, wrapper=(), repo=None):
         return self.run(lab.EDGEGPU, "--color", "never", "promote", source, "--to", ref, "--repo", repo or self.target, *more,
@@ -118,7 +139,8 @@ http {{
         return json.loads(done.stdout) if done.returncode == 0 else {"refs": [{}]}
 
     def killed_at(self, number, *more, run=None):
-        """A run (of publish) that is killed at its call of this number of those in STEPS; false if it has ended, well, before."""
+        """A run, of publish or of what `run` calls with a wrapper, that is killed at its call of this number of those in
+        STEPS; false if it has ended, well, before."""
         done = (run or self.publish)(*more, wrapper=("strace", "-f", "-q", "-o", "/dev/null", "-e", f"trace={STEPS}", "-e",
                                                      f"inject={STEPS}:signal=KILL:when={number}"))
         if done.returncode not in (0, -signal.SIGKILL):

@@ -214,7 +214,9 @@ TEST_F(Signing, ASummaryHasToNameTheCommit) {
     EXPECT_EQ(refusal(object(first.checksum, "commit")),
               "refused to sign something that is not a summary");
     EXPECT_NE(keys.sign_summary(old), "") << "the one that a killed build owes";
+    EXPECT_THAT(refusal(summary()), StartsWith("refused to sign a summary that says of ref "));
     EXPECT_NE(keys.sign_summary(old), "") << "deltas are withdrawn, and come back";
+    EXPECT_NE(keys.sign_summary(old), "") << "deltas to old versions are removed";
     for (const std::string& more : {summary(), old}) {
         EXPECT_THAT(refusal(more), StartsWith("refused to sign a summary that says of ref "));
     }

@@ -132,6 +132,12 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "channels") {
         return run_channels(arguments.global, arguments.channels);
     }
+    if (verb == "fsck") {
+        return run_fsck(arguments.global, arguments.fsck);
+    }
+    if (verb == "prune") {
+        return run_prune(arguments.global, arguments.prune);
+    }
     if (verb == "upload") {
         return run_upload(arguments.global, arguments.upload);
     }

@@ -57,4 +57,14 @@ CLI::Validator duration_text() {
             ""};
 }
 
+CLI::Validator duration_or_zero() {
+    return {[](std::string& value) -> std::string {
+                return value == "0" || parse_duration(value)
+                           ? ""
+                           : fmt::format("\"{}\" is not a duration: {}, or 0", value,
+                                         duration_forms);
+            },
+            ""};
+}
+
 }  // namespace edgegpu

@@ -23,5 +23,7 @@ namespace edgegpu {
 
 /// "30d", "12h" (support/text/quantity.hpp).
 [[nodiscard]] CLI::Validator duration_text();
+/// The same, and "0".
+[[nodiscard]] CLI::Validator duration_or_zero();
 
 }  // namespace edgegpu

@@ -173,6 +173,8 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_publish(app, arguments.publish);
     add_promote(app, arguments.promote);
     add_channels(app, arguments.channels);
+    add_fsck(app, arguments.fsck);
+    add_prune(app, arguments.prune);
     add_upload(app, arguments.upload);
     add_check(app, arguments.check);
     add_test(app, arguments.test);

@@ -22,6 +22,8 @@ struct CommandLine {
     PublishCommand publish;
     PromoteCommand promote;
     ChannelsCommand channels;
+    FsckCommand fsck;
+    PruneCommand prune;
     UploadCommand upload;
     CacheCommand cache;
     /// of `doctor`
@@ -50,10 +52,12 @@ void add_test(CLI::App& app, TestCommand& test);
 /// The same for `image` (image_options.cpp).
 void add_image(CLI::App& app, ImageCommand& image);
 
-/// The same for `publish`, `promote`, `channels` and `upload` (publish_options.cpp).
+/// The same for what repositories of devices are for (publish_options.cpp).
 void add_publish(CLI::App& app, PublishCommand& publish);
 void add_promote(CLI::App& app, PromoteCommand& promote);
 void add_channels(CLI::App& app, ChannelsCommand& channels);
+void add_fsck(CLI::App& app, FsckCommand& fsck);
+void add_prune(CLI::App& app, PruneCommand& prune);
 void add_upload(CLI::App& app, UploadCommand& upload);
 
 /// `--set` and `--parameters` of a command (blueprint_options.cpp). `blueprint`: the option that

@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "commands/parser/option_values.hpp"
@@ -9,6 +10,21 @@ namespace edgegpu {
 
 namespace {
 
+constexpr int most_versions = 10000;
+constexpr const char* summary_key = "GPG key that signs the summary (default: it is not signed)";
+
+/// `--grace` of a command that removes versions.
+CLI::Option* add_grace(CLI::App& verb, std::string& grace) {
+    return verb
+        .add_option("--grace", grace,
+                    "How long what is no longer needed stays, for clients and caches that are "
+                    "reading it, such as 12h or 30d; 0: not at all (default: 7d)")
+        ->type_name("TIME")
+        ->check(duration_or_zero());
+}
+
+/// `--delta-from` and `--delta-max-file` of a command that gives a ref a commit. `repository`
+/// says, with a blank before it, which one has the commits.
 void add_delta_options(CLI::App& verb, std::vector<std::string>& from, std::string& largest,
                        const std::string& repository) {
     verb.add_option("--delta-from", from,
@@ -25,6 +41,7 @@ void add_delta_options(CLI::App& verb, std::vector<std::string>& from, std::stri
         ->check(size_text());
 }
 
+/// `--sign` and `--gpg-homedir` of a command that makes a summary.
 void add_signing_options(CLI::App& verb, std::string& key, std::filesystem::path& home,
                          const std::string& description) {
     CLI::Option* sign =
@@ -53,8 +70,14 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
         ->type_name("DIR")
         ->check(not_empty());
     add_delta_options(*verb, publish.delta_from, publish.delta_max_file, " of --to");
-    add_signing_options(*verb, publish.sign, publish.gpg_homedir,
-                        "GPG key that signs the summary (default: it is not signed)");
+    CLI::Option* keep =
+        verb->add_option("--keep", publish.keep,
+                         "Then remove what is older than this number of versions of each ref from "
+                         "the repository of --to, as edgegpu prune does (default: all are kept)")
+            ->type_name("N")
+            ->check(number_in(1, most_versions));
+    add_grace(*verb, publish.grace)->needs(keep);
+    add_signing_options(*verb, publish.sign, publish.gpg_homedir, summary_key);
 }
 
 void add_promote(CLI::App& app, PromoteCommand& promote) {
@@ -104,6 +127,50 @@ void add_channels(CLI::App& app, ChannelsCommand& channels) {
     verb->add_option("--repo", channels.repo,
                      "ostree repository (default: repo, in the working directory)")
         ->type_name("DIR");
+}
+
+void add_fsck(CLI::App& app, FsckCommand& fsck) {
+    CLI::App* verb = app.add_subcommand(
+        "fsck", "Check the repository that devices pull from, and mend it from another one");
+    verb->add_option("REF", fsck.refs, "Ref of the repository (default: all)")->type_name("COMMIT");
+    verb->add_option("--repo", fsck.repo, "Repository that devices pull from")
+        ->required()
+        ->type_name("DIR")
+        ->check(not_empty());
+    verb->add_option("--repair-from", fsck.repair_from,
+                     "Repository to copy from what is damaged or missing (default: nothing is "
+                     "changed)")
+        ->type_name("DIR")
+        ->check(not_empty());
+}
+
+void add_prune(CLI::App& app, PruneCommand& prune) {
+    CLI::App* verb = app.add_subcommand(
+        "prune", "Remove old versions and their deltas from the repository that devices pull from");
+    verb->add_option("--repo", prune.repo, "Repository that devices pull from")
+        ->required()
+        ->type_name("DIR")
+        ->check(not_empty());
+    CLI::Option* keep =
+        verb->add_option("--keep", prune.keep, "Versions of each ref that stay (default: 2)")
+            ->type_name("N")
+            ->check(number_in(1, most_versions));
+    CLI::Option* grace = add_grace(*verb, prune.grace);
+    CLI::Option* dry = verb->add_flag("--dry-run", prune.dry_run,
+                                      "Remove and note nothing, only show what would be removed");
+    for (const auto& [name, commits, text] :
+         {std::tuple("--pin", &prune.pin,
+                     "Commit or ref whose commit stays from now on, whatever --keep says; nothing "
+                     "is removed now; can be given several times"),
+          std::tuple("--unpin", &prune.unpin,
+                     "Pinned commit that need not stay any more; can be given several times")}) {
+        verb->add_option(name, *commits, text)
+            ->type_name("COMMIT")
+            ->allow_extra_args(false)
+            ->check(not_empty())
+            ->excludes(keep, grace, dry);
+    }
+    add_signing_options(*verb, prune.sign, prune.gpg_homedir, summary_key);
 }
 
 void add_upload(CLI::App& app, UploadCommand& upload) {

@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+
+#include "delta/delta_check.hpp"
+#include "delta/static_delta.hpp"
+#include "execution/parallel.hpp"
+#include "installer/commit_signature.hpp"
+#include "openpgp/detached_signature.hpp"
+#include "openpgp/key_file.hpp"
+#include "publish/fsck.hpp"
+#include "publish/summary_view.hpp"
+#include "repository/object_files.hpp"
+#include "repository/remote_config.hpp"
+#include "support/error.hpp"
+#include "support/files/file.hpp"
+#include "support/glib.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+constexpr const char* anew =
+    "edgegpu publish --delta-from removes what is damaged, and makes it and the summary anew";
+constexpr const char* summary_anew =
+    "edgegpu publish makes it anew, and ostree summary --update; both sign it if they are told to";
+
+Fd open_delta_at(const RepositoryView& repository, const std::string& path) {
+    return open_at(ostree_repo_get_dfd(repository.handle()), path, O_RDONLY | O_DIRECTORY,
+                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+/// The metadata of a summary or an index, an a{sv}; null if they are damaged.
+VariantHandle parse_metadata(const std::string& text) {
+    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(text.data(), text.size()));
+    VariantHandle metadata =
+        own(g_variant_new_from_bytes(G_VARIANT_TYPE("a{sv}"), bytes.get(), FALSE));
+    return g_variant_is_normal_form(metadata.get()) != FALSE ? std::move(metadata) : nullptr;
+}
+
+/// Whether the superblocks are those that a summary or an index names. "FROM-TO" or "TO".
+void check_named(const RepositoryView& repository, const std::map<std::string, std::string>& named,
+                 const FsckProblem& subject, FsckReport& report) {
+    for (const auto& [name, digest] : named) {
+        const std::size_t dash = name.find('-');
+        const std::string to = dash == std::string::npos ? name : name.substr(dash + 1);
+        const std::string from = dash == std::string::npos ? "" : name.substr(0, dash);
+        constexpr std::size_t digits = 64;
+        const bool is_name = to.size() == digits && (from.empty() || from.size() == digits);
+        const std::string found =
+            is_name ? superblock_digest(open_delta_at(repository, delta_path(from, to))) : "";
+        if (found != digest || found.empty()) {
+            FsckProblem problem = subject;
+            problem.what = found.empty()
+                               ? fmt::format("it names the delta {}, which is not there", name)
+                               : fmt::format(
+                                     "it names another superblock of the delta {}: "
+                                     "devices refuse the one that is there",
+                                     name);
+            report.problems.push_back(std::move(problem));
+        }
+    }
+}
+
+void check_refs(const RepositoryView& repository, const SummaryView& summary, FsckReport& report) {
+    const std::map<std::string, std::string> refs = repository.refs();
+    const auto add = [&](std::string what) {
+        report.problems.push_back({"summary", "summary", std::move(what), summary_anew, false});
+    };
+    for (const auto& [ref, checksum] : refs) {
+        const auto named = summary.refs.find(ref);
+        // Refs of remotes are in none.
+        if (ref.find(':') == std::string::npos && named == summary.refs.end()) {
+            add(fmt::format("it lacks the ref {}", ref));
+        } else if (named != summary.refs.end() && named->second != checksum) {
+            add(fmt::format("it says that {} has {}, which has {}", ref, named->second, checksum));
+        }
+    }
+    for (const auto& [ref, checksum] : summary.refs) {
+        if (!refs.contains(ref)) {
+            add(fmt::format("it names the ref {}, which is not there", ref));
+        }
+    }
+}
+
+/// Whether those who verify the summary can. `image` is the one that they run.
+void check_summary_signature(const Context& ctx, const CommitView& image,
+                             const SummaryView& summary, const std::string& signatures,
+                             FsckReport& report) {
+    const auto add = [&](const RemoteConfig& remote, std::string_view what) {
+        const FsckProblem problem{
+            "summary", "summary.sig",
+            fmt::format("devices that follow {} verify the summary (gpg-verify-summary of the "
+                        "remote {}): {}",
+                        image.info().name, remote.name, what),
+            summary_anew, false};
+        report.problems.push_back(problem);
+    };
+    const VariantHandle metadata = parse_metadata(signatures);
+    const std::vector<std::string> made = signatures_of(metadata.get());
+    for (const RemoteConfig& remote : remotes_of(image)) {
+        if (!remote.verifies_summary) {
+            continue;
+        }
+        if (made.empty()) {
+            add(remote, "it has no signature");
+            continue;
+        }
+        const std::vector<Certificate> keys = keys_of_remote(image, remote.name);
+        if (!keys.empty() && std::ranges::none_of(made, [&](const std::string& signature) {
+                return check_detached_signature(ctx, summary.text, signature, keys).verdict ==
+                       SignatureVerdict::good;
+            })) {
+            add(remote, "no key of their image has signed it as it is");
+        }
+    }
+}
+
+}  // namespace
+
+void check_deltas(const Context& ctx, const RepositoryView& repository,
+                  const std::vector<std::string>& commits, FsckReport& report) {
+    std::vector<DeltaDirectory> deltas =
+        list_delta_directories(ostree_repo_get_dfd(repository.handle()), repository.path());
+    std::erase_if(deltas, [&](const DeltaDirectory& delta) {
+        return !delta.has_superblock || std::ranges::find(commits, delta.to) == commits.end();
+    });
+    std::vector<std::vector<std::string>> faults(deltas.size());
+    parallel_for(ctx, deltas.size(), [&](std::size_t i) {
+        faults[i] =
+            delta_faults(open_delta_at(repository, deltas[i].path), deltas[i].from, deltas[i].to);
+    });
+    ctx.check_cancelled();
+    report.deltas += deltas.size();
+    for (std::size_t i = 0; i < deltas.size(); ++i) {
+        for (const std::string& fault : faults[i]) {
+            report.problems.push_back({"delta", deltas[i].path,
+                                       fmt::format("the delta to {}: {}", deltas[i].to, fault),
+                                       anew, false});
+        }
+    }
+    for (const std::string& commit : commits) {
+        const std::string path = index_path(commit);
+        const std::string text = file_of(repository, path);
+        const VariantHandle metadata = parse_metadata(text);
+        const FsckProblem subject{"delta-index", path, "it cannot be read", summary_anew, false};
+        if (!text.empty() && !metadata) {
+            report.problems.push_back(subject);
+        } else if (metadata) {
+            check_named(repository, named_deltas(metadata.get()), subject, report);
+        }
+    }
+}
+
+void check_summary(const Context& ctx, const RepositoryView& repository, FsckReport& report) {
+    const SummaryView summary = read_summary(repository);
+    const std::string signatures = file_of(repository, "summary.sig");
+    const FsckProblem subject{"summary", "summary", "it cannot be read", summary_anew, false};
+    if (summary.exists && !summary.readable) {
+        report.problems.push_back(subject);
+        return;
+    }
+    if (summary.exists) {
+        check_refs(repository, summary, report);
+        check_named(repository, summary.deltas, subject, report);
+    }
+    const VariantHandle parsed = parse_metadata(signatures);
+    if (!signatures.empty() && (!parsed || g_variant_n_children(parsed.get()) == 0)) {
+        report.problems.push_back({"summary", "summary.sig",
+                                   "it has no signatures that can be read", summary_anew, false});
+    } else if (!signatures.empty() && !summary.exists) {
+        report.problems.push_back({"summary", "summary.sig", "the summary that it signs is missing",
+                                   summary_anew, false});
+    }
+    for (const CheckedRef& ref : report.refs) {
+        try {
+            check_summary_signature(ctx, repository.commit_at(ref.checksum, ref.ref), summary,
+                                    signatures, report);
+        } catch (const Error& failure) {
+            // Of an image that is damaged, which is told above; else it has keys that nobody reads.
+            if (failure.kind() == ErrorKind::interrupted) {
+                throw;
+            }
+            ctx.console->note(
+                fmt::format("{}: whether devices can verify the summary is not known: "
+                            "{}",
+                            ref.ref, failure.message()));
+        }
+    }
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,281 @@
+#include "repository/object_walk.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "execution/parallel.hpp"
+#include "repository/file_object.hpp"
+#include "repository/ostree_object.hpp"
+#include "support/files/digest.hpp"
+#include "support/glib.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// Linux's PATH_MAX: no image has longer ones, and a hostile tree could be any number of
+/// directories deep.
+constexpr std::size_t longest_path = 4095;
+
+/// The result of looking at one object.
+struct Looked {
+    ObjectState state = ObjectState::good;
+    std::string detail;
+    /// metadata: the object, if it is good
+    VariantHandle object;
+};
+
+std::string path_below(const std::string& directory, std::string_view name) {
+    std::string path = directory == "/" ? "" : directory;
+    if (path.size() + name.size() < longest_path) {
+        path.append("/").append(name);
+    } else if (!path.ends_with("/…")) {
+        path.append("/…");
+    }
+    return path;
+}
+
+Looked looked(const GlibFailure& failure) {
+    const ObjectState state = failure.is(G_IO_ERROR_NOT_FOUND)       ? ObjectState::missing
+                              : failure.is(G_IO_ERROR_PARTIAL_INPUT) ? ObjectState::truncated
+                              : failure.is(G_IO_ERROR_INVALID_DATA)  ? ObjectState::malformed
+                                                                     : ObjectState::unreadable;
+    return {state, state == ObjectState::missing ? "" : failure.get()->message, nullptr};
+}
+
+bool has_structure(OstreeObjectType type, GVariant* object) {
+    switch (type) {
+        case OSTREE_OBJECT_TYPE_COMMIT:
+            return ostree_validate_structureof_commit(object, nullptr) != FALSE;
+        case OSTREE_OBJECT_TYPE_DIR_TREE:
+            return ostree_validate_structureof_dirtree(object, nullptr) != FALSE;
+        default:
+            return ostree_validate_structureof_dirmeta(object, nullptr) != FALSE;
+    }
+}
+
+/// The size of an object's file; nothing if it is no regular file.
+std::optional<std::uint64_t> size_of(OstreeRepo* repo, const TreeObject& object) {
+    GlibFailure failure;
+    OstreeRepo* holder = nullptr;
+    const char* extension = object.type == OSTREE_OBJECT_TYPE_FILE
+                                ? "filez"
+                                : ostree_object_type_to_string(object.type);
+    const Fd file = open_object(repo, object.checksum, {extension, "file"}, holder, failure);
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(status.st_size);
+}
+
+/// What cannot be read as an object was one once, with its checksum, if it is a file at all.
+Looked judged(OstreeRepo* repo, const TreeObject& object, Looked found) {
+    const std::optional<std::uint64_t> size = size_of(repo, object);
+    if (size == 0U) {
+        return {ObjectState::truncated, "it is empty", nullptr};
+    }
+    if (size && found.state == ObjectState::malformed) {
+        found.state = ObjectState::checksum;
+    }
+    return found;
+}
+
+Looked look_at_metadata(OstreeRepo* repo, const TreeObject& object) {
+    GlibFailure failure;
+    VariantHandle variant = load_object(repo, object.type, object.checksum, failure);
+    if (!variant) {
+        return judged(repo, object, looked(failure));
+    }
+    if (sha256_hex(bytes_of(variant.get())) != object.checksum) {
+        return judged(repo, object, {ObjectState::checksum, "", nullptr});
+    }
+    if (!has_structure(object.type, variant.get())) {
+        return {ObjectState::malformed, "it has its checksum, but no client accepts it", nullptr};
+    }
+    return {ObjectState::good, "", std::move(variant)};
+}
+
+Looked look_at_file(OstreeRepo* repo, const TreeObject& object) {
+    GlibFailure failure;
+    const std::optional<FileObject> file = load_file_object(repo, object.checksum, failure);
+    if (!file) {
+        return judged(repo, object, looked(failure));
+    }
+    const std::string found = checksum_of(*file, failure);
+    if (found.empty()) {
+        return judged(repo, object, looked(failure));
+    }
+    return {found == object.checksum ? ObjectState::good : ObjectState::checksum, "", nullptr};
+}
+
+}  // namespace
+
+std::string_view name_of(ObjectState state) {
+    switch (state) {
+        case ObjectState::good:
+            return "good";
+        case ObjectState::missing:
+            return "missing";
+        case ObjectState::truncated:
+            return "truncated";
+        case ObjectState::checksum:
+            return "checksum";
+        case ObjectState::malformed:
+            return "malformed";
+        case ObjectState::unreadable:
+            break;
+    }
+    return "unreadable";
+}
+
+ObjectWalk::ObjectWalk(const Context& ctx, const RepositoryView& repository, bool contents,
+                       Repair repair)
+    : ctx_(ctx), repository_(repository), contents_(contents), repair_(std::move(repair)) {}
+
+bool ObjectWalk::reach(OstreeObjectType type, const std::string& checksum) {
+    return reached_.insert(checksum + static_cast<char>('0' + type)).second;
+}
+
+bool ObjectWalk::reaches(OstreeObjectType type, const std::string& checksum) const {
+    return reached_.contains(checksum + static_cast<char>('0' + type));
+}
+
+void ObjectWalk::add_fault(const TreeObject& object, ObjectState state, std::string detail,
+                           bool repaired) {
+    const std::lock_guard lock(mutex_);
+    faults_.push_back({object, commit_, state, std::move(detail), repaired});
+}
+
+VariantHandle ObjectWalk::read(const TreeObject& object) {
+    Looked found = look_at_metadata(repository_.handle(), object);
+    ++checked_;
+    if (found.state == ObjectState::good) {
+        return std::move(found.object);
+    }
+    Looked again;
+    again.state = ObjectState::missing;
+    if (repair_ && repair_(object)) {
+        again = look_at_metadata(repository_.handle(), object);
+    }
+    add_fault(object, found.state, found.detail, again.state == ObjectState::good);
+    return std::move(again.object);
+}
+
+void ObjectWalk::check_file(const TreeObject& object) {
+    const Looked found = look_at_file(repository_.handle(), object);
+    ++checked_;
+    if (found.state != ObjectState::good) {
+        const bool repaired = repair_ && repair_(object) &&
+                              look_at_file(repository_.handle(), object).state == ObjectState::good;
+        add_fault(object, found.state, found.detail, repaired);
+    }
+}
+
+void ObjectWalk::read_level(const std::vector<TreeObject>& level, std::vector<TreeObject>& next,
+                            std::vector<TreeObject>& leaves) {
+    std::vector<VariantHandle> trees(level.size());
+    parallel_for(ctx_, level.size(), [&](std::size_t i) { trees[i] = read(level[i]); });
+    ctx_.check_cancelled();
+    const auto add = [&](OstreeObjectType type, GVariant* item, gsize index,
+                         const std::string& path, std::vector<TreeObject>& to) {
+        std::string checksum = checksum_in(item, index);
+        if (reach(type, checksum)) {
+            to.push_back({type, std::move(checksum), path});
+        }
+    };
+    for (std::size_t i = 0; i < level.size(); ++i) {
+        for (const bool directories : {false, true}) {
+            if (!trees[i]) {
+                continue;
+            }
+            const VariantHandle items(
+                g_variant_get_child_value(trees[i].get(), directories ? 1 : 0));
+            for (gsize n = 0; n < g_variant_n_children(items.get()); ++n) {
+                const VariantHandle item(g_variant_get_child_value(items.get(), n));
+                const char* name = nullptr;
+                g_variant_get_child(item.get(), 0, "&s", &name);
+                const std::string path = path_below(level[i].path, name);
+                if (directories) {
+                    add(OSTREE_OBJECT_TYPE_DIR_TREE, item.get(), 1, path, next);
+                    add(OSTREE_OBJECT_TYPE_DIR_META, item.get(), 2, path, leaves);
+                } else {
+                    add(OSTREE_OBJECT_TYPE_FILE, item.get(), 1, path, leaves);
+                }
+            }
+        }
+    }
+}
+
+void ObjectWalk::check_leaves(const std::vector<TreeObject>& leaves) {
+    known_ += leaves.size();
+    parallel_for(ctx_, leaves.size(), [&](std::size_t i) {
+        if (leaves[i].type == OSTREE_OBJECT_TYPE_FILE) {
+            check_file(leaves[i]);
+        } else {
+            static_cast<void>(read(leaves[i]));
+        }
+        if (ctx_.console != nullptr) {
+            ctx_.console->progress(checked_, known_, "objects checked");
+        }
+    });
+    ctx_.check_cancelled();
+}
+
+void ObjectWalk::walk_tree(GVariant* commit) {
+    std::vector<TreeObject> level;
+    std::vector<TreeObject> leaves;
+    const std::string tree = checksum_in(commit, 6);
+    const std::string meta = checksum_in(commit, 7);
+    if (reach(OSTREE_OBJECT_TYPE_DIR_META, meta)) {
+        leaves.push_back({OSTREE_OBJECT_TYPE_DIR_META, meta, "/"});
+    }
+    if (reach(OSTREE_OBJECT_TYPE_DIR_TREE, tree)) {
+        level.push_back({OSTREE_OBJECT_TYPE_DIR_TREE, tree, "/"});
+    }
+    while (!level.empty()) {
+        known_ += level.size();
+        std::vector<TreeObject> next;
+        read_level(level, next, leaves);
+        level = std::move(next);
+    }
+    if (contents_) {
+        check_leaves(leaves);
+    }
+}
+
+bool ObjectWalk::is_partial(const std::string& commit) const {
+    const std::string name = fmt::format("state/{}.commitpartial", commit);
+    return ::faccessat(ostree_repo_get_dfd(repository_.handle()), name.c_str(), F_OK,
+                       AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool ObjectWalk::add(const std::string& commit) {
+    commit_ = commit;
+    if (!reach(OSTREE_OBJECT_TYPE_COMMIT, commit)) {
+        return true;
+    }
+    const std::size_t before = faults_.size();
+    ++known_;
+    const VariantHandle object = read({OSTREE_OBJECT_TYPE_COMMIT, commit, ""});
+    if (object) {
+        walk_tree(object.get());
+    }
+    // Threads have found them in any order.
+    std::sort(faults_.begin() + static_cast<std::ptrdiff_t>(before), faults_.end(),
+              [](const ObjectFault& one, const ObjectFault& other) {
+                  return std::tie(one.object.path, one.object.checksum) <
+                         std::tie(other.object.path, other.object.checksum);
+              });
+    return object && !is_partial(commit);
+}
+
+}  // namespace edgegpu
