@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "commit/repository.hpp"
 #include "publish/copy.hpp"
 #include "publish/deltas.hpp"
+#include "publish/promotion.hpp"
 #include "publish/verification.hpp"
 #include "support/error.hpp"
 #include "support/text/terminal_text.hpp"
@@ -42,8 +45,33 @@ void require_later(const CommitView& commit, const CommitView& head, const std::
     }
 }
 
-Release open_release(const Context& ctx, CommitView commit, const PublishRequest& request,
-                     Signer& signer) {
+/// Of a channel that is promoted to, the history is in the parents of its commits.
+void warn_of_history(const Context& ctx, const RepositoryView& source, const CommitView& commit,
+                     const CommitView& head, const std::string& ref) {
+    if (!read_channel_record(head).promotion) {
+        return;
+    }
+    std::set<std::string> seen;
+    for (std::string next = commit.info().checksum; !next.empty() && seen.insert(next).second;) {
+        if (next == head.info().checksum) {
+            return;
+        }
+        try {
+            next = source.commit_at(next, next).info().parent;
+        } catch (const Error&) {
+            break;  // as far as the source has it
+        }
+    }
+    ctx.console->warn(fmt::format(
+        "{} has been promoted to, and commit {} does not come after what it has: `edgegpu "
+        "channels` "
+        "will not show what it had before, and prune removes that. Devices of a channel get a "
+        "version with edgegpu promote",
+        ref, commit.info().checksum));
+}
+
+Release open_release(const Context& ctx, const RepositoryView& source, CommitView commit,
+                     const PublishRequest& request, Signer& signer) {
     const std::string ref = commit.info().name;
     Release release{std::move(commit), Repo(ctx, request.target, ref), std::nullopt, {}};
     const Repo::Impl& target = release.target.impl();
@@ -51,6 +79,7 @@ Release open_release(const Context& ctx, CommitView commit, const PublishRequest
     release.head = read_head(target);
     if (release.head) {
         require_later(release.commit, *release.head, ref);
+        warn_of_history(ctx, source, release.commit, *release.head, ref);
     }
     const CommitView& image = release.head ? *release.head : release.commit;
     // What is published already may have been signed with another image's key.
@@ -72,7 +101,7 @@ std::vector<Release> open_releases(const Context& ctx, const RepositoryView& sou
     std::vector<Release> releases;
     releases.reserve(commits.size());
     for (CommitView& commit : commits) {
-        releases.push_back(open_release(ctx, std::move(commit), request, signer));
+        releases.push_back(open_release(ctx, source, std::move(commit), request, signer));
     }
     return releases;
 }

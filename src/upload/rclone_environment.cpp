@@ -12,16 +12,18 @@ namespace {
 
 /// Global options of rclone as variables, without "RCLONE_"; of those that end with "*", all that
 /// begin like them.
-constexpr std::array<std::string_view, 44> left_out{
+constexpr std::array<std::string_view, 55> left_out{
     // what is copied
     "DRY_RUN", "INTERACTIVE", "FILTER*", "EXCLUDE*", "INCLUDE*", "FILES_FROM*", "MIN_SIZE",
     "MAX_SIZE", "MIN_AGE", "MAX_AGE", "MAX_DEPTH", "DELETE_*", "HASH_FILTER", "IGNORE_*",
     "SIZE_ONLY", "CHECKSUM", "UPDATE", "IMMUTABLE", "BACKUP_DIR", "SUFFIX*", "COMPARE_DEST",
     "COPY_DEST", "MAX_TRANSFER", "MAX_DURATION", "CUTOFF_MODE", "NO_TRAVERSE", "NO_CHECK_DEST",
     "FAST_LIST", "HEADER_UPLOAD", "DOWNLOAD", "ONE_WAY", "CHECKFILE", "METADATA", "TRACK_RENAMES*",
-    "RETRIES*", "BWLIMIT_FILE",
+    "RETRIES*", "BWLIMIT_FILE", "ABSOLUTE", "MAX_DELETE*", "NAME_TRANSFORM*", "DISABLE*",
+    "ERROR_ON_NO_TRANSFER",
     // what is printed, and to whom
-    "LOG_*", "VERBOSE", "QUIET", "PROGRESS*", "STATS*", "USE_JSON_LOG", "DUMP*", "RC*"};
+    "LOG_*", "VERBOSE", "QUIET", "PROGRESS*", "STATS*", "USE_JSON_LOG", "DUMP*", "RC*", "CSV",
+    "COMBINED", "DIFFER", "MATCH", "ERROR", "MISSING_ON_*"};
 
 /// What rclone does unless the user's environment says otherwise.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> defaults{{

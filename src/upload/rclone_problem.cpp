@@ -86,20 +86,33 @@ Kind kind_of_reason(std::string_view reason) {
               "parse connection string", "bad name"})) {
         return Kind::configuration;
     }
+    // Numbers of bytes are none of HTTP.
+    if (says({"corrupted on transfer"})) {
+        return Kind::passing;
+    }
+    // A status of HTTP, and not the end of another number.
+    const auto has_status = [&](std::initializer_list<std::string_view> statuses) {
+        return std::ranges::any_of(statuses, [&](std::string_view status) {
+            const std::size_t at = text.find(status);
+            return at != std::string::npos && (at == 0 || text[at - 1] < '0' || text[at - 1] > '9');
+        });
+    };
     if (says({"x509", "certificate", "ca bundle"})) {
         return Kind::certificate;
     }
-    if (says({"no space left", "insufficient storage", "507 ", "quota", "disk full",
-              "storagefull"})) {
+    if (says({"no space left", "insufficient storage", "quota exceeded", "over quota", "disk full",
+              "storagefull"}) ||
+        has_status({"507 "})) {
         return Kind::space;
     }
     if (says({"nosuchbucket", "bucket does not exist", "directory not found"})) {
         return Kind::place;
     }
     if (says({"accessdenied", "access denied", "forbidden", "unauthorized", "permission denied",
-              "signaturedoesnotmatch", "invalidaccesskeyid", "401 ", "403 ", "405 ",
-              "unable to authenticate", "no supported methods remain", "handshake failed",
-              "credential", "ssh-agent", "read-only"})) {
+              "signaturedoesnotmatch", "invalidaccesskeyid", "unable to authenticate",
+              "no supported methods remain", "handshake failed", "credential", "ssh-agent",
+              "read-only"}) ||
+        has_status({"401 ", "403 ", "405 "})) {
         return Kind::access;
     }
     return Kind::passing;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,22 @@ RemoteParts parts_of(std::string_view remote) {
     return parts;
 }
 
+/// A quoted value as rclone reads it: a quote within is doubled.
+std::string unquoted(std::string_view value) {
+    if (value.size() < 2 || (value.front() != '"' && value.front() != '\'') ||
+        value.front() != value.back()) {
+        return std::string(value);
+    }
+    const char quote = value.front();
+    std::string text;
+    for (std::size_t i = 1; i + 1 < value.size(); ++i) {
+        text += value[i];
+        i += static_cast<std::size_t>(value[i] == quote && i + 2 < value.size() &&
+                                      value[i + 1] == quote);
+    }
+    return text;
+}
+
 }  // namespace
 
 bool is_remote(std::string_view text) {
@@ -78,9 +95,17 @@ std::vector<std::string> secrets_of_remote(std::string_view remote) {
             std::ranges::any_of(secret_words, [&](std::string_view word) {
                 return name.find(word) != std::string::npos;
             })) {
-            secrets.emplace_back(trim(parameter.substr(equals + 1), "\"'"));
+            // As it is given, and as it is meant: rclone says either.
+            const std::string_view given = parameter.substr(equals + 1);
+            for (const std::string& secret : {std::string(given), unquoted(given)}) {
+                if (!secret.empty() && std::ranges::find(secrets, secret) == secrets.end()) {
+                    secrets.push_back(secret);
+                }
+            }
         }
     }
+    // A longer one may have a shorter one in it.
+    std::ranges::stable_sort(secrets, std::ranges::greater(), &std::string::size);
     return secrets;
 }
 

@@ -30,7 +30,9 @@ TEST(RemoteName, SecretsAreKnownByTheirNames) {
     EXPECT_EQ(secrets_of_remote(":sftp,host=a,user=b,pass=secret:path"),
               std::vector<std::string>{"secret"});
     EXPECT_EQ(secrets_of_remote(":s3,access_key_id=id,secret_access_key='a:b,c':bucket"),
-              (std::vector<std::string>{"id", "a:b,c"}));
+              (std::vector<std::string>{"'a:b,c'", "a:b,c", "id"}));
+    EXPECT_EQ(secrets_of_remote(R"(:sftp,pass="TOP""SECRET":edge)"),
+              (std::vector<std::string>{R"("TOP""SECRET")", R"(TOP"SECRET)"}));
     EXPECT_TRUE(secrets_of_remote("s3:bucket,pass=x").empty());
     EXPECT_TRUE(secrets_of_remote(":sftp,pass:x").empty());
 }
