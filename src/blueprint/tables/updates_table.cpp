@@ -83,7 +83,7 @@ UpdateWindow read_window(const TableReader& table) {
         }
     }
     std::ranges::sort(window.days);
-    window.days.erase(std::ranges::unique(window.days).begin(), window.days.end());
+    window.days.erase(std::unique(window.days.begin(), window.days.end()), window.days.end());
     table.attempt([&] { window.start = table.required_string("start"); });
     if (!window.start.empty() && !is_time_of_day(window.start)) {
         table.note(error_at(table.location("start"), "\"{}\" is not a time of day", window.start)
