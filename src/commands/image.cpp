@@ -11,7 +11,6 @@
 #include "commands/image_oci.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
-#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "image_file/image.hpp"
 #include "image_file/image_name.hpp"
@@ -214,13 +213,8 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     // First of all: it forks, and reading a repository starts threads.
     Signer signer(&interrupted());
     Console console(console_output(global));
-    Context ctx;
-    ctx.cache = cache_directory({});
-    ctx.log = global.log;
+    const Context ctx = command_context(global, console);
     signer.log_to(ctx.log);
-    ctx.console = &console;
-    ctx.cancelled = &interrupted();
-    ctx.jobs = available_processors();
     const RepositoryView repository(command.repo);
     const CommitView commit = repository.open(command.commit);
     const ImageRequest request =

@@ -107,6 +107,16 @@ ConsoleOutput console_output(const GlobalOptions& global) {
     return output;
 }
 
+Context command_context(const GlobalOptions& global, Console& console) {
+    Context ctx;
+    ctx.cache = cache_directory({});
+    ctx.log = global.log;
+    ctx.console = &console;
+    ctx.cancelled = &interrupted();
+    ctx.jobs = available_processors();
+    return ctx;
+}
+
 namespace {
 
 /// Values that both the document and the summary show.

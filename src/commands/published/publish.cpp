@@ -10,11 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
-#include "commands/prune.hpp"
-#include "commands/publish_result.hpp"
+#include "commands/published/prune.hpp"
+#include "commands/published/publish_result.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
-#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "publish/prune.hpp"
 #include "repository/commit_view.hpp"
@@ -120,13 +119,8 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     Signer signer(&interrupted());
     require_two_repositories(command);
     Console console(console_output(global));
-    Context ctx;
-    ctx.cache = cache_directory({});
-    ctx.log = global.log;
+    const Context ctx = command_context(global, console);
     signer.log_to(ctx.log);
-    ctx.console = &console;
-    ctx.cancelled = &interrupted();
-    ctx.jobs = available_processors();
     SigningRequest request;
     request.ref = command.refs.front();
     request.gpg_key = command.sign;

@@ -1,8 +1,8 @@
-#include "commands/promotion_json.hpp"
+#include "commands/published/promotion_json.hpp"
 
 #include <fmt/format.h>
 
-#include "commands/publish_result.hpp"
+#include "commands/published/publish_result.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {

@@ -1,4 +1,4 @@
-#include "commands/publish_result.hpp"
+#include "commands/published/publish_result.hpp"
 
 #include <fmt/format.h>
 

@@ -11,8 +11,6 @@
 
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
-#include "execution/interrupt.hpp"
-#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "repository/object_files.hpp"
 #include "support/error.hpp"
@@ -181,12 +179,7 @@ int run_fsck(const GlobalOptions& global, const FsckCommand& command) {
             .hinted("name another one that has the commits with --repair-from");
     }
     Console console(console_output(global));
-    Context ctx;
-    ctx.cache = cache_directory({});
-    ctx.log = global.log;
-    ctx.console = &console;
-    ctx.cancelled = &interrupted();
-    ctx.jobs = available_processors();
+    const Context ctx = command_context(global, console);
     Stages stages(ctx, command.repo.string());
     const FsckReport report = stages.run([&] {
         return fsck(ctx, stages, {command.repo, command.refs, command.repair_from});

@@ -1,4 +1,4 @@
-#include "commands/prune.hpp"
+#include "commands/published/prune.hpp"
 
 #include <filesystem>
 #include <string>
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "execution/interrupt.hpp"
-#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "publish/prune.hpp"
 #include "support/error.hpp"
@@ -67,16 +66,6 @@ ordered_json new_document(const std::filesystem::path& repository) {
     return {{"format", "edgegpu-prune/1"},
             {"edgegpu", EDGEGPU_VERSION},
             {"repository", std::filesystem::absolute(repository).lexically_normal().string()}};
-}
-
-Context prune_context(const GlobalOptions& global, Console& console) {
-    Context ctx;
-    ctx.cache = cache_directory({});
-    ctx.log = global.log;
-    ctx.console = &console;
-    ctx.cancelled = &interrupted();
-    ctx.jobs = available_processors();
-    return ctx;
 }
 
 int run_pins(const GlobalOptions& global, const PruneCommand& command, const Context& ctx) {
@@ -167,7 +156,7 @@ int run_prune(const GlobalOptions& global, const PruneCommand& command) {
     // First of all: it forks, and reading a repository starts threads.
     Signer signer(&interrupted());
     Console console(console_output(global));
-    const Context ctx = prune_context(global, console);
+    const Context ctx = command_context(global, console);
     if (!command.pin.empty() || !command.unpin.empty()) {
         return run_pins(global, command, ctx);
     }

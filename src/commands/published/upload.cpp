@@ -9,8 +9,6 @@
 
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
-#include "execution/interrupt.hpp"
-#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "support/text/quantity.hpp"
 #include "support/text/terminal_text.hpp"
@@ -78,12 +76,7 @@ std::string uploaded_json(const UploadResult& result, const std::string& reposit
 
 int run_upload(const GlobalOptions& global, const UploadCommand& command) {
     Console console(console_output(global));
-    Context ctx;
-    ctx.cache = cache_directory({});
-    ctx.log = global.log;
-    ctx.console = &console;
-    ctx.cancelled = &interrupted();
-    ctx.jobs = available_processors();
+    const Context ctx = command_context(global, console);
     UploadRequest request{command.repo,   command.to,        command.bandwidth,
                           command.verify, command.overwrite, {}};
     if (!command.delete_after.empty()) {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
-#include "commands/promotion_json.hpp"
+#include "commands/published/promotion_json.hpp"
 #include "repository/commit_view.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"

@@ -13,11 +13,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
-#include "commands/promotion_json.hpp"
-#include "commands/publish_result.hpp"
+#include "commands/published/promotion_json.hpp"
+#include "commands/published/publish_result.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
-#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "signing/signer.hpp"
 #include "support/error.hpp"
@@ -151,13 +150,8 @@ int run_promote(const GlobalOptions& global, const PromoteCommand& command) {
     Signer signer(&interrupted());
     const PromoteRequest request = request_of(command);
     Console console(console_output(global));
-    Context ctx;
-    ctx.cache = cache_directory({});
-    ctx.log = global.log;
+    const Context ctx = command_context(global, console);
     signer.log_to(ctx.log);
-    ctx.console = &console;
-    ctx.cancelled = &interrupted();
-    ctx.jobs = available_processors();
     SigningRequest signing;
     signing.ref = command.to;
     signing.gpg_key = command.sign;
