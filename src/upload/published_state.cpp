@@ -9,6 +9,7 @@
 #include <linux/openat2.h>
 
 #include "cache/file_lock.hpp"
+#include "delta/delta_check.hpp"
 #include "execution/parallel.hpp"
 #include "repository/file_object.hpp"
 #include "repository/ostree_object.hpp"
@@ -185,6 +186,25 @@ void PublishedState::verify(const Context& ctx, const std::vector<std::string>& 
             throw error("{}/{}: the object is damaged: {}", shown(), files[i],
                         found.empty() ? "it cannot be read" : "it does not have its checksum")
                 .hinted("edgegpu fsck --repair-from mends it from a repository that has it");
+        }
+    });
+}
+
+void PublishedState::verify_deltas(const Context& ctx,
+                                   const std::set<std::string>& superblocks) const {
+    const std::vector<std::string> paths(superblocks.begin(), superblocks.end());
+    parallel_for(ctx, paths.size(), [&](std::size_t i) {
+        const std::string place = paths[i].substr(0, paths[i].rfind('/'));
+        const DeltaCommits commits = commits_of_delta(paths[i]);
+        const std::vector<std::string> faults =
+            delta_faults(open_at(directory_.get(), place, O_RDONLY | O_DIRECTORY,
+                                 RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS),
+                         commits.from, commits.to);
+        if (!faults.empty()) {
+            throw error("{}/{}: the delta is damaged: {}", shown(), place, faults.front())
+                .hinted(
+                    "edgegpu publish --delta-from removes what is damaged, and makes it anew; if "
+                    "something publishes at this moment, upload again");
         }
     });
 }

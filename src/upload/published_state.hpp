@@ -51,6 +51,9 @@ public:
     /// Reads the objects in these files and compares them with their checksums. Throws Error for
     /// the first that is damaged.
     void verify(const Context& ctx, const std::vector<std::string>& files) const;
+    /// The same for whole deltas, by the paths of their superblocks: devices that ask for a damaged
+    /// one fail, where they find objects without it.
+    void verify_deltas(const Context& ctx, const std::set<std::string>& superblocks) const;
 
 private:
     void require_finished() const;

@@ -55,12 +55,18 @@ public:
         }
         plan_ = plan_upload(ctx_, local_, remote_, there_, request_.verify);
         changes_heads_ = plan_.changes_heads();
+        std::set<std::string> deltas(plan_.late_superblocks.begin(), plan_.late_superblocks.end());
         for (const auto& [step, paths] : plan_.missing) {
             total_ += paths.size();
             if (is_immutable(step)) {
                 local_.verify(ctx_, paths);
+            } else if (step == UploadStep::delta_parts || step == UploadStep::superblocks) {
+                for (const std::string& path : paths) {
+                    deltas.insert(superblock_of_part(path));
+                }
             }
         }
+        local_.verify_deltas(ctx_, deltas);
         total_ += plan_.late_superblocks.size();
     }
 
