@@ -183,6 +183,16 @@ struct ImageCommand {
     bool no_tls_verify = false;
 };
 
+/// The static deltas that a command makes.
+struct DeltaChoice {
+    /// commits of the repository that devices pull from, or a number of versions (DeltaRequest)
+    std::vector<std::string> from;
+    /// a document with what the fleet runs (read_fleet_versions), or empty
+    std::filesystem::path fleet;
+    /// largest file that deltas compare (parse_size); empty: the default
+    std::string largest_file;
+};
+
 /// `edgegpu publish`
 struct PublishCommand {
     /// refs of the repository
@@ -190,10 +200,7 @@ struct PublishCommand {
     std::filesystem::path from = "repo";
     /// the repository that devices pull from
     std::filesystem::path to;
-    /// commits of that repository, or a number of versions (delta_sources)
-    std::vector<std::string> delta_from;
-    /// largest file that deltas compare (parse_size); empty: the default
-    std::string delta_max_file;
+    DeltaChoice deltas;
     /// versions of each ref that the target keeps; 0: all
     unsigned keep = 0;
     /// see PruneCommand
@@ -210,9 +217,7 @@ struct PromoteCommand {
     /// the ref that gets its tree
     std::string to;
     std::filesystem::path repo = "repo";
-    /// see PublishCommand
-    std::vector<std::string> delta_from;
-    std::string delta_max_file;
+    DeltaChoice deltas;
     /// GPG key that signs commit and summary, and the GPG home of its secret key; empty: none, the
     /// user's
     std::string sign;

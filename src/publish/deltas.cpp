@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <set>
@@ -140,9 +141,23 @@ std::optional<unsigned> number_in(const std::string& text) {
     return number;
 }
 
+/// Devices of the fleet without a delta, as the target does not have what they run.
+void warn_of_unknown(const Context& ctx, const FleetVersions& fleet, const RepositoryView& target) {
+    const std::vector<std::string> known = target.commits();
+    for (const auto& [commit, devices] : fleet.devices) {
+        if (fleet.is_worth_a_delta(commit) &&
+            std::ranges::find(known, commit) == known.end()) {
+            ctx.console->warn(
+                fmt::format("{}: {} of {} devices run commit {}, which {} does not have: no delta "
+                            "can be made from it, and they download objects",
+                            fleet.origin, devices, fleet.all(), commit, target.path()));
+        }
+    }
+}
+
 /// The newest `count` versions of the ref that devices may have, other than `commit`.
 std::vector<CommitView> versions_before(const Repo::Impl& target, const std::string& commit,
-                                        unsigned count) {
+                                        std::size_t count) {
     const RepositoryView view = target.view();
     const std::vector<CommitView> commits = complete_commits(view);
     std::vector<CommitView> versions;
@@ -164,8 +179,8 @@ void remove_delta(const Repo::Impl& target, const std::string& path) {
               target.shown(path));
 }
 
-std::vector<CommitView> delta_sources(const Repo& target, const std::vector<std::string>& wanted,
-                                      const std::string& commit) {
+std::vector<CommitView> delta_sources(const Context& ctx, const Repo& target,
+                                      const DeltaRequest& request, const std::string& commit) {
     std::vector<CommitView> sources;
     const auto add = [&](CommitView source) {
         if (source.info().checksum != commit &&
@@ -175,13 +190,21 @@ std::vector<CommitView> delta_sources(const Repo& target, const std::vector<std:
             sources.push_back(std::move(source));
         }
     };
-    for (const std::string& name : wanted) {
+    for (const std::string& name : request.from) {
         if (const std::optional<unsigned> count = number_in(name)) {
             for (CommitView& version : versions_before(target.impl(), commit, *count)) {
                 add(std::move(version));
             }
         } else {
             add(target.impl().view().open(name));
+        }
+    }
+    if (request.fleet) {
+        warn_of_unknown(ctx, *request.fleet, target.impl().view());
+        for (CommitView& version : versions_before(target.impl(), commit, SIZE_MAX)) {
+            if (request.fleet->is_worth_a_delta(version.info().checksum)) {
+                add(std::move(version));
+            }
         }
     }
     return sources;

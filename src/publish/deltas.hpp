@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "commit/commit.hpp"
 #include "delta/static_delta.hpp"
 #include "execution/context.hpp"
+#include "publish/fleet_versions.hpp"
 #include "repository/commit_view.hpp"
 #include "support/glib.hpp"
 
@@ -25,12 +28,22 @@ struct PublishedDelta {
     bool useless = false;
 };
 
-/// The commits of the target that deltas are made from. `wanted` has names of commits of it (refs,
-/// checksums), or how many of the versions of its ref that it has, from the newest back: 1 is the
-/// one that the ref has, and the others are older. None is `commit` itself, and none comes twice.
-/// Throws ErrorKind::usage for a name that is unknown.
-[[nodiscard]] std::vector<CommitView> delta_sources(const Repo& target,
-                                                    const std::vector<std::string>& wanted,
+/// Which deltas are made.
+struct DeltaRequest {
+    /// names of commits of the target (refs, checksums), or how many of the versions of its ref
+    /// that it has, from the newest back: 1 is the one that the ref has, and the others are older
+    std::vector<std::string> from;
+    /// of these, the versions of the ref
+    std::optional<FleetVersions> fleet;
+    /// see DeltaOptions
+    std::uint64_t largest_compared = DeltaOptions().largest_compared;
+};
+
+/// The commits of the target that deltas to `commit` are made from. None is `commit` itself, and
+/// none comes twice. Warns of many devices whose commit the target does not have. Throws
+/// ErrorKind::usage for a name that is unknown.
+[[nodiscard]] std::vector<CommitView> delta_sources(const Context& ctx, const Repo& target,
+                                                    const DeltaRequest& request,
                                                     const std::string& commit);
 
 /// Throws ErrorKind::usage for a name in `wanted` that `delta_sources` would not know.

@@ -321,7 +321,7 @@ Promoted plan_promotion(const Context& ctx, Stages& stages, const PromoteRequest
     const RepositoryView view(request.repository);
     require_ref_name(request.to);
     require_place_of_ref(ostree_repo_get_dfd(view.handle()), request.repository, request.to);
-    require_delta_sources(view, request.delta_from);
+    require_delta_sources(view, request.deltas.from);
     require_signed_summary(request.repository, signer);
     const Plan plan = make_plan(ctx, view, request, head_of(view, request.to), signer);
     warn(ctx, plan, signer);
@@ -352,8 +352,9 @@ Promoted promote(const Context& ctx, Stages& stages, const PromoteRequest& reque
     Plan plan = make_plan(ctx, impl.view(), request, head_of(impl.view(), request.to), signer);
     warn(ctx, plan, signer);
     // Before anything is written, as there may be mistakes in these.
-    std::vector<CommitView> sources = delta_sources(
-        target, request.delta_from, plan.unchanged ? plan.head->info().checksum : std::string());
+    std::vector<CommitView> sources =
+        delta_sources(ctx, target, request.deltas,
+                      plan.unchanged ? plan.head->info().checksum : std::string());
     stages.end("");
 
     stages.begin_quietly("commit", "writing the commit of");
@@ -379,7 +380,7 @@ Promoted promote(const Context& ctx, Stages& stages, const PromoteRequest& reque
         {std::move(commit), std::move(target), std::move(plan.head), std::move(sources)});
     std::vector<PublishedRef> published;
     published.push_back(std::move(promoted.ref));
-    finish_releases(ctx, stages, releases, published, request.largest_compared, signer);
+    finish_releases(ctx, stages, releases, published, request.deltas.largest_compared, signer);
     promoted.ref = std::move(published.front());
     return promoted;
 }

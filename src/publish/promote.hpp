@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "delta/static_delta.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
+#include "publish/deltas.hpp"
 #include "publish/promotion.hpp"
 #include "publish/release.hpp"
 #include "signing/signer.hpp"
@@ -24,10 +24,7 @@ struct PromoteRequest {
     std::string source;
     /// the ref that gets it
     std::string to;
-    /// what deltas are made from: see delta_sources
-    std::vector<std::string> delta_from;
-    /// see DeltaOptions
-    std::uint64_t largest_compared = DeltaOptions().largest_compared;
+    DeltaRequest deltas;
     std::string by;
     /// or empty
     std::string reason;

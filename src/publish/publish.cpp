@@ -130,7 +130,7 @@ std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const Repo
     const SharedLock lock(ctx, releases.front().target.impl());
     for (Release& release : releases) {
         release.delta_sources =
-            delta_sources(release.target, request.delta_from, release.commit.info().checksum);
+            delta_sources(ctx, release.target, request.deltas, release.commit.info().checksum);
     }
     stages.end("");
 
@@ -143,7 +143,7 @@ std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const Repo
         all.bytes += published.back().copied.bytes;
     }
     stages.end(fmt::format("{} new objects, {}", all.count, human_size(all.bytes)));
-    finish_releases(ctx, stages, releases, published, request.largest_compared, signer);
+    finish_releases(ctx, stages, releases, published, request.deltas.largest_compared, signer);
     return published;
 }
 

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "delta/static_delta.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
+#include "publish/deltas.hpp"
 #include "publish/release.hpp"
 #include "repository/commit_view.hpp"
 #include "signing/signer.hpp"
@@ -20,10 +19,7 @@ struct PublishRequest {
     std::filesystem::path target;
     /// at least one, of the source
     std::vector<std::string> refs;
-    /// what deltas are made from: see delta_sources
-    std::vector<std::string> delta_from;
-    /// see DeltaOptions
-    std::uint64_t largest_compared = DeltaOptions().largest_compared;
+    DeltaRequest deltas;
 };
 
 /// Publishes refs of `source` for devices that pull over HTTP: copies what the target lacks of

@@ -23,18 +23,22 @@ CLI::Option* add_grace(CLI::App& verb, std::string& grace) {
         ->check(duration_or_zero());
 }
 
-/// `--delta-from` and `--delta-max-file` of a command that gives a ref a commit. `repository`
+/// `--delta-from`, `--delta-fleet` and `--delta-max-file` of a command that gives a ref a commit. `repository`
 /// says, with a blank before it, which one has the commits.
-void add_delta_options(CLI::App& verb, std::vector<std::string>& from, std::string& largest,
-                       const std::string& repository) {
-    verb.add_option("--delta-from", from,
+void add_delta_options(CLI::App& verb, DeltaChoice& deltas, const std::string& repository) {
+    verb.add_option("--delta-from", deltas.from,
                     "What devices have that are to download a static delta: a number of versions "
                     "(1: the published one), or a commit or ref of the repository" +
                         repository + "; can be given several times")
         ->type_name("N|COMMIT")
         ->allow_extra_args(false)
         ->check(not_empty());
-    verb.add_option("--delta-max-file", largest,
+    verb.add_option("--delta-fleet", deltas.fleet,
+                    "JSON document with the number of devices of each commit that some run: those "
+                    "of the ref that one device in a hundred has get a static delta, too")
+        ->type_name("FILE")
+        ->check(not_empty());
+    verb.add_option("--delta-max-file", deltas.largest_file,
                     "Largest file of which deltas have differences, up to 480M (default: 256M); a "
                     "device needs as much memory")
         ->type_name("SIZE")
@@ -69,7 +73,7 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
         ->required()
         ->type_name("DIR")
         ->check(not_empty());
-    add_delta_options(*verb, publish.delta_from, publish.delta_max_file, " of --to");
+    add_delta_options(*verb, publish.deltas, " of --to");
     CLI::Option* keep =
         verb->add_option("--keep", publish.keep,
                          "Then remove what is older than this number of versions of each ref from "
@@ -96,7 +100,7 @@ void add_promote(CLI::App& app, PromoteCommand& promote) {
                      "Repository of both, from which devices pull (default: repo, in the working "
                      "directory)")
         ->type_name("DIR");
-    add_delta_options(*verb, promote.delta_from, promote.delta_max_file, "");
+    add_delta_options(*verb, promote.deltas, "");
     add_signing_options(*verb, promote.sign, promote.gpg_homedir,
                         "GPG key that signs commit and summary (default: neither is signed)");
     verb->add_option("--by", promote.by,

@@ -61,8 +61,7 @@ PromoteRequest request_of(const PromoteCommand& command) {
     request.repository = command.repo;
     request.source = command.source;
     request.to = command.to;
-    request.delta_from = command.delta_from;
-    request.largest_compared = largest_compared(command.delta_max_file);
+    request.deltas = delta_request(command.deltas);
     request.by = command.by.empty() ? current_user() : command.by;
     request.reason = command.reason;
     request.end = {command.end_of_life, command.rebase_to};

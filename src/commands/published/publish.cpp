@@ -129,15 +129,14 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     if (signer.signs_commits()) {
         static_cast<void>(signer.sign_trial());
     }
-    const std::uint64_t largest = largest_compared(command.delta_max_file);
+    const DeltaRequest deltas = delta_request(command.deltas);
     std::vector<std::string> refs = command.refs;
     std::ranges::sort(refs);
     refs.erase(std::unique(refs.begin(), refs.end()), refs.end());
     const RepositoryView source(command.from);
     Stages stages(ctx, fmt::format("{}", fmt::join(refs, ", ")));
     const std::vector<PublishedRef> published = stages.run([&] {
-        return publish(ctx, stages, source, {command.to, refs, command.delta_from, largest},
-                       signer);
+        return publish(ctx, stages, source, {command.to, refs, deltas}, signer);
     });
     const std::optional<Retention> retention = keep_versions(ctx, stages, command, signer);
     const std::string target = std::filesystem::absolute(command.to).lexically_normal().string();

@@ -66,16 +66,21 @@ nlohmann::ordered_json deltas_json(const std::vector<PublishedDelta>& deltas) {
     return list;
 }
 
-std::uint64_t largest_compared(const std::string& delta_max_file) {
-    if (delta_max_file.empty()) {
-        return DeltaOptions().largest_compared;
+DeltaRequest delta_request(const DeltaChoice& choice) {
+    DeltaRequest request;
+    request.from = choice.from;
+    if (!choice.fleet.empty()) {
+        request.fleet = read_fleet_versions(choice.fleet);
     }
-    const std::uint64_t size = parse_size(delta_max_file).value_or(0);
-    if (size == 0 || size > largest_comparable) {
-        throw error(ErrorKind::usage, "--delta-max-file {}: not between 1 and 480M", delta_max_file)
-            .hinted("devices take no delta of larger files; they get these as objects");
+    if (!choice.largest_file.empty()) {
+        request.largest_compared = parse_size(choice.largest_file).value_or(0);
+        if (request.largest_compared == 0 || request.largest_compared > largest_comparable) {
+            throw error(ErrorKind::usage, "--delta-max-file {}: not between 1 and 480M",
+                        choice.largest_file)
+                .hinted("devices take no delta of larger files; they get these as objects");
+        }
     }
-    return size;
+    return request;
 }
 
 }  // namespace edgegpu

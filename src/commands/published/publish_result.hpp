@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "commands/commands.hpp"
 #include "publish/deltas.hpp"
 
 namespace edgegpu {
@@ -22,7 +22,8 @@ namespace edgegpu {
 /// `deltas` of their schemas.
 [[nodiscard]] nlohmann::ordered_json deltas_json(const std::vector<PublishedDelta>& deltas);
 
-/// The value of --delta-max-file in bytes; the default if it is empty. Throws ErrorKind::usage.
-[[nodiscard]] std::uint64_t largest_compared(const std::string& delta_max_file);
+/// The deltas that a command line asks for. Throws ErrorKind::usage for a file or size that does not
+/// say what it should.
+[[nodiscard]] DeltaRequest delta_request(const DeltaChoice& choice);
 
 }  // namespace edgegpu
