@@ -1,20 +1,15 @@
 #include "repository/object_walk.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "execution/parallel.hpp"
-#include "repository/file_object.hpp"
 #include "repository/ostree_object.hpp"
-#include "support/files/digest.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {
@@ -24,14 +19,6 @@ namespace {
 /// Linux's PATH_MAX: no image has longer ones, and a hostile tree could be any number of
 /// directories deep.
 constexpr std::size_t longest_path = 4095;
-
-/// The result of looking at one object.
-struct Looked {
-    ObjectState state = ObjectState::good;
-    std::string detail;
-    /// metadata: the object, if it is good
-    VariantHandle object;
-};
 
 std::string path_below(const std::string& directory, std::string_view name) {
     std::string path = directory == "/" ? "" : directory;
@@ -43,99 +30,7 @@ std::string path_below(const std::string& directory, std::string_view name) {
     return path;
 }
 
-Looked looked(const GlibFailure& failure) {
-    const ObjectState state = failure.is(G_IO_ERROR_NOT_FOUND)       ? ObjectState::missing
-                              : failure.is(G_IO_ERROR_PARTIAL_INPUT) ? ObjectState::truncated
-                              : failure.is(G_IO_ERROR_INVALID_DATA)  ? ObjectState::malformed
-                                                                     : ObjectState::unreadable;
-    return {state, state == ObjectState::missing ? "" : failure.get()->message, nullptr};
-}
-
-bool has_structure(OstreeObjectType type, GVariant* object) {
-    switch (type) {
-        case OSTREE_OBJECT_TYPE_COMMIT:
-            return ostree_validate_structureof_commit(object, nullptr) != FALSE;
-        case OSTREE_OBJECT_TYPE_DIR_TREE:
-            return ostree_validate_structureof_dirtree(object, nullptr) != FALSE;
-        default:
-            return ostree_validate_structureof_dirmeta(object, nullptr) != FALSE;
-    }
-}
-
-/// The size of an object's file; nothing if it is no regular file.
-std::optional<std::uint64_t> size_of(OstreeRepo* repo, const TreeObject& object) {
-    GlibFailure failure;
-    OstreeRepo* holder = nullptr;
-    const char* extension = object.type == OSTREE_OBJECT_TYPE_FILE
-                                ? "filez"
-                                : ostree_object_type_to_string(object.type);
-    const Fd file = open_object(repo, object.checksum, {extension, "file"}, holder, failure);
-    struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-        return std::nullopt;
-    }
-    return static_cast<std::uint64_t>(status.st_size);
-}
-
-/// What cannot be read as an object was one once, with its checksum, if it is a file at all.
-Looked judged(OstreeRepo* repo, const TreeObject& object, Looked found) {
-    const std::optional<std::uint64_t> size = size_of(repo, object);
-    if (size == 0U) {
-        return {ObjectState::truncated, "it is empty", nullptr};
-    }
-    if (size && found.state == ObjectState::malformed) {
-        found.state = ObjectState::checksum;
-    }
-    return found;
-}
-
-Looked look_at_metadata(OstreeRepo* repo, const TreeObject& object) {
-    GlibFailure failure;
-    VariantHandle variant = load_object(repo, object.type, object.checksum, failure);
-    if (!variant) {
-        return judged(repo, object, looked(failure));
-    }
-    if (sha256_hex(bytes_of(variant.get())) != object.checksum) {
-        return judged(repo, object, {ObjectState::checksum, "", nullptr});
-    }
-    if (!has_structure(object.type, variant.get())) {
-        return {ObjectState::malformed, "it has its checksum, but no client accepts it", nullptr};
-    }
-    return {ObjectState::good, "", std::move(variant)};
-}
-
-Looked look_at_file(OstreeRepo* repo, const TreeObject& object) {
-    GlibFailure failure;
-    const std::optional<FileObject> file = load_file_object(repo, object.checksum, failure);
-    if (!file) {
-        return judged(repo, object, looked(failure));
-    }
-    const std::string found = checksum_of(*file, failure);
-    if (found.empty()) {
-        return judged(repo, object, looked(failure));
-    }
-    return {found == object.checksum ? ObjectState::good : ObjectState::checksum, "", nullptr};
-}
-
 }  // namespace
-
-std::string_view name_of(ObjectState state) {
-    switch (state) {
-        case ObjectState::good:
-            return "good";
-        case ObjectState::missing:
-            return "missing";
-        case ObjectState::truncated:
-            return "truncated";
-        case ObjectState::checksum:
-            return "checksum";
-        case ObjectState::malformed:
-            return "malformed";
-        case ObjectState::unreadable:
-            break;
-    }
-    return "unreadable";
-}
 
 ObjectWalk::ObjectWalk(const Context& ctx, const RepositoryView& repository, bool contents,
                        Repair repair)
@@ -156,26 +51,26 @@ void ObjectWalk::add_fault(const TreeObject& object, ObjectState state, std::str
 }
 
 VariantHandle ObjectWalk::read(const TreeObject& object) {
-    Looked found = look_at_metadata(repository_.handle(), object);
+    CheckedObject found = check_object(repository_.handle(), object);
     ++checked_;
     if (found.state == ObjectState::good) {
         return std::move(found.object);
     }
-    Looked again;
+    CheckedObject again;
     again.state = ObjectState::missing;
     if (repair_ && repair_(object)) {
-        again = look_at_metadata(repository_.handle(), object);
+        again = check_object(repository_.handle(), object);
     }
     add_fault(object, found.state, found.detail, again.state == ObjectState::good);
     return std::move(again.object);
 }
 
 void ObjectWalk::check_file(const TreeObject& object) {
-    const Looked found = look_at_file(repository_.handle(), object);
+    const CheckedObject found = check_object(repository_.handle(), object);
     ++checked_;
     if (found.state != ObjectState::good) {
         const bool repaired = repair_ && repair_(object) &&
-                              look_at_file(repository_.handle(), object).state == ObjectState::good;
+                              check_object(repository_.handle(), object).state == ObjectState::good;
         add_fault(object, found.state, found.detail, repaired);
     }
 }

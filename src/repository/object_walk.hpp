@@ -6,31 +6,15 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "execution/context.hpp"
 #include "repository/commit_view.hpp"
+#include "repository/object_check.hpp"
 #include "repository/tree_objects.hpp"
 
 namespace edgegpu {
-
-/// What is wrong with an object.
-enum class ObjectState {
-    good,
-    missing,
-    truncated,
-    /// it has another checksum than its name
-    checksum,
-    /// it has its checksum, and no client accepts it; or it is no file
-    malformed,
-    /// the system does not let it be read
-    unreadable
-};
-
-/// "missing", "truncated", …
-[[nodiscard]] std::string_view name_of(ObjectState state);
 
 /// An object that is not as it has to be.
 struct ObjectFault {

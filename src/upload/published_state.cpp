@@ -11,15 +11,12 @@
 #include "cache/file_lock.hpp"
 #include "delta/delta_check.hpp"
 #include "execution/parallel.hpp"
-#include "repository/file_object.hpp"
-#include "repository/ostree_object.hpp"
+#include "repository/object_check.hpp"
 #include "repository/refs.hpp"
 #include "repository/tree_objects.hpp"
 #include "signing/signing_keys.hpp"
 #include "support/error.hpp"
-#include "support/files/digest.hpp"
 #include "support/files/file.hpp"
-#include "support/glib.hpp"
 
 namespace edgegpu {
 
@@ -37,18 +34,6 @@ OstreeObjectType type_of(std::string_view extension) {
            : extension == "dirtree" ? OSTREE_OBJECT_TYPE_DIR_TREE
            : extension == "dirmeta" ? OSTREE_OBJECT_TYPE_DIR_META
                                     : OSTREE_OBJECT_TYPE_FILE;
-}
-
-/// The checksum of an object as it is; empty if it cannot be read.
-std::string found_checksum(const RepositoryView& view, const std::string& checksum,
-                           OstreeObjectType type) {
-    GlibFailure failure;
-    if (type == OSTREE_OBJECT_TYPE_FILE) {
-        const std::optional<FileObject> object = load_file_object(view.handle(), checksum, failure);
-        return object ? checksum_of(*object, failure) : std::string();
-    }
-    const VariantHandle object = load_object(view.handle(), type, checksum, failure);
-    return object ? sha256_hex(bytes_of(object.get())) : std::string();
 }
 
 }  // namespace
@@ -179,12 +164,12 @@ bool PublishedState::has_commit(const std::string& checksum) const {
 
 void PublishedState::verify(const Context& ctx, const std::vector<std::string>& files) const {
     parallel_for(ctx, files.size(), [&](std::size_t i) {
-        const std::string checksum = checksum_of_object(files[i]);
-        const std::string found =
-            found_checksum(view_, checksum, type_of(extension_of_object(files[i])));
-        if (found != checksum) {
+        const CheckedObject found = check_object(
+            view_.handle(),
+            {type_of(extension_of_object(files[i])), checksum_of_object(files[i]), ""});
+        if (found.state != ObjectState::good) {
             throw error("{}/{}: the object is damaged: {}", shown(), files[i],
-                        found.empty() ? "it cannot be read" : "it does not have its checksum")
+                        found.detail.empty() ? name_of(found.state) : found.detail)
                 .hinted("edgegpu fsck --repair-from mends it from a repository that has it");
         }
     });
