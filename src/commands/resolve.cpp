@@ -7,6 +7,7 @@
 #include "blueprint/blueprint.hpp"
 #include "bundles/render.hpp"
 #include "cache/cache_lock.hpp"
+#include "commands/build_paths.hpp"
 #include "commands/commands.hpp"
 #include "commands/resolution_text.hpp"
 #include "execution/context.hpp"
@@ -61,6 +62,9 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     Console console(console_output(global));
     const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
     show_remarks(blueprint, console);
+    if (!command.lockfile.empty() && !command.dry_run) {
+        require_lockfile_apart(blueprint, command.lockfile);
+    }
     Context ctx;
     ctx.cache = cache_directory(command.cache_dir);
     ctx.console = &console;
