@@ -26,8 +26,8 @@ namespace edgegpu {
 [[nodiscard]] std::filesystem::path lockfile_of(const BuildCommand& command,
                                                 const Blueprint& blueprint, Console& console);
 
-/// Throws ErrorKind::usage if a lockfile that is written at `lockfile` would replace the file of the
-/// blueprint, or be in its next image.
+/// Throws ErrorKind::usage if a lockfile that is written at `lockfile` would replace the file of
+/// the blueprint, or be in its next image.
 void require_lockfile_apart(const Blueprint& blueprint, const std::filesystem::path& lockfile);
 
 /// Throws ErrorKind::usage if `written`, the `what` that this build writes, lies in a directory

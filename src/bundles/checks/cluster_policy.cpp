@@ -35,22 +35,6 @@ bool makes_pods(const KubeObject& object) {
     });
 }
 
-bool decides(const KubeObject& object) {
-    return object.api_version.starts_with("rbac.authorization.k8s.io/") ||
-           object.kind == "Namespace" || object.kind == "ServiceAccount" ||
-           object.kind == "SecurityContextConstraints";
-}
-
-std::vector<json> deciding(const std::vector<BundleObject>& objects) {
-    std::vector<json> all;
-    for (const BundleObject& each : objects) {
-        if (decides(*each.object)) {
-            all.push_back(json_of(each.object->content));
-        }
-    }
-    return all;
-}
-
 void apply_defaults(AdmittedPod& pod) {
     json& spec = pod.content["spec"];
     if (!spec.is_object()) {
@@ -83,17 +67,16 @@ bool is_system(std::string_view name_space) {
 
 }  // namespace
 
-ClusterPolicy::ClusterPolicy(const std::vector<BundleObject>& objects, KubernetesVersion version)
-    : version_(version), sccs_(microshift_sccs()), access_(deciding(objects)) {
-    for (const json& object : deciding(objects)) {
-        const std::string kind = text_in(object, {"kind"});
-        const std::string api = text_in(object, {"apiVersion"});
-        if (kind == "Namespace" && api == "v1") {
-            namespaces_[text_in(object, {"metadata", "name"})] = object;
-        } else if (kind == "ServiceAccount" && api == "v1") {
-            accounts_.push_back(object);
-        } else if (kind == "SecurityContextConstraints") {
-            Scc scc = read_scc(object);
+ClusterPolicy::ClusterPolicy(const KnownObjects& known)
+    : version_(known.facts().kubernetes), sccs_(microshift_sccs()), access_(&known.access()) {
+    for (const BundleObject& each : known.objects()) {
+        const KubeObject& object = *each.object;
+        if (object.kind == "Namespace" && object.api_version == "v1") {
+            namespaces_[object.name] = json_of(object.content);
+        } else if (object.kind == "ServiceAccount" && object.api_version == "v1") {
+            accounts_.push_back(json_of(object.content));
+        } else if (object.kind == "SecurityContextConstraints") {
+            Scc scc = read_scc(json_of(object.content));
             std::erase_if(sccs_, [&](const Scc& each) { return each.name == scc.name; });
             sccs_.push_back(std::move(scc));
         }
@@ -152,8 +135,8 @@ Allowed ClusterPolicy::may_use(const ServiceAccountName& account, const Scc& scc
         names(scc.user_groups)) {
         return Allowed::yes;
     }
-    return access_.may(account, {"security.openshift.io", "securitycontextconstraints", "use",
-                                 scc.name, account.name_space});
+    return access_->may(account, {"security.openshift.io", "securitycontextconstraints", "use",
+                                  scc.name, account.name_space});
 }
 
 Allowed ClusterPolicy::may_use(const AdmittedPod& pod, const Scc& scc) const {

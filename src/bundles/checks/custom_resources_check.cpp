@@ -168,9 +168,9 @@ void check_custom_resources(const KnownObjects& known, Findings& findings) {
             continue;
         }
         const OfMicroshift of_microshift = microshift_has(known.facts(), group, object.kind);
-        const bool made_there =
-            known.installs_others() || known.grants().allow({"create"}, referred::definition.group,
-                                                            referred::definition.resource, "", "");
+        const bool made_there = known.installs_others() ||
+                                known.access().anybody_may({"create"}, referred::definition.group,
+                                                           referred::definition.resource, "", "");
         const bool served_there = std::any_of(
             known.objects().begin(), known.objects().end(), [&](const BundleObject& other) {
                 return other.object->kind == "APIService" &&

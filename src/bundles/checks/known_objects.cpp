@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -84,6 +85,14 @@ bool is_installer(std::string_view group, std::string_view kind) {
            group.ends_with(".toolkit.fluxcd.io");
 }
 
+AccessRules access_among(const std::vector<BundleObject>& objects) {
+    AccessObjects found;
+    for (const BundleObject& each : objects) {
+        found.add(*each.object);
+    }
+    return AccessRules(std::move(found));
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): YamlNode has at most 100 levels
 bool mentions(const YamlNode& node, std::string_view text) {
     if (node.kind == YamlNode::Kind::scalar) {
@@ -113,7 +122,7 @@ KnownObjects::KnownObjects(const std::vector<BundleObject>& objects, const Image
     : objects_(&objects),
       facts_(&facts),
       namespaces_(namespaces_of(objects, KubernetesSchemas(facts.kubernetes), custom_)),
-      grants_(objects, namespaces_) {
+      access_(access_among(objects)) {
     for (const BundleObject& each : objects) {
         const KubeObject& object = *each.object;
         const std::string group(group_of(object.api_version));
@@ -195,7 +204,7 @@ bool KnownObjects::lacks(const ReferredKind& kind, const std::string& name_space
     return decided && !facts_->partial && find(kind, name_space, name) == nullptr &&
            !is_provided(kind.kind, name_space, name) &&
            !(kind.by_programs &&
-             grants_.allow({"create"}, kind.group, kind.resource, name_space, name)) &&
+             access_.anybody_may({"create"}, kind.group, kind.resource, name_space, name)) &&
            !(kind.by_controllers && made_by_custom_resource(name_space, name));
 }
 
@@ -217,15 +226,15 @@ bool KnownObjects::is_in_flux(const std::string& name_space) const {
          {"batch", "jobs"},
          {"discovery.k8s.io", "endpointslices"}}};
     return std::any_of(made.begin(), made.end(), [&](const auto& each) {
-        return grants_.allow({"create", "patch", "update"}, each.first, each.second, name_space,
-                             "");
+        return access_.anybody_may({"create", "patch", "update"}, each.first, each.second,
+                                   name_space, "");
     });
 }
 
 bool KnownObjects::is_rewritten(const ReferredKind& kind, const std::string& name_space,
                                 const std::string& name) const {
     return is_provided(kind.kind, name_space, name) ||
-           grants_.allow({"patch", "update"}, kind.group, kind.resource, name_space, name) ||
+           access_.anybody_may({"patch", "update"}, kind.group, kind.resource, name_space, name) ||
            made_by_custom_resource(name_space, name);
 }
 

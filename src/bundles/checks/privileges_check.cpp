@@ -257,13 +257,12 @@ void check_labels(const BundleObject& each, Findings& findings) {
 
 }  // namespace
 
-void check_privileges(const std::vector<BundleObject>& objects, KubernetesVersion version,
+void check_privileges(const KnownObjects& known, const std::vector<PodTemplate>& pods,
                       Findings& findings) {
-    for (const BundleObject& each : objects) {
+    for (const BundleObject& each : known.objects()) {
         check_labels(each, findings);
     }
-    const ClusterPolicy policy(objects, version);
-    const std::vector<PodTemplate> pods = pods_of(objects);
+    const ClusterPolicy policy(known);
     for (const AdmittedPod& pod : policy.admitted(pods)) {
         const SccChoice choice = choose_scc(policy, pod);
         report_scc(pod, choice, findings);

@@ -250,7 +250,8 @@ std::string fish_script(const Interface& interface) {
     text += fish_options(interface.options, "", commands);
     for (const CommandInfo& command : interface.commands) {
         text += fish_options(command.options,
-                             fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name), commands);
+                             fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name),
+                             commands);
     }
     return text;
 }
