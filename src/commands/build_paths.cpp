@@ -42,7 +42,7 @@ std::filesystem::path usual_lockfile(const std::filesystem::path& blueprint,
     std::string name = blueprint.stem().string();
     if (!parameters.empty()) {
         name += '+' + ref;
-        std::replace(name.begin(), name.end(), '/', '+');
+        std::ranges::replace(name, '/', '+');
     }
     const std::filesystem::path place = directory.empty() ? blueprint.parent_path() : directory;
     return std::filesystem::absolute(place / (name + ".lock")).lexically_normal();

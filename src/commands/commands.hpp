@@ -394,9 +394,10 @@ void show_remarks(const Blueprint& blueprint, Console& console);
 /// stderr with the options of the command line, and the log, for a Console.
 [[nodiscard]] ConsoleOutput console_output(const GlobalOptions& global);
 
-/// What a command without blueprint runs with: the user's cache, all processors, `console` and the
-/// log; it ends when it is interrupted. `console` must outlive it.
-[[nodiscard]] Context command_context(const GlobalOptions& global, Console& console);
+/// What a command other than build runs with: the cache at `cache_dir` (empty: the user's), all
+/// processors, `console` and the log; it ends when it is interrupted. `console` must outlive it.
+[[nodiscard]] Context command_context(const GlobalOptions& global, Console& console,
+                                      const std::filesystem::path& cache_dir = {});
 
 /// The cache directory to use, checked (open_cache): `wanted`, else $XDG_CACHE_HOME/edgegpu, else
 /// $HOME/.cache/edgegpu.

@@ -38,7 +38,7 @@ std::string flags_of(const std::vector<OptionInfo>& options) {
 
 std::string choices_of(const std::string& value) {
     std::string words = value;
-    std::replace(words.begin(), words.end(), '|', ' ');
+    std::ranges::replace(words, '|', ' ');
     return words;
 }
 
