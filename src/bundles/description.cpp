@@ -1,7 +1,6 @@
 #include "bundles/description.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <utility>

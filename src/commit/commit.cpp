@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <ctime>
 #include <unordered_map>
 #include <unordered_set>

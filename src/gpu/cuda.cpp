@@ -17,7 +17,7 @@ bool is_digit_of_version(char c) {
 
 /// Removes a number of at most four digits from the beginning of `text`.
 std::optional<unsigned> take_number(std::string_view& text) {
-    const auto end = std::find_if_not(text.begin(), text.end(), is_digit_of_version);
+    const auto end = std::ranges::find_if_not(text, is_digit_of_version);
     const auto digits = static_cast<std::size_t>(end - text.begin());
     unsigned value = 0;
     if (digits == 0 || digits > 4) {
@@ -57,7 +57,7 @@ std::optional<CudaVersion> after_cuda(std::string_view text) {
 /// "cu118" is 11.8, as in the names of PyTorch's packages.
 std::optional<CudaVersion> after_cu(std::string_view text) {
     text.remove_prefix(2);
-    const auto end = std::find_if_not(text.begin(), text.end(), is_digit_of_version);
+    const auto end = std::ranges::find_if_not(text, is_digit_of_version);
     const auto digits = static_cast<std::size_t>(end - text.begin());
     const bool ends = digits == text.size() || text[digits] == '-' || text[digits] == '_';
     if (digits != 3 || !ends) {
@@ -129,9 +129,8 @@ std::optional<CudaVersion> cuda_of_image(std::string_view image) {
     }
     const std::vector<CudaVersion> versions = versions_in(tag);
     if (!versions.empty()) {
-        const bool same = std::all_of(versions.begin(), versions.end(), [&](const auto& each) {
-            return each.major == versions[0].major;
-        });
+        const bool same = std::ranges::all_of(
+            versions, [&](const auto& each) { return each.major == versions[0].major; });
         return same ? std::optional(versions[0]) : std::nullopt;
     }
     for (const std::string_view framework : {"pytorch", "tensorflow", "tritonserver", "tensorrt"}) {
@@ -158,7 +157,7 @@ unsigned first_branch_for(const CudaVersion& cuda) {
 
 bool may_have_forward_compatibility(const Gpu& gpu) {
     constexpr auto others = std::to_array<std::string_view>({"GeForce", "TITAN", "NVS", " MX"});
-    return std::none_of(others.begin(), others.end(), [&](std::string_view series) {
+    return std::ranges::none_of(others, [&](std::string_view series) {
         return gpu.name.find(series) != std::string::npos;
     });
 }

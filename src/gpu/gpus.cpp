@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.hpp"
+#include "support/text/number.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -24,8 +26,6 @@ struct TableRow {
 };
 
 #include "gpu/gpu_table.inc"
-#include "support/text/number.hpp"
-#include "support/text/text.hpp"
 
 /// The last branch with kernel modules for GPUs that the open ones do not support.
 constexpr unsigned last_proprietary_branch = 580;
@@ -96,9 +96,7 @@ std::string Gpu::branches() const {
 
 const Gpu* GpuTable::find(const std::string& pci_id) const {
     const std::optional<std::uint16_t> device = device_number(lower_case(pci_id), "10de:");
-    const auto found = std::ranges::lower_bound(
-        gpus, device.value_or(0),
-        [](const Gpu& gpu, std::uint16_t number) { return gpu.device < number; });
+    const auto found = std::ranges::lower_bound(gpus, device.value_or(0), {}, &Gpu::device);
     return device && found != gpus.end() && found->device == *device ? &*found : nullptr;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <string>
 
 #include <fmt/format.h>
 

@@ -30,7 +30,7 @@ bool makes_pods(const KubeObject& object) {
          {"apps/v1", "DaemonSet"},
          {"batch/v1", "Job"},
          {"batch/v1", "CronJob"}}};
-    return std::any_of(kinds.begin(), kinds.end(), [&](const auto& each) {
+    return std::ranges::any_of(kinds, [&](const auto& each) {
         return each.first == object.api_version && each.second == object.kind;
     });
 }
@@ -85,7 +85,7 @@ ClusterPolicy::ClusterPolicy(const KnownObjects& known)
 }
 
 const json* ClusterPolicy::account(const ServiceAccountName& name) const {
-    const auto found = std::find_if(accounts_.begin(), accounts_.end(), [&](const json& each) {
+    const auto found = std::ranges::find_if(accounts_, [&](const json& each) {
         return text_in(each, {"metadata", "name"}) == name.name &&
                text_in(each, {"metadata", "namespace"}) == name.name_space;
     });
@@ -127,8 +127,8 @@ std::vector<AdmittedPod> ClusterPolicy::admitted(const std::vector<PodTemplate>&
 
 Allowed ClusterPolicy::may_use(const ServiceAccountName& account, const Scc& scc) const {
     const auto names = [&](const std::vector<std::string>& users) {
-        return std::any_of(users.begin(), users.end(),
-                           [&](const std::string& user) { return is_or_includes(user, account); });
+        return std::ranges::any_of(
+            users, [&](const std::string& user) { return is_or_includes(user, account); });
     };
     // MicroShift binds these to all accounts.
     if (scc.name == "restricted-v2" || scc.name == "restricted-v3" || names(scc.users) ||

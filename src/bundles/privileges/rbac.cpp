@@ -1,7 +1,6 @@
 #include "bundles/privileges/rbac.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 

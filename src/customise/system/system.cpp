@@ -1,9 +1,6 @@
 #include "customise/system/system.hpp"
 
-#include <algorithm>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
