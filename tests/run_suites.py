@@ -33,7 +33,7 @@ BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test"),
             ("image_test", "machine_test", "podman_build_test", "container_images_test"),
             ("accounts_test", "customizations_test"), ("cache_owner_test", "embedded_images_test"),
             ("checks_test", "determinism_test"), ("rpm_database_test", "repository_test"), ("policy_test", "log_test"),
-            ("publish_test", "delta_test", "upload_test"), ("channels_test", "promote_test"), ("fsck_test", "prune_test"),
+            ("publish_test", "delta_test", "upload_test"), ("channels_test", "promote_test"), ("fsck_test", "prune_test", "rollout_test"),
             ("kernel_arguments_test", "update_test"),
             ("fetch_only_test", "vendor_packages_test"), ("dnf_oracle_test", "commit_content_test"))
 TIDY_PARTS = tuple(f"{part}/6" for part in range(1, 7))

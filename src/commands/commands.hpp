@@ -272,6 +272,40 @@ struct UploadCommand {
     std::string delete_after;
 };
 
+/// `edgegpu rollout`
+struct RolloutCommand {
+    /// "start", "pause", "resume", "abort", "renew", "status" or "check"
+    std::string action;
+    /// the ref that devices follow
+    std::string ref;
+    std::filesystem::path repo = "repo";
+    /// Texts as given, empty if they were not: a commit; the start of a rollout; its share, length,
+    /// reason, and why it is a barrier; how long the plan is good.
+    std::string commit;
+    std::string at;
+    std::string share;
+    std::string over;
+    std::string reason;
+    std::string barrier;
+    std::string expires;
+    bool dry_run = false;
+    /// GPG key that signs plan and summary, and the GPG home of its secret key; empty: none, the
+    /// user's
+    std::string sign;
+    std::filesystem::path gpg_homedir;
+    /// the plan's graph is printed
+    bool graph = false;
+    /// number of devices that there are; 0: not given
+    unsigned devices = 0;
+    /// file or directory with reports of devices; empty: none
+    std::filesystem::path health_from;
+    /// a percentage; empty: not given
+    std::string max_failures;
+    /// 0: not given
+    unsigned min_reports = 0;
+    std::optional<unsigned> max_unavailable;
+};
+
 /// `edgegpu cache`
 struct CacheCommand {
     /// "prune"; empty: only show the contents
@@ -349,6 +383,10 @@ int run_prune(const GlobalOptions& global, const PruneCommand& command);
 
 /// Makes a remote of rclone a copy of a published repository, and prints what was new.
 int run_upload(const GlobalOptions& global, const UploadCommand& command);
+
+/// Changes the plan by which devices of a ref get versions, or prints it. `check` returns 76 if the
+/// rollout is paused.
+int run_rollout(const GlobalOptions& global, const RolloutCommand& command);
 
 /// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);

@@ -116,6 +116,20 @@ void check_microshift_upgrade(const SourceLocation& location, MicroshiftVersion 
     }
 }
 
+std::optional<std::string> microshift_refusal(MicroshiftVersion before, MicroshiftVersion after) {
+    if (after.number() < before.number()) {
+        return fmt::format("MicroShift {} refuses to start with the newer data of {}", after.text(),
+                           before.text());
+    }
+    if (after.number() - before.number() > most_minors) {
+        return fmt::format(
+            "MicroShift {} refuses to start with data of {}, which is more than {} minor versions "
+            "older",
+            after.text(), before.text(), most_minors);
+    }
+    return std::nullopt;
+}
+
 std::vector<ImmutableChange> immutable_changes(const json& parent, const json& image) {
     std::vector<ImmutableChange> changes;
     const std::string domain = "/dns/baseDomain";

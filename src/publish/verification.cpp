@@ -15,9 +15,12 @@
 #include "installer/commit_signature.hpp"
 #include "openpgp/detached_signature.hpp"
 #include "openpgp/key_file.hpp"
+#include "repository/tree_objects.hpp"
 #include "signing/signing_keys.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -89,9 +92,8 @@ void require_signed_source(const Context& ctx, const CommitView& source,
     if (keys.empty() || is_signed_by(ctx, source, keys)) {
         return;
     }
-    const bool is_signed = !signatures_of(source.detached_metadata().get()).empty();
     throw error("commit {} is not signed{}", source.info().checksum,
-                is_signed ? " by a key that devices have, nor by that of --sign" : "")
+                is_signed(source) ? " by a key that devices have, nor by that of --sign" : "")
         .traced("what is promoted has to be signed already")
         .hinted(
             "look at what it has (edgegpu diff), and publish it again with its signature, or sign "
@@ -99,9 +101,8 @@ void require_signed_source(const Context& ctx, const CommitView& source,
 }
 
 void require_signed_commit(const Context& ctx, const CommitView& commit, const CommitView& image) {
-    const bool is_signed = !signatures_of(commit.detached_metadata().get()).empty();
     for (const RemoteConfig& remote : remotes_of(image)) {
-        if (remote.verifies && (!remote.key_paths.empty() || !is_signed)) {
+        if (remote.verifies && (!remote.key_paths.empty() || !is_signed(commit))) {
             check_commit_signature(ctx, commit, image, remote.name, {});
         }
     }
@@ -139,6 +140,63 @@ void require_signed_summary(const std::filesystem::path& target, const Signer& s
                                 "verifies, remove the signature: rm {}",
                                 shell_word(signature.string())));
     }
+}
+
+void require_bound(const CommitView& commit, const std::string& ref) {
+    const std::vector<std::string>& bound = commit.info().bound_refs;
+    if (!bound.empty() && std::ranges::find(bound, ref) == bound.end()) {
+        throw error("commit {} was made for {}: devices that follow {} refuse it",
+                    commit.info().checksum, fmt::join(bound, ", "), ref)
+            .hinted("build it with that ref in [ostree], or promote it: edgegpu promote");
+    }
+}
+
+void require_gnupg(const CommitView& image) {
+    for (const RemoteConfig& remote : remotes_of(image)) {
+        if (remote.verifies_by_key) {
+            throw error(
+                "devices verify commits with keys that are none of GnuPG (sign-verify of the "
+                "remote {} of commit {}), and would refuse the new one",
+                remote.name, image.info().checksum)
+                .hinted("build for that ref, sign with ostree sign, and publish it");
+        }
+    }
+}
+
+void require_whole(const Context& ctx, const CommitView& commit) {
+    const auto require = [&](OstreeObjectType type, const std::string& checksum,
+                             const std::string& path) {
+        const VariantHandle object = commit.load(type, checksum, path);
+        if (sha256_hex(bytes_of(object.get())) != checksum) {
+            throw commit.malformed(path, "it does not have its checksum");
+        }
+    };
+    require(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "");
+    const TreeObjects objects = list_objects(ctx, commit);
+    for (const TreeObject& object : objects.directories) {
+        require(object.type, object.checksum, object.path);
+    }
+    for (const TreeObject& object : objects.files) {
+        ctx.check_cancelled();
+        if (commit.stored_size(object.checksum, object.path) == 0) {
+            throw commit.malformed(object.path, "it is empty");
+        }
+    }
+}
+
+bool is_signed(const CommitView& commit) {
+    return !signatures_of(commit.detached_metadata().get()).empty();
+}
+
+std::string collection_of(const RepositoryView& repository) {
+    return text_of(ostree_repo_get_collection_id(repository.handle()));
+}
+
+std::optional<CommitView> head_of(const RepositoryView& repository, const std::string& ref) {
+    const std::map<std::string, std::string> refs = repository.refs();
+    const auto found = refs.find(ref);
+    return found == refs.end() ? std::nullopt
+                               : std::optional(repository.commit_at(found->second, ref));
 }
 
 std::string commit_of_ref(const RepositoryView& repository, const std::string& ref) {

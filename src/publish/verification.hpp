@@ -38,6 +38,28 @@ void require_summary_key(const Context& ctx, const CommitView& image, Signer& si
 /// clients with gpg-verify-summary refuse a summary without a signature.
 void require_signed_summary(const std::filesystem::path& target, const Signer& signer);
 
+/// Throws Error for a commit that is bound to other refs: clients take it for no other ref than
+/// those that it names.
+void require_bound(const CommitView& commit, const std::string& ref);
+
+/// Throws Error if devices that run `image` verify commits with keys that are none of GnuPG, as
+/// none of ours is signed with such a key.
+void require_gnupg(const CommitView& image);
+
+/// Throws Error unless the repository has all of the commit, and its directories are what their
+/// checksums say. So is what they name then, or devices refuse that when they get it.
+void require_whole(const Context& ctx, const CommitView& commit);
+
+/// Whether the commit has a signature, whoever made it.
+[[nodiscard]] bool is_signed(const CommitView& commit);
+
+/// The collection of a repository (core.collection-id), or empty.
+[[nodiscard]] std::string collection_of(const RepositoryView& repository);
+
+/// The commit that a ref has; nothing if there is no such ref. Throws Error if it cannot be read.
+[[nodiscard]] std::optional<CommitView> head_of(const RepositoryView& repository,
+                                                const std::string& ref);
+
 /// The checksum of the commit that a ref of a repository has. Throws ErrorKind::usage if there is
 /// no such ref.
 [[nodiscard]] std::string commit_of_ref(const RepositoryView& repository, const std::string& ref);

@@ -141,6 +141,9 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "upload") {
         return run_upload(arguments.global, arguments.upload);
     }
+    if (verb == "rollout") {
+        return run_rollout(arguments.global, arguments.rollout);
+    }
     if (verb == "check") {
         return run_check(arguments.global, arguments.check, running);
     }

@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* footer =
     "Exit status: 0 success; 1 failure; 2 wrong usage or invalid blueprint; 3 unsolvable;\n"
-    "4 download or verification failed; 77 unchanged (with --unchanged-exit-77);\n"
+    "4 download or verification failed; 76 rollout paused (rollout check);\n"
+    "77 unchanged (with --unchanged-exit-77);\n"
     "130 interrupted. The result goes to stdout, everything else to stderr. NO_COLOR is honoured.";
 
 const std::vector<std::string> level_names{"error", "warning", "info", "debug"};
@@ -176,6 +177,7 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_fsck(app, arguments.fsck);
     add_prune(app, arguments.prune);
     add_upload(app, arguments.upload);
+    add_rollout(app, arguments.rollout);
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);

@@ -25,6 +25,7 @@ struct CommandLine {
     FsckCommand fsck;
     PruneCommand prune;
     UploadCommand upload;
+    RolloutCommand rollout;
     CacheCommand cache;
     /// of `doctor`
     std::filesystem::path doctor_cache_dir;
@@ -59,6 +60,12 @@ void add_channels(CLI::App& app, ChannelsCommand& channels);
 void add_fsck(CLI::App& app, FsckCommand& fsck);
 void add_prune(CLI::App& app, PruneCommand& prune);
 void add_upload(CLI::App& app, UploadCommand& upload);
+/// The same for `rollout` (rollout_options.cpp).
+void add_rollout(CLI::App& app, RolloutCommand& rollout);
+
+/// `--sign` and `--gpg-homedir` of a command that makes a summary.
+void add_signing_options(CLI::App& verb, std::string& key, std::filesystem::path& home,
+                         const std::string& description);
 
 /// `--set` and `--parameters` of a command (blueprint_options.cpp). `blueprint`: the option that
 /// names the blueprint, without which they are an error; null if the command always has one.

@@ -41,7 +41,8 @@ void add_delta_options(CLI::App& verb, std::vector<std::string>& from, std::stri
         ->check(size_text());
 }
 
-/// `--sign` and `--gpg-homedir` of a command that makes a summary.
+}  // namespace
+
 void add_signing_options(CLI::App& verb, std::string& key, std::filesystem::path& home,
                          const std::string& description) {
     CLI::Option* sign =
@@ -51,8 +52,6 @@ void add_signing_options(CLI::App& verb, std::string& key, std::filesystem::path
         ->check(not_empty())
         ->needs(sign);
 }
-
-}  // namespace
 
 void add_publish(CLI::App& app, PublishCommand& publish) {
     CLI::App* verb = app.add_subcommand(
