@@ -38,15 +38,12 @@ std::string plan_file(const CommitView& commit, const char* path, std::uint64_t 
     return std::move(*text);
 }
 
-PublishedPlan plan_in(CommitView commit, const std::string& ref) {
+RolloutPlan checked_plan(const CommitView& commit, const std::string& ref) {
     const CommitInfo& info = commit.info();
     const std::string shown = fmt::format("the plan of {} (commit {})", ref, info.checksum);
     RolloutPlan plan = parse_plan(plan_file(commit, "/plan", largest_plan), shown);
     if (plan.ref != ref || info.bound_refs != std::vector<std::string>{plan_ref(ref)}) {
-        throw error("{}: is of another ref, {}: devices refuse it", shown, plan.ref)
-            .hinted(fmt::format("delete the ref (ostree refs --delete {}), and begin with edgegpu "
-                                "rollout start",
-                                plan_ref(ref)));
+        throw error("{}: is of another ref, {}: devices refuse it", shown, plan.ref);
     }
     if (plan.serial != info.time) {
         throw error("{}: its serial is {}, and its time {}: devices refuse it", shown, plan.serial,
@@ -54,7 +51,20 @@ PublishedPlan plan_in(CommitView commit, const std::string& ref) {
     }
     add_graph(plan, plan_file(commit, "/graph.json", largest_graph),
               fmt::format("graph.json of {}", shown));
-    return {std::move(commit), std::move(plan)};
+    return plan;
+}
+
+PublishedPlan plan_in(CommitView commit, const std::string& ref) {
+    try {
+        RolloutPlan plan = checked_plan(commit, ref);
+        return {std::move(commit), std::move(plan)};
+    } catch (Error& failure) {
+        const std::string name = plan_ref(ref);
+        throw failure.hinted(fmt::format(
+            "edgegpu fsck shows damage; go back to the plan before (ostree reset {0} {0}^), or "
+            "without one begin anew: ostree refs --delete {0}, edgegpu rollout start {1}",
+            name, ref));
+    }
 }
 
 bool is_there(const RepositoryView& view, const std::string& checksum) {

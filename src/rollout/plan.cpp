@@ -38,7 +38,7 @@ public:
 
     RolloutPlan read() {
         if (rest_.size() > largest_plan) {
-            throw error("{}: is larger than 1 MiB", shown_).hinted(way_out);
+            throw error("{}: is larger than 1 MiB", shown_);
         }
         if (next() != first_line) {
             fail("a plan begins with \"edgegpu-rollout/1\"");
@@ -76,12 +76,8 @@ private:
         void (PlanReader::*read)();
     };
     static const std::array<Kind, 5> kinds;
-    static constexpr const char* way_out =
-        "edgegpu rollout wrote none like this: `edgegpu fsck` shows damage, `ostree refs --delete` "
-        "of its ref and `edgegpu rollout start` make a new one";
-
     [[noreturn]] void fail(std::string_view what) const {
-        throw error("{}: line {}: {}", shown_, line_, what).hinted(way_out);
+        throw error("{}: line {}: {}", shown_, line_, what);
     }
 
     /// The next line, which has to have its newline.

@@ -37,11 +37,10 @@ std::optional<std::size_t> object_size(std::string_view text) {
     for (std::size_t i = 0; i < std::min(text.size(), largest_report); ++i) {
         const char c = text[i];
         if (in_string) {
-            if (c == '\\') {
-                ++i;
-            } else if (c == '\n') {
+            if (c == '\n') {
                 return std::nullopt;  // which no string of JSON has: it was cut off
             }
+            i += c == '\\' && i + 1 < text.size() && text[i + 1] != '\n' ? 1 : 0;
             in_string = c != '"';
         } else if (c == '"') {
             in_string = true;

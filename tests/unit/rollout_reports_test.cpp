@@ -20,7 +20,7 @@ const std::string commit(64, '1');
 std::string report(const std::string& changed = "", const std::string& to = "") {
     std::string text = fmt::format(
         R"({{"format": "edgegpu-update-report/1", "id": "{}", "time": 1800003600, "ref": "edge:rhel/9",
- "commit": "{}", "version": "9.4", "state": "current", "text": "a } \" { \\", "available": "", "refused": "",
+ "commit": "{}", "version": "9.4", "state": "current", "text": "a }} \" {{ \\", "available": "", "refused": "",
  "failures": 2, "checked": 1, "updated": 0, "system": "running", "driver": "", "gpus": 4}})",
         id, commit);
     if (!changed.empty()) {
