@@ -56,7 +56,7 @@ std::optional<std::size_t> object_size(std::string_view text) {
 }
 
 std::string text_in(const json& report, const char* key) {
-    const std::string text = report.at(key).get<std::string>();
+    std::string text = report.at(key).get<std::string>();
     constexpr std::size_t longest = 1024;
     if (text.size() > longest) {
         throw error("{} is too long", key);

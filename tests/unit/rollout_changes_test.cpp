@@ -43,6 +43,7 @@ PlannedRelease release(int number, const std::string& microshift = "",
 
 std::vector<PlannedRelease> releases(int count) {
     std::vector<PlannedRelease> list;
+    list.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {
         list.push_back(release(i));
     }
@@ -279,7 +280,7 @@ TEST(RolloutChanges, ManyPausesLoseNoShareAndNoTime) {
         plan = resume_wave(plan, time).plan;
     }
     const RolloutWave rest = *plan.find(commit(1))->wave;
-    EXPECT_EQ(rest.duration, 48 * hour - 100 * 1000);
+    EXPECT_EQ(rest.duration, 48 * hour - 100'000);
     // Each pause rounds down by at most one millionth.
     EXPECT_NEAR(static_cast<double>(share), 50'000 + 950'000.0 * 100'000 / (48 * hour), 101);
     EXPECT_EQ(share_at(rest, rest.start + rest.duration), whole_share);

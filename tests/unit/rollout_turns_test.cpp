@@ -95,6 +95,7 @@ TEST(RolloutTurns, TenThousandDevicesFollowThePlanWithinOnePercent) {
     const RolloutWave wave{start, 50'000, 48 * hour};
     constexpr int devices = 10'000;
     std::vector<std::int64_t> positions;
+    positions.reserve(devices);
     for (int i = 0; i < devices; ++i) {
         positions.push_back(position_of(device(i), commit(1)));
     }

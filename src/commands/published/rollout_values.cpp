@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <string_view>
 #include <system_error>
@@ -61,7 +62,7 @@ std::int64_t parse_share(const std::string& option, const std::string& text) {
         throw error(ErrorKind::usage, "{} {}: not a share between 0% and 100%", option, text)
             .hinted("as in 5% or 0.5%");
     }
-    return static_cast<std::int64_t>(value * static_cast<double>(whole_share) / all + 0.5);
+    return std::llround(value * static_cast<double>(whole_share) / all);
 }
 
 std::int64_t parse_start(const std::string& text, std::int64_t now) {
