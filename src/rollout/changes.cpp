@@ -125,7 +125,8 @@ void require_way(const RolloutPlan& plan, const PlannedRelease& target,
         std::ranges::find(plan.edges, target.commit, &PlanEdge::to) != plan.edges.end();
     std::vector<std::string> reasons;
     for (const BarredJump& jump : plan.barred) {
-        if (jump.to == target.commit) {
+        // Of newer ones, that is as it should be.
+        if (jump.to == target.commit && plan.find(jump.from)->index < target.index) {
             reasons.push_back(
                 fmt::format("from {}: {}", shown(*plan.find(jump.from)), jump.reason));
         }

@@ -16,7 +16,7 @@
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 
-namespace edgegpu {
+namespace edgegpu::rollout_changes_test {
 namespace {
 
 using testing::ElementsAre;
@@ -444,4 +444,4 @@ TEST(RolloutChanges, AloneNobodyMoves) {
 }
 
 }  // namespace
-}  // namespace edgegpu
+}  // namespace edgegpu::rollout_changes_test

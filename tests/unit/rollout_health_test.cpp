@@ -9,7 +9,7 @@
 
 #include "rollout/turns.hpp"
 
-namespace edgegpu {
+namespace edgegpu::rollout_health_test {
 namespace {
 
 using testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST(RolloutHealth, WithoutARolloutNothingIsTried) {
 }
 
 }  // namespace
-}  // namespace edgegpu
+}  // namespace edgegpu::rollout_health_test

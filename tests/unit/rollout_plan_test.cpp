@@ -9,7 +9,7 @@
 #include "rollout/graph.hpp"
 #include "support/error.hpp"
 
-namespace edgegpu {
+namespace edgegpu::rollout_plan_test {
 namespace {
 
 using testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST(RolloutPlan, RefsOfPlans) {
 }
 
 }  // namespace
-}  // namespace edgegpu
+}  // namespace edgegpu::rollout_plan_test

@@ -11,7 +11,7 @@
 
 #include "support/error.hpp"
 
-namespace edgegpu {
+namespace edgegpu::rollout_reports_test {
 namespace {
 
 const std::string id(32, 'a');
@@ -122,4 +122,4 @@ TEST(RolloutReports, AFileOfSomethingElseIsAnError) {
 }
 
 }  // namespace
-}  // namespace edgegpu
+}  // namespace edgegpu::rollout_reports_test

@@ -16,7 +16,7 @@
 #include "support/files/digest.hpp"
 #include "support/text/text.hpp"
 
-namespace edgegpu {
+namespace edgegpu::rollout_turns_test {
 namespace {
 
 constexpr std::int64_t start = 1'764'330'000;
@@ -195,4 +195,4 @@ TEST(RolloutTurns, DecidesAsTheGoldenTableSays) {
 }
 
 }  // namespace
-}  // namespace edgegpu
+}  // namespace edgegpu::rollout_turns_test
