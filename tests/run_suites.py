@@ -32,7 +32,7 @@ BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test"),
             ("first_change_test", "builds_test", "hostile_packages_test", "installer_test"),
             ("image_test", "machine_test", "podman_build_test", "container_images_test"),
             ("accounts_test", "customizations_test"), ("cache_owner_test", "embedded_images_test"),
-            ("checks_test", "determinism_test"), ("rpm_database_test", "repository_test"), ("policy_test", "log_test"),
+            ("checks_test", "determinism_test"), ("rpm_database_test", "repository_test"), ("policy_test", "log_test", "offline_test"),
             ("publish_test", "delta_test", "upload_test"), ("channels_test", "promote_test"), ("fsck_test", "prune_test"),
             ("kernel_arguments_test", "update_test"),
             ("fetch_only_test", "vendor_packages_test"), ("dnf_oracle_test", "commit_content_test"))

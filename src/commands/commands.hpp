@@ -272,6 +272,21 @@ struct UploadCommand {
     std::string delete_after;
 };
 
+/// `edgegpu export`
+struct ExportCommand {
+    /// refs of the repository
+    std::vector<std::string> refs;
+    std::filesystem::path repo = "repo";
+    /// the tar archive
+    std::filesystem::path output;
+    /// commits of the repository, or a number of versions (delta_sources)
+    std::vector<std::string> since;
+    /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
+    std::string sign;
+    std::filesystem::path gpg_homedir;
+    bool force = false;
+};
+
 /// `edgegpu cache`
 struct CacheCommand {
     /// "prune"; empty: only show the contents
@@ -340,6 +355,10 @@ int run_promote(const GlobalOptions& global, const PromoteCommand& command);
 /// Prints what the refs of a repository have, or what one has had. Returns 1 if some commit cannot
 /// be read.
 int run_channels(const GlobalOptions& global, const ChannelsCommand& command);
+
+/// Writes a tar archive of refs of a repository for devices without a network, and prints what it
+/// has.
+int run_export(const GlobalOptions& global, const ExportCommand& command);
 
 /// Checks a published repository, and mends it if asked to. Returns 1 if something is damaged.
 int run_fsck(const GlobalOptions& global, const FsckCommand& command);

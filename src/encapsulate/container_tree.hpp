@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "encapsulate/tar_writer.hpp"
+#include "support/files/tar_writer.hpp"
 #include "execution/context.hpp"
 #include "repository/commit_view.hpp"
 

@@ -17,7 +17,7 @@
 #include "encapsulate/file_owners.hpp"
 #include "encapsulate/layer_content.hpp"
 #include "encapsulate/layer_plan.hpp"
-#include "encapsulate/tar_writer.hpp"
+#include "support/files/tar_writer.hpp"
 #include "execution/parallel.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"

@@ -141,12 +141,11 @@ std::optional<unsigned> number_in(const std::string& text) {
 }
 
 /// The newest `count` versions of the ref that devices may have, other than `commit`.
-std::vector<CommitView> versions_before(const Repo::Impl& target, const std::string& commit,
-                                        unsigned count) {
-    const RepositoryView view = target.view();
+std::vector<CommitView> versions_before(const RepositoryView& view, const HeldRef& ref,
+                                        const std::string& commit, unsigned count) {
     const std::vector<CommitView> commits = complete_commits(view);
     std::vector<CommitView> versions;
-    for (const CommitView* version : versions_of_ref(target.ref, target.ref_at_start, commits)) {
+    for (const CommitView* version : versions_of_ref(ref.name, ref.head, commits)) {
         const std::string& checksum = version->info().checksum;
         if (checksum != commit && versions.size() < count) {
             versions.push_back(view.commit_at(checksum, checksum));
@@ -166,6 +165,13 @@ void remove_delta(const Repo::Impl& target, const std::string& path) {
 
 std::vector<CommitView> delta_sources(const Repo& target, const std::vector<std::string>& wanted,
                                       const std::string& commit) {
+    const Repo::Impl& impl = target.impl();
+    return delta_sources(impl.view(), {impl.ref, impl.ref_at_start}, wanted, commit);
+}
+
+std::vector<CommitView> delta_sources(const RepositoryView& view, const HeldRef& ref,
+                                      const std::vector<std::string>& wanted,
+                                      const std::string& commit) {
     std::vector<CommitView> sources;
     const auto add = [&](CommitView source) {
         if (source.info().checksum != commit &&
@@ -177,11 +183,11 @@ std::vector<CommitView> delta_sources(const Repo& target, const std::vector<std:
     };
     for (const std::string& name : wanted) {
         if (const std::optional<unsigned> count = number_in(name)) {
-            for (CommitView& version : versions_before(target.impl(), commit, *count)) {
+            for (CommitView& version : versions_before(view, ref, commit, *count)) {
                 add(std::move(version));
             }
         } else {
-            add(target.impl().view().open(name));
+            add(view.open(name));
         }
     }
     return sources;

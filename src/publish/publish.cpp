@@ -22,16 +22,6 @@ namespace edgegpu {
 
 namespace {
 
-/// Clients take a commit for no other ref than those that it names.
-void require_bound(const CommitView& commit, const std::string& ref) {
-    const std::vector<std::string>& bound = commit.info().bound_refs;
-    if (!bound.empty() && std::ranges::find(bound, ref) == bound.end()) {
-        throw error("commit {} was made for {}: devices that follow {} refuse it",
-                    commit.info().checksum, fmt::join(bound, ", "), ref)
-            .hinted("build it with that ref in [ostree], or promote it: edgegpu promote");
-    }
-}
-
 /// rpm-ostree refuses what is older than the system that runs.
 void require_later(const CommitView& commit, const CommitView& head, const std::string& ref) {
     if (commit.info().time < head.info().time) {

@@ -107,6 +107,15 @@ void require_signed_commit(const Context& ctx, const CommitView& commit, const C
     }
 }
 
+void require_some_signature(const CommitView& commit) {
+    const VariantHandle detached = commit.detached_metadata();
+    const bool verified = std::ranges::any_of(remotes_of(commit), &RemoteConfig::verifies);
+    if (verified && !(detached && g_variant_n_children(detached.get()) != 0)) {
+        throw error("commit {} is not signed", commit.info().name)
+            .hinted("set sign in [ostree] of the blueprint, and build again");
+    }
+}
+
 void require_commit_key(const Context& ctx, const CommitView& image, Signer& signer) {
     for (const RemoteConfig& remote : remotes_of(image)) {
         if (remote.verifies) {
@@ -138,6 +147,15 @@ void require_signed_summary(const std::filesystem::path& target, const Signer& s
             .hinted(fmt::format("name the key with --sign; for a repository whose summary nobody "
                                 "verifies, remove the signature: rm {}",
                                 shell_word(signature.string())));
+    }
+}
+
+void require_bound(const CommitView& commit, const std::string& ref) {
+    const std::vector<std::string>& bound = commit.info().bound_refs;
+    if (!bound.empty() && std::ranges::find(bound, ref) == bound.end()) {
+        throw error("commit {} was made for {}: devices that follow {} refuse it",
+                    commit.info().checksum, fmt::join(bound, ", "), ref)
+            .hinted("build it with that ref in [ostree], or promote it: edgegpu promote");
     }
 }
 

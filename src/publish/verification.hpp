@@ -17,6 +17,9 @@ namespace edgegpu {
 /// Throws Error unless devices will take the signatures of `commit`.
 void require_signed_commit(const Context& ctx, const CommitView& commit, const CommitView& image);
 
+/// Throws Error for a commit that has no signature, if devices that run it verify any.
+void require_some_signature(const CommitView& commit);
+
 /// Throws Error for a commit to which nobody has answered for: it gets a signature only if it has
 /// one already, by a key with which devices that run `head` verify commits (without such keys, by
 /// one of its own image), or by the key of `signer`. Nothing is asked where nobody verifies or
@@ -37,6 +40,9 @@ void require_summary_key(const Context& ctx, const CommitView& image, Signer& si
 /// Throws ErrorKind::usage for a repository whose summary is signed if `signer` does not sign:
 /// clients with gpg-verify-summary refuse a summary without a signature.
 void require_signed_summary(const std::filesystem::path& target, const Signer& signer);
+
+/// Throws Error for a commit that was made for other refs: clients take it for no other.
+void require_bound(const CommitView& commit, const std::string& ref);
 
 /// The checksum of the commit that a ref of a repository has. Throws ErrorKind::usage if there is
 /// no such ref.

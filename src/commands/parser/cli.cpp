@@ -141,6 +141,9 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
     if (verb == "upload") {
         return run_upload(arguments.global, arguments.upload);
     }
+    if (verb == "export") {
+        return run_export(arguments.global, arguments.exported);
+    }
     if (verb == "check") {
         return run_check(arguments.global, arguments.check, running);
     }

@@ -176,6 +176,7 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_fsck(app, arguments.fsck);
     add_prune(app, arguments.prune);
     add_upload(app, arguments.upload);
+    add_export(app, arguments.exported);
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);

@@ -25,6 +25,7 @@ struct CommandLine {
     FsckCommand fsck;
     PruneCommand prune;
     UploadCommand upload;
+    ExportCommand exported;
     CacheCommand cache;
     /// of `doctor`
     std::filesystem::path doctor_cache_dir;
@@ -59,6 +60,7 @@ void add_channels(CLI::App& app, ChannelsCommand& channels);
 void add_fsck(CLI::App& app, FsckCommand& fsck);
 void add_prune(CLI::App& app, PruneCommand& prune);
 void add_upload(CLI::App& app, UploadCommand& upload);
+void add_export(CLI::App& app, ExportCommand& exported);
 
 /// `--set` and `--parameters` of a command (blueprint_options.cpp). `blueprint`: the option that
 /// names the blueprint, without which they are an error; null if the command always has one.

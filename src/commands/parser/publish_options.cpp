@@ -11,6 +11,9 @@ namespace edgegpu {
 namespace {
 
 constexpr int most_versions = 10000;
+constexpr const char* archive_key =
+    "GPG key that signs the summary of the archive, for devices that verify it (default: it has "
+    "none)";
 constexpr const char* summary_key = "GPG key that signs the summary (default: it is not signed)";
 
 /// `--grace` of a command that removes versions.
@@ -201,6 +204,30 @@ void add_upload(CLI::App& app, UploadCommand& upload) {
                      "the same for this long, such as 1d; 0s: at once (default: it is kept)")
         ->type_name("TIME")
         ->check(duration_text());
+}
+
+void add_export(CLI::App& app, ExportCommand& exported) {
+    CLI::App* verb = app.add_subcommand(
+        "export", "Write refs to a file, from which devices without a network pull");
+    verb->add_option("REF", exported.refs, "Ref of the repository")
+        ->required()
+        ->type_name("COMMIT");
+    verb->add_option("--repo", exported.repo,
+                     "Repository with the refs (default: repo, in the working directory)")
+        ->type_name("DIR");
+    verb->add_option("--output", exported.output, "Tar archive that is written")
+        ->required()
+        ->type_name("FILE")
+        ->check(not_empty());
+    verb->add_option("--since", exported.since,
+                     "What all devices have, of which the file has nothing again: a number of "
+                     "versions (1: the one before), or a commit or ref of the repository; can be "
+                     "given several times (default: the file has everything)")
+        ->type_name("N|COMMIT")
+        ->allow_extra_args(false)
+        ->check(not_empty());
+    add_signing_options(*verb, exported.sign, exported.gpg_homedir, archive_key);
+    verb->add_flag("--force", exported.force, "Replace a file that exists");
 }
 
 }  // namespace edgegpu
