@@ -183,6 +183,18 @@ struct ImageCommand {
     bool no_tls_verify = false;
 };
 
+/// The keys of a command that signs what devices pull.
+struct SigningOptions {
+    /// GPG key, and the GPG home of its secret key; empty: none, the user's
+    std::string sign;
+    std::filesystem::path gpg_homedir;
+    /// file with a secret ed25519 key; empty: none
+    std::filesystem::path sign_ed25519;
+    /// instead of that, a program that signs, and a file with its public key; empty: none
+    std::filesystem::path sign_command;
+    std::filesystem::path sign_command_key;
+};
+
 /// `edgegpu publish`
 struct PublishCommand {
     /// refs of the repository
@@ -198,9 +210,8 @@ struct PublishCommand {
     unsigned keep = 0;
     /// see PruneCommand
     std::string grace;
-    /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
-    std::string sign;
-    std::filesystem::path gpg_homedir;
+    /// of the summary
+    SigningOptions keys;
 };
 
 /// `edgegpu promote`
@@ -213,10 +224,8 @@ struct PromoteCommand {
     /// see PublishCommand
     std::vector<std::string> delta_from;
     std::string delta_max_file;
-    /// GPG key that signs commit and summary, and the GPG home of its secret key; empty: none, the
-    /// user's
-    std::string sign;
-    std::filesystem::path gpg_homedir;
+    /// of commit and summary
+    SigningOptions keys;
     /// empty: who runs the command
     std::string by;
     std::string reason;
@@ -253,9 +262,8 @@ struct PruneCommand {
     std::vector<std::string> pin;
     std::vector<std::string> unpin;
     bool dry_run = false;
-    /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
-    std::string sign;
-    std::filesystem::path gpg_homedir;
+    /// of the summary
+    SigningOptions keys;
 };
 
 /// `edgegpu upload`
@@ -281,9 +289,8 @@ struct ExportCommand {
     std::filesystem::path output;
     /// commits of the repository, or a number of versions (delta_sources)
     std::vector<std::string> since;
-    /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
-    std::string sign;
-    std::filesystem::path gpg_homedir;
+    /// of the summary
+    SigningOptions keys;
     bool force = false;
 };
 

@@ -78,6 +78,7 @@ std::vector<Consignment> open_consignments(const Context& ctx, const RepositoryV
                                            const ExportRequest& request, Signer& signer) {
     std::vector<Consignment> consignments;
     for (const std::string& ref : std::set(request.refs.begin(), request.refs.end())) {
+        require_ref_name(ref);
         const std::string checksum = commit_of_ref(repository, ref);
         Consignment consignment{repository.commit_at(checksum, ref), {}};
         require_bound(consignment.commit, ref);
@@ -131,9 +132,8 @@ public:
     Exported write(const std::vector<Consignment>& consignments) {
         for (const Consignment& consignment : consignments) {
             const CommitInfo& info = consignment.commit.info();
-            const VariantHandle detached = consignment.commit.detached_metadata();
             ExportedRef ref{info.name, info, {}, false};
-            ref.is_signed = detached && g_variant_n_children(detached.get()) != 0;
+            ref.is_signed = has_signatures(consignment.commit.detached_metadata().get());
             for (const CommitView& source : consignment.sources) {
                 ref.since.push_back(source.info().checksum);
             }
@@ -191,7 +191,7 @@ private:
             const std::string summary = summary_of(commits, collection);
             archive_.put("summary", summary);
             const VariantHandle signatures =
-                with_signatures(nullptr, {signer_.sign_summary(summary)});
+                with_signatures(nullptr, signer_.sign_summary(summary));
             archive_.put("summary.sig", std::string(bytes_of(signatures.get())));
         }
     }

@@ -79,17 +79,7 @@ void require_whole(const Context& ctx, const CommitView& commit) {
 }
 
 /// What no signature by --sign makes right for devices.
-void require_takeable(const CommitView& image, const ChannelRecord& record,
-                      const std::optional<CommitView>& head) {
-    for (const RemoteConfig& remote : remotes_of(image)) {
-        if (remote.verifies_by_key) {
-            throw error(
-                "devices verify commits with keys that are none of GnuPG (sign-verify of the "
-                "remote {} of commit {}), and would refuse the new one",
-                remote.name, image.info().checksum)
-                .hinted("build for that ref, sign with ostree sign, and publish it");
-        }
-    }
+void require_takeable(const ChannelRecord& record, const std::optional<CommitView>& head) {
     const std::string other = head ? read_channel_record(*head).architecture : std::string();
     if (!other.empty() && !record.architecture.empty() && other != record.architecture) {
         throw error("the image is for {}, and that of the ref for {}", record.architecture, other)
@@ -133,6 +123,11 @@ void require_other_ref(const PromoteRequest& request, const Plan& plan) {
     }
 }
 
+bool lacks_signature_of(const CommitView& commit, Signer& signer) {
+    const VariantHandle object = commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "");
+    return lacks_signature(commit.detached_metadata().get(), bytes_of(object.get()), signer);
+}
+
 Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequest& request,
                std::optional<CommitView> head, Signer& signer) {
     view.require_own_objects();
@@ -157,7 +152,7 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
     require_other_ref(request, plan);
     require_whole(ctx, plan.source);
     const CommitView& image = plan.head ? *plan.head : plan.source;
-    require_takeable(image, record, plan.head);
+    require_takeable(record, plan.head);
     if (!plan.unchanged) {
         // With a time that none can follow, it would be the last commit of the ref.
         Parent origin;
@@ -167,7 +162,7 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
         plan.commit.time = commit_time(source.time, std::nullopt, plan.head);
         require_signed_source(ctx, plan.source, plan.head, signer);
         require_commit_key(ctx, image, signer);
-    } else if (lacks_signature(plan.head->detached_metadata().get(), signer)) {
+    } else if (lacks_signature_of(*plan.head, signer)) {
         require_signed_source(ctx, *plan.head, plan.head, signer);
         require_commit_key(ctx, image, signer);
     }
@@ -247,7 +242,7 @@ CommitView write_promoted(const Repo::Impl& target, const Plan& plan, Signer& si
 /// Signs a commit that the ref has had without a signature by this key. Returns whether it did.
 bool sign_later(const Repo::Impl& target, const CommitView& head, Signer& signer) {
     const VariantHandle present = head.detached_metadata();
-    if (!lacks_signature(present.get(), signer)) {
+    if (!lacks_signature_of(head, signer)) {
         return false;
     }
     const std::string& checksum = head.info().checksum;
@@ -310,7 +305,7 @@ Promoted begin_result(const Plan& plan) {
 }
 
 bool is_signed(const CommitView& commit) {
-    return !signatures_of(commit.detached_metadata().get()).empty();
+    return has_signatures(commit.detached_metadata().get());
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ PublishedRef copy(const Context& ctx, const RepositoryView& source, const Releas
     published.before = release.head ? release.head->info().checksum : std::string();
     published.copied = copy_commit(ctx, source, release.commit, release.target);
     const bool metadata = copy_detached_metadata(release.commit, release.target);
-    published.is_signed = !signatures_of(release.commit.detached_metadata().get()).empty();
+    published.is_signed = has_signatures(release.commit.detached_metadata().get());
     published.unchanged = published.before == published.commit.checksum && !metadata;
     return published;
 }

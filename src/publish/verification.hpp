@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "execution/context.hpp"
 #include "repository/commit_view.hpp"
@@ -52,8 +53,8 @@ void require_bound(const CommitView& commit, const std::string& ref);
                                         const std::map<std::string, std::string>& refs,
                                         const std::string& ref);
 
-/// Whether none of the OpenPGP signatures in `metadata`, which may be null, is by the key with
-/// which `signer` signs commits, if it does.
-[[nodiscard]] bool lacks_signature(GVariant* metadata, Signer& signer);
+/// Whether the signatures in `metadata`, which may be null, of a commit object or a summary
+/// (`content`) have none by one of the keys with which `signer` signs.
+[[nodiscard]] bool lacks_signature(GVariant* metadata, std::string_view content, Signer& signer);
 
 }  // namespace edgegpu

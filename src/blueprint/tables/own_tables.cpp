@@ -50,6 +50,9 @@ void read_ostree(const TableReader& table, const ParseScope& scope, OstreeReques
     ostree.sign = table.string("sign");
     ostree.gpg_homedir = read_path(table, "gpg_homedir", scope);
     ostree.gpg_public_key = read_path(table, "gpg_public_key", scope);
+    ostree.sign_ed25519 = read_path(table, "sign_ed25519", scope);
+    ostree.sign_command = read_path(table, "sign_command", scope);
+    ostree.ed25519_public_key = read_path(table, "ed25519_public_key", scope);
     table.finish();
 }
 

@@ -44,15 +44,33 @@ void add_delta_options(CLI::App& verb, std::vector<std::string>& from, std::stri
         ->check(size_text());
 }
 
-/// `--sign` and `--gpg-homedir` of a command that makes a summary.
-void add_signing_options(CLI::App& verb, std::string& key, std::filesystem::path& home,
-                         const std::string& description) {
+/// `--sign`, `--gpg-homedir` and `--sign-ed25519` of a command that makes a summary.
+void add_signing_options(CLI::App& verb, SigningOptions& keys, const std::string& description) {
     CLI::Option* sign =
-        verb.add_option("--sign", key, description)->type_name("KEY")->check(not_empty());
-    verb.add_option("--gpg-homedir", home, "GPG home with the secret key (default: the user's)")
+        verb.add_option("--sign", keys.sign, description)->type_name("KEY")->check(not_empty());
+    verb.add_option("--gpg-homedir", keys.gpg_homedir,
+                    "GPG home with the secret key (default: the user's)")
         ->type_name("DIR")
         ->check(not_empty())
         ->needs(sign);
+    CLI::Option* file =
+        verb.add_option("--sign-ed25519", keys.sign_ed25519,
+                        "File with a secret ed25519 key that signs the same, for devices with "
+                        "sign-verify: as of ostree sign, or PEM")
+            ->type_name("FILE")
+            ->check(not_empty());
+    CLI::Option* command =
+        verb.add_option("--sign-command", keys.sign_command,
+                        "Program that signs instead of such a file: what is to be signed is its "
+                        "standard input, the 64 bytes of the ed25519 signature its output")
+            ->type_name("PROGRAM")
+            ->check(not_empty())
+            ->excludes(file);
+    command->needs(verb.add_option("--sign-command-key", keys.sign_command_key,
+                                   "File with the public key of --sign-command: base64, or PEM")
+                       ->type_name("FILE")
+                       ->check(not_empty())
+                       ->needs(command));
 }
 
 }  // namespace
@@ -80,7 +98,7 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
             ->type_name("N")
             ->check(number_in(1, most_versions));
     add_grace(*verb, publish.grace)->needs(keep);
-    add_signing_options(*verb, publish.sign, publish.gpg_homedir, summary_key);
+    add_signing_options(*verb, publish.keys, summary_key);
 }
 
 void add_promote(CLI::App& app, PromoteCommand& promote) {
@@ -100,7 +118,7 @@ void add_promote(CLI::App& app, PromoteCommand& promote) {
                      "directory)")
         ->type_name("DIR");
     add_delta_options(*verb, promote.delta_from, promote.delta_max_file, "");
-    add_signing_options(*verb, promote.sign, promote.gpg_homedir,
+    add_signing_options(*verb, promote.keys,
                         "GPG key that signs commit and summary (default: neither is signed)");
     verb->add_option("--by", promote.by,
                      "Who promotes, for the history (default: $GITLAB_USER_LOGIN, $GITHUB_ACTOR, "
@@ -173,7 +191,7 @@ void add_prune(CLI::App& app, PruneCommand& prune) {
             ->check(not_empty())
             ->excludes(keep, grace, dry);
     }
-    add_signing_options(*verb, prune.sign, prune.gpg_homedir, summary_key);
+    add_signing_options(*verb, prune.keys, summary_key);
 }
 
 void add_upload(CLI::App& app, UploadCommand& upload) {
@@ -226,7 +244,7 @@ void add_export(CLI::App& app, ExportCommand& exported) {
         ->type_name("N|COMMIT")
         ->allow_extra_args(false)
         ->check(not_empty());
-    add_signing_options(*verb, exported.sign, exported.gpg_homedir, archive_key);
+    add_signing_options(*verb, exported.keys, archive_key);
     verb->add_flag("--force", exported.force, "Replace a file that exists");
 }
 

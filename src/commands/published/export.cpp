@@ -9,6 +9,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/published/publish_result.hpp"
+#include "commands/published/signing_options.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/stage.hpp"
@@ -70,11 +71,7 @@ int run_export(const GlobalOptions& global, const ExportCommand& command) {
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
     signer.log_to(ctx.log);
-    SigningRequest request;
-    request.ref = command.refs.front();
-    request.gpg_key = command.sign;
-    request.gpg_homedir = command.gpg_homedir;
-    signer.allow(request);
+    allow_signatures(signer, command.refs.front(), command.keys);
     const RepositoryView repository(command.repo);
     Stages stages(ctx, fmt::format("{}", fmt::join(command.refs, ", ")));
     const Exported exported = stages.run([&] {
