@@ -121,6 +121,8 @@ struct UpdatesRequest {
     std::uint32_t check_every = 3600;
     /// Seconds over which devices spread their downloads of a version.
     std::uint32_t spread = 0;
+    /// Devices follow the plan of their ref (ref `edgegpu-rollout/REF`), not the ref itself.
+    bool rollouts = false;
     /// Of the windows, "Europe/Berlin"; empty: the device's.
     std::string time_zone;
     SourceLocation time_zone_location;

@@ -144,8 +144,16 @@ class UpdatingDevice(Device):
             shutil.copy(STAND_IN, self.bin / "rpm-ostree")
         for name, text in (("sync", SYNC), ("systemctl", SYSTEMCTL), ("date", DATE)):
             self.program(name, text)
-        self.now = START
+        self.now, self.prefix = START, ()
         self.boot()
+
+    def put_gpus(self, *numbers):
+        """These PCI device numbers; and a network card, an audio function and a GPU of another vendor."""
+        devices = [("10de", "030200", number) for number in numbers]
+        devices += [("10de", "020000", "1db4"), ("8086", "030000", "1db4"), ("10de", "040300", "1db4")]
+        words = "".join(f"mkdir -p $d/{at}; echo 0x{vendor} >$d/{at}/vendor; echo 0x{kind} >$d/{at}/class; echo 0x{number} >$d/{at}/device; "
+                        for at, (vendor, kind, number) in enumerate(devices))
+        self.prefix = ("sh", "-c", f'd=/tmp/d/sys/bus/pci/devices; {words}exec "$@"', "sh")
 
     def start(self, syncs=0, mode="boot"):
         """Nothing of what else an image starts."""
@@ -159,7 +167,7 @@ class UpdatingDevice(Device):
         """What edgegpu-update says; of the timer, if there are no words. With `syncs` the power fails at that call of sync."""
         (self.run / "clock").write_text(f"{self.now}\n")
         (self.run / "syncs").write_text(str(syncs))
-        result = self.inside("sh", "/tmp/d/usr/bin/edgegpu-update", *(words or ("run",)))
+        result = self.inside(*self.prefix, "sh", "/tmp/d/usr/bin/edgegpu-update", *(words or ("run",)))
         unknown = self.run / "unknown"
         if not syncs and result.returncode != status or unknown.exists():
             check(f"edgegpu-update {words} has status {status}", False, f"{result.returncode} {result.stdout}"

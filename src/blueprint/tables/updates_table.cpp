@@ -106,6 +106,7 @@ UpdatesRequest read_updates(const TableReader& table) {
     updates.check_every = read_time(table, "check_every", seconds(updates.check_every),
                                     std::chrono::minutes(5), 7 * day);
     updates.spread = read_time(table, "spread", {}, {}, 30 * day);
+    updates.rollouts = table.boolean("rollouts", false);
     updates.time_zone = table.string("time_zone");
     updates.time_zone_location = table.location("time_zone");
     for (const TableReader& window : table.tables("windows")) {

@@ -65,6 +65,7 @@ std::string settings(const Context& ctx, const UpdatesRequest& updates) {
     set("policy", enum_name(updates.policy));
     set("check_every", std::to_string(updates.check_every));
     set("spread", std::to_string(updates.spread));
+    set("rollouts", updates.rollouts ? "yes" : "");
     set("time_zone", updates.time_zone);
     for (const UpdateWindow& window : updates.windows) {
         set("window", window_text(window));
@@ -94,6 +95,7 @@ void add_updates(const Context& ctx, const std::optional<UpdatesRequest>& update
     put("/usr/lib/edgegpu/update.conf", settings(ctx, *updates), 0644);
     put("/usr/libexec/edgegpu/update/records", embedded::records, 0644);
     put("/usr/libexec/edgegpu/update/restraints", embedded::restraints, 0644);
+    put("/usr/libexec/edgegpu/update/rollout", embedded::rollout, 0644);
     put("/usr/bin/edgegpu-update", embedded::edgegpu_update, 0755);
     put("/usr/lib/tmpfiles.d/edgegpu-update.conf", embedded::edgegpu_update_conf, 0644);
     put("/usr/lib/systemd/system/edgegpu-update.service", embedded::edgegpu_update_service, 0644);
