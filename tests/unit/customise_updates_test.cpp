@@ -57,7 +57,7 @@ TEST_F(Updates, TheImageBringsProgramSettingsAndTimer) {
     EXPECT_EQ(text("/usr/bin/edgegpu-update"),
               read_file(EDGEGPU_SOURCE_DIR "/src/customise/device/edgegpu-update"));
     EXPECT_EQ(tree.entries.at("/usr/bin/edgegpu-update").mode, 0755U);
-    for (const std::string part : {"records", "restraints"}) {
+    for (const std::string part : {"records", "deployments", "restraints", "rollout"}) {
         EXPECT_EQ(text("/usr/libexec/edgegpu/update/" + part),
                   read_file(EDGEGPU_SOURCE_DIR "/src/customise/device/update/" + part));
     }

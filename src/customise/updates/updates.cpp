@@ -94,6 +94,7 @@ void add_updates(const Context& ctx, const std::optional<UpdatesRequest>& update
     };
     put("/usr/lib/edgegpu/update.conf", settings(ctx, *updates), 0644);
     put("/usr/libexec/edgegpu/update/records", embedded::records, 0644);
+    put("/usr/libexec/edgegpu/update/deployments", embedded::deployments, 0644);
     put("/usr/libexec/edgegpu/update/restraints", embedded::restraints, 0644);
     put("/usr/libexec/edgegpu/update/rollout", embedded::rollout, 0644);
     put("/usr/bin/edgegpu-update", embedded::edgegpu_update, 0755);
