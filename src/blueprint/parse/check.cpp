@@ -256,6 +256,17 @@ void check_ostree(const OstreeRequest& ostree, Mistakes& mistakes, Warnings& war
     }
 }
 
+/// A plan decides for a device what it runs.
+void check_updates(const Blueprint& blueprint, Warnings& warnings) {
+    if (blueprint.updates && blueprint.updates->rollouts &&
+        blueprint.ostree.gpg_public_key.empty()) {
+        warnings.push_back(fmt::format(
+            "{}: rollouts without gpg_public_key in [ostree]: devices would follow the plans of "
+            "whoever can answer for the server",
+            blueprint.updates->location.text()));
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& mistakes) {
@@ -302,6 +313,7 @@ std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& m
         }
     }
     check_ostree(blueprint.ostree, mistakes, warnings);
+    check_updates(blueprint, warnings);
     find_mistakes(blueprint.test, mistakes);
     return warnings;
 }

@@ -1,5 +1,6 @@
 #include "customise/updates/updates.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -31,9 +32,15 @@ void require_programs(const UpdatesRequest& updates, const Tree& tree) {
         "ostree", "flock", "sed", "grep", "timeout", "sha256sum", "date", "df",  "sync",
         "head",   "tail",  "tr",  "cut",  "mkdir",   "rm",        "mv",   "cat", "sleep"};
     std::vector<std::string_view> missing;
-    for (const std::string_view program : always) {
+    const auto require = [&](std::string_view program) {
         if (!has_program(tree, program)) {
             missing.push_back(program);
+        }
+    };
+    std::ranges::for_each(always, require);
+    if (updates.rollouts) {
+        for (const char* const program : {"sort", "uniq", "join", "comm"}) {
+            require(program);
         }
     }
     if (!(updates.lock.empty() && updates.report_to.empty()) && !has_program(tree, "curl")) {
@@ -66,6 +73,7 @@ std::string settings(const Context& ctx, const UpdatesRequest& updates) {
     set("check_every", std::to_string(updates.check_every));
     set("spread", std::to_string(updates.spread));
     set("rollouts", updates.rollouts ? "yes" : "");
+    set("max_download", updates.max_download == 0 ? "" : std::to_string(updates.max_download));
     set("time_zone", updates.time_zone);
     for (const UpdateWindow& window : updates.windows) {
         set("window", window_text(window));
