@@ -34,7 +34,7 @@ BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test"),
             ("accounts_test", "customizations_test"), ("cache_owner_test", "embedded_images_test"),
             ("checks_test", "determinism_test"), ("rpm_database_test", "repository_test"), ("policy_test", "log_test"),
             ("publish_test", "delta_test", "upload_test"), ("channels_test", "promote_test"), ("fsck_test", "prune_test"),
-            ("kernel_arguments_test", "update_test"),
+            ("kernel_arguments_test", "update_test", "rollout_device_test"),
             ("fetch_only_test", "vendor_packages_test"), ("dnf_oracle_test", "commit_content_test"))
 TIDY_PARTS = tuple(f"{part}/6" for part in range(1, 7))
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
