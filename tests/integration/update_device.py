@@ -140,8 +140,9 @@ class UpdatingDevice(Device):
         run("ostree", "admin", f"--sysroot={self.sysroot}", "deploy", "--os=lab", f"edge:{REF}")
         self.var = self.sysroot / "ostree/deploy/lab/var"
         self.bin.mkdir()
-        if rpm_ostree:
+        if rpm_ostree:  # and, as on Enterprise Linux, bash for sh; the others have dash
             shutil.copy(STAND_IN, self.bin / "rpm-ostree")
+            (self.bin / "sh").symlink_to("/usr/bin/bash")
         for name, text in (("sync", SYNC), ("systemctl", SYSTEMCTL), ("date", DATE)):
             self.program(name, text)
         self.now, self.prefix = START, ()
