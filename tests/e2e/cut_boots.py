@@ -75,7 +75,7 @@ def boot(disk, moment, work, commits, name):
         status, said = machine.run("edgegpu-update now --no-restart 2>&1", LIMIT_S)
         if status != 0:
             problems.append(f"edgegpu-update: {status}: {said}")
-        machine.do("reboot")
+        machine.do(f"reboot {LIMIT_S}")
         commit, complaints = running(machine)
         way.append({commits[0]: "old", commits[1]: "new"}.get(commit, commit or "?"))
         problems += complaints
